@@ -1,0 +1,97 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+/// The strict settings that every target shares.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "OpenCoreNFC",
+    products: [
+        .library(name: "CoreNFC", targets: ["CoreNFC"]),
+        .library(name: "NDEF", targets: ["NDEF"]),
+        .library(name: "TagLink", targets: ["TagLink"]),
+        .library(name: "TagProtocols", targets: ["TagProtocols"]),
+        .library(name: "VirtualTags", targets: ["VirtualTags"]),
+        .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
+        .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
+        .executable(name: "nfc", targets: ["nfc"]),
+        .executable(name: "TagReader", targets: ["TagReader"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    ],
+    targets: [
+        // Two leaves.
+        .target(name: "NDEF", swiftSettings: strict),
+        .target(name: "TagLink", swiftSettings: strict),
+
+        // The reader's side and the tag's side, which never import each other.
+        .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
+        .target(name: "VirtualTags", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
+
+        .target(
+            name: "NFCRuntime",
+            dependencies: ["TagLink", "TagProtocols", "VirtualTags"],
+            swiftSettings: strict
+        ),
+        .target(name: "CoreNFC", dependencies: ["NDEF", "NFCRuntime"], swiftSettings: strict),
+        .target(
+            name: "NFCTestKit",
+            dependencies: ["TagLink", "VirtualTags", "NFCRuntime"],
+            swiftSettings: strict
+        ),
+
+        .executableTarget(
+            name: "nfc",
+            dependencies: [
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "TagReader",
+            dependencies: ["CoreNFC"],
+            path: "Examples/TagReader",
+            swiftSettings: strict
+        ),
+
+        .testTarget(name: "NDEFTests", dependencies: ["NDEF"], swiftSettings: strict),
+        .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
+        .testTarget(
+            name: "TagProtocolsTests",
+            dependencies: ["TagProtocols", "TagLink", "VirtualTags", "NDEF"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "VirtualTagsTests",
+            dependencies: ["VirtualTags", "TagLink", "NDEF"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "NFCRuntimeTests",
+            dependencies: ["NFCRuntime", "NFCTestKit", "TagLink", "TagProtocols", "VirtualTags"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CoreNFCTests",
+            dependencies: ["CoreNFC", "NFCTestKit", "VirtualTags", "TagLink"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["nfc", "TagReader"],
+            swiftSettings: strict
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

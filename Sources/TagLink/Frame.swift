@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one side sends at a time: whole octets, or a few bits where the technology has short frames.
+///
+/// The checksum is not part of `bytes`. `checksum` says whether the link appends it when it sends, and checks and
+/// removes it when it receives. Parity bits are always the link's affair.
+public struct Frame: Sendable, Hashable {
+    /// Who takes care of the technology's checksum.
+    public enum Checksum: Sendable, Hashable {
+        /// The link appends the technology's own checksum (CRC_A, CRC_B, the CRC of FeliCa or of ISO/IEC 15693), and
+        /// checks and removes that of the answer.
+        case automatic
+        /// CRC_B over NFC-A, which Type 1 tags use (NFC Forum Digital 2.3, 9.4).
+        case crcB
+        /// The bits go as they are, and the answer is not checked: short frames, anticollision, ACK and NAK.
+        case none
+    }
+
+    /// The octets, least significant bit first on the air for NFC-A and NFC-V.
+    public var bytes: [UInt8]
+
+    /// How many bits of the last octet are sent, from the least significant one: 1 to 8.
+    public var validBitsInLastByte: Int
+
+    /// Who takes care of the checksum.
+    public var checksum: Checksum
+
+    /// Creates a frame of whole octets.
+    ///
+    /// - Parameters:
+    ///   - bytes: the octets, without their checksum.
+    ///   - checksum: who takes care of the checksum.
+    @inlinable
+    public init(_ bytes: [UInt8], checksum: Checksum = .automatic) {
+        self.bytes = bytes
+        self.validBitsInLastByte = 8
+        self.checksum = checksum
+    }
+
+    /// Creates a frame whose last octet is not sent whole, such as REQA (7 bits) or a 4-bit NAK. It has no checksum.
+    ///
+    /// - Parameters:
+    ///   - bits: the octets that hold the bits.
+    ///   - validBitsInLastByte: how many bits of the last octet count, 1 to 8.
+    @inlinable
+    public init(bits: [UInt8], validBitsInLastByte: Int) {
+        precondition((1...8).contains(validBitsInLastByte), "a last octet has 1 to 8 bits")
+        self.bytes = bits
+        self.validBitsInLastByte = validBitsInLastByte
+        self.checksum = .none
+    }
+
+    /// The number of bits on the air, without parity and checksum.
+    @inlinable
+    public var bitCount: Int {
+        bytes.isEmpty ? 0 : (bytes.count - 1) * 8 + validBitsInLastByte
+    }
+
+    /// The number of octets on the air with the checksum; a last octet that is not whole counts as one.
+    @inlinable
+    public var byteCountOnAir: Int {
+        bytes.count + (checksum == .none ? 0 : 2)
+    }
+
+    /// The value of a 4-bit answer, such as ACK (`0xA`) or a NAK, or nil when the frame is not one.
+    @inlinable
+    public var nibble: UInt8? {
+        bytes.count == 1 && validBitsInLastByte == 4 ? bytes[0] & 0x0F : nil
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long frames take on the air at a technology's basic rate.
+///
+/// An exchange costs the reader's frame, the delay until the tag may answer, the tag's frame, and the delay until the
+/// reader may send again. The delays are the standard's minimum. On NFC-A the frame delay counts from the last
+/// modulation, so the end of communication lies inside the delay and is not counted twice; a request whose last bit is
+/// 1 makes the tag wait 64 carrier periods longer, which is left out (ISO/IEC 14443-3, 6.2.1.1).
+public struct FrameTiming: Sendable {
+    /// The technology that the figures are for.
+    public let technology: Technology
+
+    /// Creates the timing of a technology at its basic rate.
+    @inlinable
+    public init(_ technology: Technology) {
+        self.technology = technology
+    }
+
+    /// The delay from the end of the reader's frame to the start of the answer.
+    @inlinable
+    public var answerDelay: Airtime {
+        switch technology {
+        case .nfcA: Airtime(carrierPeriods: 1172)
+        // TR0 64/fs and TR1 80/fs at their minimum, with fs = fc/16 (ISO/IEC 14443-3, 7.1.6).
+        case .nfcB: Airtime(carrierPeriods: (64 + 80) * 16)
+        case .nfcF: Airtime(carrierPeriods: 2672)
+        // t1 (ISO/IEC 15693-3, 8.4).
+        case .nfcV: Airtime(carrierPeriods: 4352)
+        }
+    }
+
+    /// The delay from the end of the answer to the reader's next frame.
+    @inlinable
+    public var nextRequestDelay: Airtime {
+        switch technology {
+        case .nfcA: Airtime(carrierPeriods: 1172)
+        // TR2 at its minimum: 10 etu and 32/fs (ISO/IEC 14443-3, 7.1.7).
+        case .nfcB: Airtime(carrierPeriods: 10 * 128 + 32 * 16)
+        case .nfcF: Airtime(carrierPeriods: 2672)
+        // t2 (ISO/IEC 15693-3, 8.5).
+        case .nfcV: Airtime(carrierPeriods: 4192)
+        }
+    }
+
+    /// The time of a frame from the reader to the tag.
+    @inlinable
+    public func request(_ frame: Frame) -> Airtime {
+        switch technology {
+        case .nfcA: nfcA(frame)
+        case .nfcB: nfcB(frame)
+        case .nfcF: nfcF(frame)
+        // SOF 75.5 us, four octet slots of 75.5 us an octet, EOF 37.8 us (ISO/IEC 15693-2, 7.3).
+        case .nfcV: Airtime(carrierPeriods: 1024 + 512 + Int64(frame.byteCountOnAir) * 4096)
+        }
+    }
+
+    /// The time of a frame from the tag to the reader.
+    @inlinable
+    public func response(_ frame: Frame) -> Airtime {
+        switch technology {
+        case .nfcA: nfcA(frame)
+        case .nfcB: nfcB(frame)
+        case .nfcF: nfcF(frame)
+        // SOF and EOF 151 us each (ISO/IEC 15693-2, 8.5).
+        case .nfcV: Airtime(carrierPeriods: 2048 + 2048 + Int64(frame.byteCountOnAir) * 4096)
+        }
+    }
+
+    /// Start of communication, then 8 bits and parity an octet; an octet that is not whole has no parity.
+    @inlinable
+    func nfcA(_ frame: Frame) -> Airtime {
+        let whole = frame.validBitsInLastByte == 8 ? frame.byteCountOnAir : frame.bytes.count - 1
+        let loose = frame.validBitsInLastByte == 8 ? 0 : frame.validBitsInLastByte
+        return Airtime(carrierPeriods: Int64(1 + whole * 9 + loose) * 128)
+    }
+
+    /// SOF 12 etu, 10 etu a character with no extra guard time, EOF 10 etu (ISO/IEC 14443-3, 7.1).
+    @inlinable
+    func nfcB(_ frame: Frame) -> Airtime {
+        Airtime(carrierPeriods: Int64(12 + frame.byteCountOnAir * 10 + 10) * 128)
+    }
+
+    /// Six octets of preamble and two of sync before the data, at 212 kbit/s (NFC Forum Digital 2.3, 8.3).
+    @inlinable
+    func nfcF(_ frame: Frame) -> Airtime {
+        Airtime(carrierPeriods: Int64(8 + frame.byteCountOnAir) * 512)
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The five tag platforms of the NFC Forum.
+public enum ForumTagType: Int, Sendable, Hashable, CaseIterable {
+    case type1 = 1
+    case type2, type3, type4, type5
+}
+
+/// What the NDEF detection procedure found on a tag.
+public struct NDEFDetection: Sendable, Hashable {
+    /// Whether a message can be written.
+    public enum Access: Sendable, Hashable {
+        case readWrite
+        case readOnly
+    }
+
+    /// Whether a message can be written.
+    public var access: Access
+    /// The longest message that fits, in octets.
+    public var capacity: Int
+    /// The length of the present message in octets; 0 when the tag is empty.
+    public var messageLength: Int
+
+    /// Creates a result.
+    public init(access: Access, capacity: Int, messageLength: Int) {
+        self.access = access
+        self.capacity = capacity
+        self.messageLength = messageLength
+    }
+}
+
+/// A tag of one of the NFC Forum's types, activated and ready, from the reader's side.
+///
+/// A tag is used by one task at a time. It remembers what it has read, so that detection and reading never fetch the
+/// same octets twice. After ``TagError/Code/tagLost`` it answers nothing more than the same error; find the tag anew.
+public protocol ForumTag: AnyObject {
+    /// The tag's platform.
+    var type: ForumTagType { get }
+
+    /// Runs the NDEF detection procedure of the tag's type.
+    ///
+    /// - Returns: what was found. An earlier result is returned again without an exchange, until a write.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`,
+    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `tagLost`, `badAnswer`, `cancelled`.
+    func detectNDEF() async throws(TagError) -> NDEFDetection
+
+    /// Reads the NDEF message.
+    ///
+    /// - Returns: the message's octets as they are on the tag; none when the tag is empty.
+    /// - Throws: ``TagError`` as ``detectNDEF()`` does.
+    func readNDEF() async throws(TagError) -> [UInt8]
+
+    /// Writes an NDEF message in an order that leaves the old, an empty or the new message when the tag is lost.
+    ///
+    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
+    ///   tag refused a write, `tagLost`, and as ``detectNDEF()`` does.
+    func writeNDEF(_ message: [UInt8]) async throws(TagError)
+
+    /// Makes the tag read-only, for ever.
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed`, `unsupported`, `tagLost`.
+    func lock() async throws(TagError)
+
+    /// Says whether the tag still answers, by the cheapest exchange that changes nothing.
+    func isPresent() async -> Bool
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// Why a procedure on a tag failed. Equal by code.
+public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure; new kinds may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        enum Kind: String, Sendable {
+            case tagLost = "tag-lost"
+            case noCapabilityContainer = "no-cc"
+            case badVersion = "bad-version"
+            case noMessageTLV = "no-ndef-tlv"
+            case lengthOverrun = "tlv-overrun"
+            case badChecksum = "bad-checksum"
+            case writeInProgress = "write-in-progress"
+            case readOnly = "read-only"
+            case messageTooLong = "message-too-long"
+            case refused
+            case updateFailed = "update-failed"
+            case badAnswer = "bad-answer"
+            case unsupported
+            case cancelled
+            case readerUnavailable = "reader-unavailable"
+        }
+
+        let kind: Kind
+
+        /// The tag stopped answering, or another tag is in its place.
+        public static let tagLost = Code(kind: .tagLost)
+        /// There is no capability container, so the tag is not formatted for NDEF.
+        public static let noCapabilityContainer = Code(kind: .noCapabilityContainer)
+        /// The capability container has a mapping version with a major number that this reader does not know.
+        public static let badVersion = Code(kind: .badVersion)
+        /// There is no NDEF message TLV in the data area.
+        public static let noMessageTLV = Code(kind: .noMessageTLV)
+        /// A TLV, or the length of the message, runs past the data area.
+        public static let lengthOverrun = Code(kind: .lengthOverrun)
+        /// The checksum of a Type 3 attribute block is wrong.
+        public static let badChecksum = Code(kind: .badChecksum)
+        /// An earlier write was cut off before its end.
+        public static let writeInProgress = Code(kind: .writeInProgress)
+        /// The tag may not be written.
+        public static let readOnly = Code(kind: .readOnly)
+        /// The message is longer than the tag's capacity. Found before anything is written.
+        public static let messageTooLong = Code(kind: .messageTooLong)
+        /// The tag answered a command with a refusal.
+        public static let refused = Code(kind: .refused)
+        /// The tag did not take a write, and is still there.
+        public static let updateFailed = Code(kind: .updateFailed)
+        /// The tag's answer broke its specification.
+        public static let badAnswer = Code(kind: .badAnswer)
+        /// The tag, or the reader, does not have what was asked for.
+        public static let unsupported = Code(kind: .unsupported)
+        /// The caller's task was cancelled.
+        public static let cancelled = Code(kind: .cancelled)
+        /// The reader is gone.
+        public static let readerUnavailable = Code(kind: .readerUnavailable)
+
+        /// The code's name, as the command line prints it.
+        public var description: String { kind.rawValue }
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What happened, as a sentence for people; it names the rule of the specification that a tag broke.
+    public var reason: String
+    /// The failed exchange behind it, when there was one.
+    public var link: LinkError?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of failure.
+    ///   - reason: what happened, as a sentence for people.
+    ///   - link: the failed exchange behind it.
+    public init(_ code: Code, _ reason: String, link: LinkError? = nil) {
+        self.code = code
+        self.reason = reason
+        self.link = link
+    }
+
+    public var description: String { "\(code): \(reason)" }
+
+    public static func == (lhs: TagError, rhs: TagError) -> Bool { lhs.code == rhs.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
