@@ -43,7 +43,7 @@ let package = Package(
             dependencies: ["TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
-        .target(name: "CoreNFC", dependencies: ["NDEF", "NFCRuntime"], swiftSettings: strict),
+        .target(name: "CoreNFC", dependencies: ["NDEF", "NFCRuntime", "TagProtocols"], swiftSettings: strict),
         .target(
             name: "NFCTestKit",
             dependencies: ["TagLink", "VirtualTags", "NFCRuntime"],

@@ -13,3 +13,10 @@ public struct NFCAActivation: Sendable {
         self.link = link
     }
 }
+
+extension NFCAActivation {
+    public func activateAll() async throws(TagError) -> [NFCATarget] { [] }
+    public func reactivate(_ target: NFCATarget) async throws(TagError) {}
+    public func halt() async throws(TagError) {}
+}
+public func makeForumTag(for target: NFCATarget, link: any FrameLink) -> (any ForumTag)? { nil }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCRuntime
+import TagProtocols
+
+extension NFCReaderError {
+    /// An error with a sentence on what happened.
+    init(_ code: Code, reason: String, text: String? = nil) {
+        var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: reason]
+        if let text { info[NSLocalizedDescriptionKey] = text }
+        self.init(code, userInfo: info)
+    }
+
+    /// The error of a command that a tag, or the session, did not carry out.
+    init(_ error: CommandError) {
+        switch error {
+        case .sessionInvalidated:
+            self.init(.readerTransceiveErrorSessionInvalidated, reason: "The session has ended.")
+        case .notConnected:
+            self.init(
+                .readerTransceiveErrorTagNotConnected,
+                reason: "Call connect(to:) with this tag before a command."
+            )
+        case .tagUnavailable:
+            self.init(
+                .readerTransceiveErrorTagConnectionLost,
+                reason: "The tag is no longer the one that was found. Restart polling to find it again."
+            )
+        case .tag(let error): self.init(error)
+        }
+    }
+
+    /// The error of a procedure on a tag.
+    init(_ error: TagError) {
+        switch error.code {
+        case .tagLost:
+            self.init(.readerTransceiveErrorTagConnectionLost, reason: error.reason)
+        case .readOnly:
+            self.init(.ndefReaderSessionErrorTagNotWritable, reason: error.reason)
+        case .messageTooLong:
+            self.init(.ndefReaderSessionErrorTagSizeTooSmall, reason: error.reason)
+        case .updateFailed:
+            self.init(.ndefReaderSessionErrorTagUpdateFailure, reason: error.reason)
+        case .cancelled:
+            self.init(.readerTransceiveErrorSessionInvalidated, reason: error.reason)
+        case .unsupported:
+            self.init(.readerErrorUnsupportedFeature, reason: error.reason)
+        case .readerUnavailable:
+            self.init(.readerTransceiveErrorTagConnectionLost, reason: error.reason)
+        case .noCapabilityContainer, .noMessageTLV, .badVersion, .lengthOverrun, .badChecksum, .writeInProgress:
+            // The phone gives the response error this text when a tag is not formatted.
+            self.init(
+                .readerTransceiveErrorTagResponseError,
+                reason: error.reason,
+                text: "Tag Not NDEF formatted"
+            )
+        default:
+            self.init(.readerTransceiveErrorTagResponseError, reason: error.reason)
+        }
+    }
+
+    /// The error that tells a delegate why its session ended.
+    init(_ end: SessionEnd) {
+        switch end {
+        case .userCanceled: self.init(.readerSessionInvalidationErrorUserCanceled)
+        case .timeout: self.init(.readerSessionInvalidationErrorSessionTimeout)
+        case .systemBusy: self.init(.readerSessionInvalidationErrorSystemIsBusy)
+        case .firstMessageRead: self.init(.readerSessionInvalidationErrorFirstNDEFTagRead)
+        case .terminatedUnexpectedly(let reason):
+            self.init(.readerSessionInvalidationErrorSessionTerminatedUnexpectedly, reason: reason)
+        case .unsupported(let reason):
+            self.init(.readerErrorUnsupportedFeature, reason: reason)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+import Synchronization
+
+/// An NDEF message: a row of records.
+///
+/// A message may be used from any thread; its records are read and set one at a time.
+public final class NFCNDEFMessage: NSObject, NSSecureCoding, @unchecked Sendable {
+    // The class is Sendable because this is all of its state, and it is locked.
+    private let storage: Mutex<[NFCNDEFPayload]>
+
+    /// Creates a message from its records.
+    ///
+    /// - Parameter records: the records, in order.
+    public init(records: [NFCNDEFPayload]) {
+        storage = Mutex(records)
+    }
+
+    /// Creates a message from its records.
+    ///
+    /// - Parameter records: the records, in order.
+    @available(*, deprecated, renamed: "init(records:)")
+    public convenience init(NDEFRecords records: [NFCNDEFPayload]) {
+        self.init(records: records)
+    }
+
+    /// Parses a message.
+    ///
+    /// - Parameter data: the octets of one whole message.
+    /// - Returns: nil when they are not one.
+    public convenience init?(data: Data) {
+        self.init(bytes: [UInt8](data))
+    }
+
+    /// The records, in order.
+    public var records: [NFCNDEFPayload] {
+        get { storage.withLock { $0 } }
+        set { storage.withLock { $0 = newValue } }
+    }
+
+    /// The size of the message as it would be written, in octets; 0 when it can't be encoded.
+    public var length: Int { encodedLength }
+
+    public override var description: String {
+        "(\n" + records.map { "    \"\($0.description)\"" }.joined(separator: ",\n") + "\n)"
+    }
+
+    // MARK: NSSecureCoding
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public func encode(with coder: NSCoder) {
+        coder.encode(records as NSArray, forKey: "records")
+    }
+
+    public convenience init?(coder: NSCoder) {
+        let classes = [NSArray.self, NFCNDEFPayload.self] as [AnyClass]
+        guard let records = coder.decodeObject(of: classes, forKey: "records") as? [NFCNDEFPayload] else { return nil }
+        self.init(records: records)
+    }
+}

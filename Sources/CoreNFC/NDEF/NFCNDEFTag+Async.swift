@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The asynchronous forms are extensions and never requirements: clients write tags of their own.
+extension NFCNDEFTag {
+    /// Asks whether the tag is formatted for NDEF, can be written, and how much it holds.
+    ///
+    /// - Returns: the status, and the longest message that fits in octets (0 when NDEF is not supported).
+    /// - Throws: `NFCReaderError` when the tag was lost or is not connected.
+    public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
+        try await withCheckedThrowingContinuation { continuation in
+            queryNDEFStatus { status, capacity, error in
+                if let error {
+                    continuation.resume(throwing: error)
+                } else {
+                    continuation.resume(returning: (status, capacity))
+                }
+            }
+        }
+    }
+
+    /// Reads the message.
+    ///
+    /// - Returns: the message.
+    /// - Throws: `NFCReaderError` as the form with a completion handler.
+    public func readNDEF() async throws -> NFCNDEFMessage {
+        try await withCheckedThrowingContinuation { continuation in
+            readNDEF { message, error in
+                if let message {
+                    continuation.resume(returning: message)
+                } else {
+                    continuation.resume(
+                        throwing: error ?? NFCReaderError(.readerTransceiveErrorTagResponseError)
+                    )
+                }
+            }
+        }
+    }
+
+    /// Writes a message. A tag that is lost meanwhile holds the old message, none, or the new one.
+    ///
+    /// - Parameter ndefMessage: the message.
+    /// - Throws: `NFCReaderError` as the form with a completion handler.
+    public func writeNDEF(_ ndefMessage: NFCNDEFMessage) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            writeNDEF(ndefMessage) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Makes the tag read-only, for ever.
+    ///
+    /// - Throws: `NFCReaderError` as the form with a completion handler.
+    public func writeLock() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            writeLock { error in continuation.resume(with: error) }
+        }
+    }
+}
+
+extension CheckedContinuation<Void, any Error> {
+    /// Resumes as a completion handler that is given an error or nothing.
+    func resume(with error: (any Error)?) {
+        if let error {
+            resume(throwing: error)
+        } else {
+            resume()
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// A tag that may hold an NDEF message.
+///
+/// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue. When
+/// the tag is lost a command fails with `readerTransceiveErrorTagConnectionLost`; find the tag again with
+/// `restartPolling()`.
+@preconcurrency
+public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying, Sendable {
+    /// Whether the tag can be used: it was found last, and has not been lost since.
+    var isAvailable: Bool { get }
+
+    /// Asks whether the tag is formatted for NDEF, can be written, and how much it holds.
+    ///
+    /// - Parameter completionHandler: called with the status, the longest message that fits in octets (0 when NDEF is
+    ///   not supported), and an error when the tag was lost or is not connected.
+    @preconcurrency
+    func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void)
+
+    /// Reads the message.
+    ///
+    /// - Parameter completionHandler: called with the message, or an error:
+    ///   `ndefReaderSessionErrorZeroLengthMessage` when the tag is empty, `readerTransceiveErrorTagResponseError` when
+    ///   it is not formatted or the message is damaged.
+    @preconcurrency
+    func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void)
+
+    /// Writes a message. A tag that is lost meanwhile holds the old message, none, or the new one.
+    ///
+    /// - Parameters:
+    ///   - ndefMessage: the message.
+    ///   - completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
+    ///     `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
+    ///     `ndefReaderSessionErrorTagUpdateFailure`, `readerErrorInvalidParameter` when the message has no encoding.
+    @preconcurrency
+    func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Makes the tag read-only, for ever.
+    ///
+    /// - Parameter completionHandler: called with nil, or an error.
+    @preconcurrency
+    func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Dispatch
+import Foundation
+import NFCRuntime
+
+/// A reader session that finds tags which may hold NDEF messages.
+///
+/// A delegate that implements ``NFCNDEFReaderSessionDelegate/readerSession(_:didDetect:)`` is given the tags. Any other
+/// is given their messages: each tag once for each time that it comes near, and the session ends with the first when
+/// it was asked to.
+public final class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
+    private let invalidatesAfterFirstRead: Bool
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - delegate: hears of what is found; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue of the session's own.
+    ///   - invalidateAfterFirstRead: whether the session ends with the first message. Of no effect for a delegate that
+    ///     is given tags.
+    public init(
+        delegate: any NFCNDEFReaderSessionDelegate,
+        queue: DispatchQueue?,
+        invalidateAfterFirstRead: Bool
+    ) {
+        invalidatesAfterFirstRead = invalidateAfterFirstRead
+        super.init(delegate: delegate, queue: queue)
+    }
+
+    private var ndefDelegate: (any NFCNDEFReaderSessionDelegate)? {
+        delegate as? any NFCNDEFReaderSessionDelegate
+    }
+
+    // MARK: Tags
+
+    /// Looks for tags again. The ones found before can't be used any more.
+    public func restartPolling() {
+        runtime?.restartPolling()
+    }
+
+    /// Connects the session to a tag. A connection lasts 20 seconds at most.
+    ///
+    /// - Parameters:
+    ///   - tag: a tag that this session found last.
+    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``:
+    ///     `readerTransceiveErrorTagConnectionLost`, `readerTransceiveErrorSessionInvalidated`, or
+    ///     `readerErrorInvalidParameter` when the tag is not one of this session's.
+    @preconcurrency
+    public func connect(
+        to tag: any NFCNDEFTag,
+        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        guard let runtime, let tag = tag as? DetectedNDEFTag, tag.detected.session === runtime else {
+            let error = NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
+            return sessionQueue.async { completionHandler(error) }
+        }
+        runtime.connect(to: tag.detected) { [sessionQueue] result in
+            sessionQueue.async { completionHandler(result.readerError) }
+        }
+    }
+
+    /// Connects the session to a tag. A connection lasts 20 seconds at most.
+    ///
+    /// - Parameter tag: a tag that this session found last.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func connect(to tag: any NFCNDEFTag) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            connect(to: tag) { error in continuation.resume(with: error) }
+        }
+    }
+
+    // MARK: Events
+
+    override func didBecomeActive() {
+        ndefDelegate?.readerSessionDidBecomeActive(self)
+    }
+
+    override func didDetect(_ tags: [DetectedTag]) {
+        ndefDelegate?.readerSession(self, didDetect: tags.map { DetectedNDEFTag($0, queue: sessionQueue) })
+    }
+
+    override func didEnd(_ error: NFCReaderError) {
+        ndefDelegate?.readerSession(self, didInvalidateWithError: error)
+    }
+
+    // MARK: Messages
+
+    /// Reads the messages of tags for a delegate that does not work with tags.
+    func readMessages(of tags: [any NFCNDEFTag], for delegate: any NFCNDEFReaderSessionDelegate) {
+        guard let runtime else { return }
+        runtime.drawsErrorSymbol = false
+        let detected = tags.compactMap { ($0 as? DetectedNDEFTag)?.detected }
+        runtime.readMessages(from: detected) { [self] result in
+            guard case .success(let encoded) = result else { return }
+            let messages = encoded.compactMap { NFCNDEFMessage(bytes: $0) }
+            sessionQueue.async { self.deliver(messages) }
+        }
+    }
+
+    private func deliver(_ messages: [NFCNDEFMessage]) {
+        guard let runtime, runtime.isActive else { return }
+        if !messages.isEmpty {
+            ndefDelegate?.readerSession(self, didDetectNDEFs: messages)
+            if invalidatesAfterFirstRead { return runtime.endAfterFirstMessage() }
+        }
+        runtime.restartPolling(skippingReported: true)
+    }
+}
+
+extension Result where Failure == CommandError {
+    /// The failure as an app is told of it.
+    var readerError: NFCReaderError? {
+        if case .failure(let error) = self { return NFCReaderError(error) }
+        return nil
+    }
+}

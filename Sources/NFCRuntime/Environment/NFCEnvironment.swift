@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// Everything around a session: the reader, the time, the sheet, and whose turn it is.
+///
+/// A session takes the environment that is ``current`` when it is made: a task-local one where a test has set it, and
+/// the process's own otherwise.
+public final class NFCEnvironment: Sendable {
+    /// The reader, or why there is none.
+    public enum Reader: Sendable {
+        /// A reader whose host sends every frame.
+        case field(any FieldDriver)
+        /// There is no reader; the reason is a sentence for people that says what to do.
+        case none(reason: String)
+    }
+
+    /// The reader, or why there is none.
+    public let reader: Reader
+    /// The time by which sessions live.
+    public let clock: any RuntimeClock
+    /// Where the scanning sheet is shown.
+    public let sheet: any ScanSheet
+    /// Whose turn it is.
+    public let arbiter: SessionArbiter
+    /// The spans of time that rule a session.
+    public let limits: SessionLimits
+
+    private let onSessionEnd: (@Sendable () -> Void)?
+
+    /// Creates an environment.
+    ///
+    /// - Parameters:
+    ///   - reader: the reader, or why there is none.
+    ///   - clock: the time by which sessions live.
+    ///   - sheet: where the scanning sheet is shown.
+    ///   - arbiter: whose turn it is.
+    ///   - limits: the spans of time that rule a session.
+    ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
+    public init(
+        reader: Reader,
+        clock: any RuntimeClock = SystemClock.shared,
+        sheet: any ScanSheet = HiddenSheet(),
+        arbiter: SessionArbiter = SessionArbiter(),
+        limits: SessionLimits = SessionLimits(),
+        onSessionEnd: (@Sendable () -> Void)? = nil
+    ) {
+        self.reader = reader
+        self.clock = clock
+        self.sheet = sheet
+        self.arbiter = arbiter
+        self.limits = limits
+        self.onSessionEnd = onSessionEnd
+    }
+
+    /// The environment of a test, for the task that set it and its children.
+    @TaskLocal public static var scoped: NFCEnvironment?
+
+    /// The environment that a session made now takes.
+    public static var current: NFCEnvironment {
+        scoped ?? .process
+    }
+
+    /// The reader, when the host sends its frames.
+    public var fieldDriver: (any FieldDriver)? {
+        if case .field(let driver) = reader { return driver }
+        return nil
+    }
+
+    func didEndSession() {
+        onSessionEnd?()
+    }
+}

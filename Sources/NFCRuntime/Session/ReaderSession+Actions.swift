@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// A transition of the session, or the last one of its sheet.
+enum SessionAction: Sendable {
+    case session(SessionStateMachine.Action)
+    case sheetResultShown
+}
+
+extension ReaderSession {
+    /// Gives the state machine an event and carries out what it says.
+    func handle(_ event: SessionStateMachine.Event) {
+        act { $0.machine.handle(event).map(SessionAction.session) }
+    }
+
+    /// Lock, transition, unlock, act.
+    ///
+    /// One thread acts at a time, so that actions happen in the order of the transitions; a transition that comes
+    /// meanwhile, from another thread or from inside an action, only adds its actions.
+    func act(_ transition: (inout State) -> [SessionAction]) {
+        let acts = state.withLock { state in
+            state.actions += transition(&state)
+            if state.isActing || state.actions.isEmpty { return false }
+            state.isActing = true
+            return true
+        }
+        guard acts else { return }
+        while true {
+            let actions = state.withLock { state in
+                if state.actions.isEmpty { state.isActing = false }
+                defer { state.actions = [] }
+                return state.actions
+            }
+            if actions.isEmpty { return }
+            for action in actions { perform(action) }
+        }
+    }
+
+    private func perform(_ action: SessionAction) {
+        switch action {
+        case .session(let action): perform(action)
+        case .sheetResultShown:
+            showSheet(.resultShown)
+            environment.arbiter.sheetHasLeft()
+        }
+    }
+
+    private func perform(_ action: SessionStateMachine.Action) {
+        switch action {
+        case .requestTurn: requestTurn()
+        case .withdrawRequest: environment.arbiter.withdraw(ObjectIdentifier(self))
+        case .presentSheet: showSheet(.present(message: alertMessage))
+        case .startSessionTimer: startSessionTimer()
+        case .startTagTimer: startTagTimer()
+        case .cancelTagTimer: state.withLock { $0.tagTimer.take() }?.cancel()
+        case .notifyActive: tell(.becameActive)
+        case .startPolling: startPolling()
+        case .dropTags: dropTags()
+        case .notifyTags: tell(.detected(state.withLock { $0.found }))
+        case .updateSheetMessage: showSheet(.messageChanged(alertMessage))
+        case .showScanning: showSheet(.tagFound)
+        case .showReady: showSheet(.pollingRestarted)
+        case .showSuccess: showSheet(.succeeded)
+        case .showFailure(let message): showSheet(.failed(message: message, showsErrorSymbol: drawsErrorSymbol))
+        case .dismissSheet: showSheet(.leave)
+        case .shutDown: shutDown()
+        case .notifyEnded(let end):
+            tell(.ended(end))
+            state.withLock { $0.observer = nil }
+        }
+    }
+
+    private func tell(_ event: Event) {
+        state.withLock { $0.observer }?(event)
+    }
+
+    private func requestTurn() {
+        let accepted = environment.arbiter.request(ObjectIdentifier(self)) { [self] in handle(.turnGranted) }
+        if !accepted { handle(.turnRefused) }
+    }
+
+    private func showSheet(_ event: SheetStateMachine.Event) {
+        guard let content = state.withLock({ $0.sheet.handle(event) }) else { return }
+        environment.sheet.present(content) { [weak self] in self?.handle(.userCanceled) }
+    }
+
+    // MARK: Limits
+
+    private func startSessionTimer() {
+        let timer = environment.clock.schedule(after: environment.limits.session) { [weak self] in
+            self?.handle(.sessionTimerFired)
+        }
+        state.withLock { $0.sessionTimer = timer }
+    }
+
+    private func startTagTimer() {
+        let timer = environment.clock.schedule(after: environment.limits.connectedTag) { [weak self] in
+            self?.handle(.tagTimerFired)
+        }
+        let last = state.withLock { state in
+            defer { state.tagTimer = timer }
+            return state.tagTimer
+        }
+        last?.cancel()
+    }
+
+    // MARK: The end
+
+    private func dropTags() {
+        let dropped = state.withLock { state in
+            defer {
+                state.found = []
+                state.connected = nil
+            }
+            return state.found
+        }
+        for tag in dropped { tag.becomeUnavailable() }
+    }
+
+    /// Stops all that is under way. The reader is handed on when the commands that are on their way are through.
+    private func shutDown() {
+        let timers = state.withLock { state in
+            defer {
+                state.sessionTimer = nil
+                state.tagTimer = nil
+                state.pollTimer = nil
+                state.presence = nil
+                state.poll = .idle
+            }
+            return [state.sessionTimer, state.tagTimer, state.pollTimer]
+        }
+        for timer in timers { timer?.cancel() }
+        letSheetLeave()
+        let environment = environment
+        let id = ObjectIdentifier(self)
+        channel.enqueue { [self] channel in
+            await channel.shutDown()
+            environment.didEndSession()
+            // The session itself must live until here: its identity is the turn's.
+            withExtendedLifetime(self) { environment.arbiter.release(id) }
+        }
+    }
+
+    /// Shows the result for a while, or until the next session's sheet replaces this one.
+    private func letSheetLeave() {
+        let timer = environment.clock.schedule(after: environment.limits.sheetDismissal) { [self] in
+            act { _ in [.sheetResultShown] }
+        }
+        state.withLock { $0.sheetTimer = timer }
+        environment.arbiter.sheetBeginsToLeave { [self] in
+            state.withLock { $0.sheetTimer.take() }?.cancel()
+            act { _ in [.sheetResultShown] }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+public import TagProtocols
+
+extension ReaderSession {
+    /// Connects to a tag, waking it when another one is selected.
+    ///
+    /// - Parameters:
+    ///   - tag: one of the tags found last.
+    ///   - completion: called once, on any thread, with ``CommandError`` when it failed.
+    public func connect(to tag: DetectedTag, completion: @escaping @Sendable (Result<Void, CommandError>) -> Void) {
+        enqueue(completion: completion) { [self] channel throws(CommandError) in
+            try await channel.select(tag)
+            state.withLock { $0.connected = tag }
+            handle(.tagConnected)
+        }
+    }
+
+    /// Runs a procedure on a tag, after those that were given before it.
+    ///
+    /// - Parameters:
+    ///   - tag: the connected tag.
+    ///   - procedure: works with the tag; it may not keep it.
+    ///   - completion: called once, on any thread, with the procedure's value or ``CommandError``.
+    public func perform<Value: Sendable>(
+        on tag: DetectedTag,
+        _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value,
+        completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
+    ) {
+        enqueue(completion: completion) { [self] channel throws(CommandError) in
+            guard tag.isAvailable else { throw .tagUnavailable }
+            guard state.withLock({ $0.connected === tag }) else { throw .notConnected }
+            return try await channel.run(on: tag, procedure)
+        }
+    }
+
+    /// Reads the NDEF messages of tags that were found, one tag after the other, leaving out those that hold none.
+    ///
+    /// - Parameters:
+    ///   - tags: the tags found last.
+    ///   - completion: called once, on any thread, with the octets of each message.
+    public func readMessages(
+        from tags: [DetectedTag],
+        completion: @escaping @Sendable (Result<[[UInt8]], CommandError>) -> Void
+    ) {
+        enqueue(completion: completion) { channel throws(CommandError) in
+            var messages: [[UInt8]] = []
+            for tag in tags {
+                // A tag without a message, or one that is lost, is nothing to report: the others still count.
+                guard (try? await channel.select(tag)) != nil,
+                    let message = try? await channel.run(on: tag, { tag throws(TagError) in try await tag.readNDEF() }),
+                    !message.isEmpty
+                else { continue }
+                messages.append(message)
+            }
+            return messages
+        }
+    }
+
+    /// Queues a command and sees to it that its completion is called exactly once, also when the session has ended.
+    private func enqueue<Value: Sendable>(
+        completion: @escaping @Sendable (Result<Value, CommandError>) -> Void,
+        _ command: @escaping @Sendable (isolated TagChannel) async throws(CommandError) -> Value
+    ) {
+        channel.enqueue { [self] channel in
+            guard isActive else { return completion(.failure(.sessionInvalidated)) }
+            do throws(CommandError) {
+                let value = try await command(channel)
+                completion(.success(value))
+            } catch {
+                // What was cut off by the end of the session failed because of it.
+                completion(.failure(hasEnded ? .sessionInvalidated : error))
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TagLink
+import TagProtocols
+
+extension ReaderSession {
+    /// Begins to look for tags, and goes on until some are found or the session ends.
+    func startPolling() {
+        let isObserved = state.withLock { $0.presence != nil }
+        if !isObserved {
+            let presence = driver.observePresence { [weak self] in self?.fieldChanged() }
+            state.withLock { $0.presence = presence }
+        }
+        look()
+    }
+
+    /// The driver says that a tag may have come or gone.
+    private func fieldChanged() {
+        let looks = state.withLock { state in
+            // Whatever is there now is a new arrival.
+            state.reported = []
+            switch state.poll {
+            case .waiting: return true
+            case .looking:
+                state.poll = .lookingAndChanged
+                return false
+            case .idle, .lookingAndChanged: return false
+            }
+        }
+        if looks { look() }
+    }
+
+    /// Makes one attempt.
+    private func look() {
+        let timer = state.withLock { state in
+            guard state.machine.phase == .polling else { return state.pollTimer.take() }
+            state.poll = .looking
+            return state.pollTimer.take()
+        }
+        timer?.cancel()
+        channel.enqueue { [self] channel in
+            guard state.withLock({ $0.machine.phase == .polling }) else { return }
+            do throws(TagError) {
+                let tags = try await channel.findTags(for: self)
+                lookedAndFound(tags)
+            } catch {
+                lookFailed(error)
+            }
+        }
+    }
+
+    private func lookedAndFound(_ tags: [DetectedTag]) {
+        enum Next {
+            case report, lookAgain, wait, nothing
+        }
+        let next = state.withLock { state -> Next in
+            guard state.machine.phase == .polling else { return .nothing }
+            let present = Set(tags.map(\.target.uid))
+            state.reported.formIntersection(present)
+            if !present.isSubset(of: state.reported) {
+                state.found = tags.filter { !state.reported.contains($0.target.uid) }
+                state.poll = .idle
+                return .report
+            }
+            let changed = state.poll == .lookingAndChanged
+            state.poll = changed ? .looking : .waiting
+            return changed ? .lookAgain : .wait
+        }
+        switch next {
+        case .report: handle(.tagsFound)
+        case .lookAgain: look()
+        case .wait: if state.withLock({ $0.presence == nil }) { lookLater() }
+        case .nothing: break
+        }
+    }
+
+    private func lookFailed(_ error: TagError) {
+        switch error.code {
+        case .readerUnavailable:
+            fail(.terminatedUnexpectedly(reason: error.reason))
+        default:
+            // A tag that left in the middle, or noise: the field will be looked at again.
+            state.withLock { state in
+                if state.machine.phase == .polling { state.poll = .waiting }
+            }
+            lookLater()
+        }
+    }
+
+    private func lookLater() {
+        let timer = environment.clock.schedule(after: environment.limits.pollingInterval) { [weak self] in
+            guard let self, state.withLock({ $0.poll == .waiting }) else { return }
+            look()
+        }
+        let unused = state.withLock { state -> ScheduledEvent? in
+            guard state.machine.phase == .polling else { return timer }
+            defer { state.pollTimer = timer }
+            return state.pollTimer
+        }
+        unused?.cancel()
+    }
+}

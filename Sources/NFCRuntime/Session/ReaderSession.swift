@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+public import TagLink
+import TagProtocols
+
+/// A reader session: it waits for its turn, shows the sheet, finds tags, and ends once.
+///
+/// All methods may be called from any thread. What happens is told to the observer, one event at a time and in order.
+public final class ReaderSession: Sendable {
+    /// What a session tells its observer.
+    public enum Event: Sendable {
+        /// The sheet is up and the reader looks for tags.
+        case becameActive
+        /// Tags were found; the reader stops looking until ``ReaderSession/restartPolling()``.
+        case detected([DetectedTag])
+        /// The session is over. The last event.
+        case ended(SessionEnd)
+    }
+
+    struct State {
+        var machine = SessionStateMachine()
+        var sheet = SheetStateMachine()
+        var alertMessage = ""
+        var drawsErrorSymbol = true
+        var observer: (@Sendable (Event) -> Void)?
+        var actions: [SessionAction] = []
+        var isActing = false
+
+        var found: [DetectedTag] = []
+        var connected: DetectedTag?
+        /// UIDs that were reported and have not left since.
+        var reported: Set<[UInt8]> = []
+        var poll = PollState.idle
+        var presence: PresenceObservation?
+
+        var sessionTimer: ScheduledEvent?
+        var tagTimer: ScheduledEvent?
+        var pollTimer: ScheduledEvent?
+        var sheetTimer: ScheduledEvent?
+    }
+
+    /// Where polling stands.
+    enum PollState: Sendable {
+        /// Nobody looks for tags.
+        case idle
+        /// An attempt is on its way.
+        case looking
+        /// The field changed while an attempt was on its way: look again.
+        case lookingAndChanged
+        /// The last attempt found nothing new; a change of the field, or the timer, begins the next.
+        case waiting
+    }
+
+    /// The surroundings that the session was made in.
+    public let environment: NFCEnvironment
+    let driver: any FieldDriver
+    let channel: TagChannel
+    let state = Mutex(State())
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - environment: reader, clock, sheet and the rest.
+    ///   - driver: the environment's reader.
+    public init(environment: NFCEnvironment, driver: any FieldDriver) {
+        self.environment = environment
+        self.driver = driver
+        channel = TagChannel(driver: driver)
+    }
+
+    /// Sets who is told what happens. Set it before ``begin()``.
+    ///
+    /// - Parameter observer: called one event at a time, in order, on any thread and under no lock. Released when the
+    ///   session has ended.
+    public func observe(_ observer: @escaping @Sendable (Event) -> Void) {
+        state.withLock { $0.observer = observer }
+    }
+
+    // MARK: What an app does
+
+    /// Begins the session, or queues it behind the active one. Does nothing the second time.
+    public func begin() {
+        handle(.begin)
+    }
+
+    /// Ends the session. Does nothing when it has ended.
+    ///
+    /// - Parameter errorMessage: what the sheet shows as the failure; nil for the check mark.
+    public func invalidate(errorMessage: String? = nil) {
+        handle(.invalidate(errorMessage: errorMessage))
+    }
+
+    /// Ends a session that was to read one message.
+    public func endAfterFirstMessage() {
+        handle(.firstMessageRead)
+    }
+
+    /// Ends the session because the reader can't go on.
+    ///
+    /// - Parameter end: the reason to give.
+    public func fail(_ end: SessionEnd) {
+        handle(.readerFailed(end))
+    }
+
+    /// Looks for tags again; the ones found before become unavailable.
+    ///
+    /// - Parameter skipsReported: leaves out tags that were reported before and have not left the field since.
+    public func restartPolling(skippingReported skipsReported: Bool = false) {
+        state.withLock { state in
+            state.reported = skipsReported ? state.reported.union(state.found.map(\.target.uid)) : []
+        }
+        handle(.restartPolling)
+    }
+
+    /// The text on the sheet.
+    public var alertMessage: String {
+        get { state.withLock { $0.alertMessage } }
+        set {
+            state.withLock { $0.alertMessage = newValue }
+            handle(.alertMessageChanged)
+        }
+    }
+
+    /// Whether the sheet draws the error symbol when the app ends the session with an error message. A session that
+    /// reads messages by itself does not.
+    public var drawsErrorSymbol: Bool {
+        get { state.withLock { $0.drawsErrorSymbol } }
+        set { state.withLock { $0.drawsErrorSymbol = newValue } }
+    }
+
+    /// Whether the session looks for tags or works with one.
+    public var isActive: Bool {
+        state.withLock { $0.machine.isActive }
+    }
+
+    /// Whether the session is over.
+    public var hasEnded: Bool {
+        state.withLock { $0.machine.isEnded }
+    }
+
+    /// The tag that was connected last, while it is available.
+    public var connectedTag: DetectedTag? {
+        state.withLock { $0.connected }.flatMap { $0.isAvailable ? $0 : nil }
+    }
+
+    /// What the reader's link has counted since it was made.
+    public var statistics: LinkStatistics {
+        driver.link(for: .nfcA)?.statistics ?? .zero
+    }
+}

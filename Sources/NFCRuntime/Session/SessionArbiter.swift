@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// Lets one session at a time have the reader; later ones wait first in, first out.
+///
+/// A session that takes its turn while the sheet of the last one is still leaving replaces that sheet at once.
+public final class SessionArbiter: Sendable {
+    /// What happens to a session that begins while the sheet of the last one is still leaving.
+    public enum BusyPolicy: Sendable, Hashable {
+        /// It takes its turn at once, as the documentation says.
+        case queue
+        /// It ends with "system resource unavailable", as phones do in practice.
+        case refuseWhileSheetLeaves
+    }
+
+    private struct Request: Sendable {
+        let id: ObjectIdentifier
+        let grant: @Sendable () -> Void
+    }
+
+    private struct State {
+        var holder: ObjectIdentifier?
+        var waiting: [Request] = []
+        /// Takes the leaving sheet away at once; nil when no sheet is leaving.
+        var finishLeaving: (@Sendable () -> Void)?
+    }
+
+    private let policy: BusyPolicy
+    private let state = Mutex(State())
+
+    /// Creates an arbiter.
+    ///
+    /// - Parameter policy: what happens to a session that begins while the last one's sheet is still leaving.
+    public init(policy: BusyPolicy = .queue) {
+        self.policy = policy
+    }
+
+    /// Asks for the reader.
+    ///
+    /// - Parameters:
+    ///   - id: who asks.
+    ///   - grant: called when it is the caller's turn, at once or later, never under the arbiter's lock.
+    /// - Returns: false when the request is refused, in which case `grant` is not called.
+    func request(_ id: ObjectIdentifier, grant: @escaping @Sendable () -> Void) -> Bool {
+        enum Answer {
+            case granted(replacing: (@Sendable () -> Void)?)
+            case waits
+            case refused
+        }
+        let answer = state.withLock { state -> Answer in
+            guard state.holder == nil else {
+                state.waiting.append(Request(id: id, grant: grant))
+                return .waits
+            }
+            if policy == .refuseWhileSheetLeaves, state.finishLeaving != nil { return .refused }
+            state.holder = id
+            return .granted(replacing: state.finishLeaving.take())
+        }
+        switch answer {
+        case .granted(let finishLeaving):
+            finishLeaving?()
+            grant()
+            return true
+        case .waits: return true
+        case .refused: return false
+        }
+    }
+
+    /// Takes a waiting request back, or hands on the reader when its turn has come meanwhile.
+    func withdraw(_ id: ObjectIdentifier) {
+        let isHolder = state.withLock { state in
+            state.waiting.removeAll { $0.id == id }
+            return state.holder == id
+        }
+        if isHolder { release(id) }
+    }
+
+    /// Hands the reader on to the next session.
+    func release(_ id: ObjectIdentifier) {
+        let (next, finishLeaving) = state.withLock { state -> (Request?, (@Sendable () -> Void)?) in
+            guard state.holder == id else { return (nil, nil) }
+            let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+            state.holder = next?.id
+            return (next, next == nil ? nil : state.finishLeaving.take())
+        }
+        finishLeaving?()
+        next?.grant()
+    }
+
+    /// Says that the holder's sheet is leaving.
+    ///
+    /// - Parameter finish: takes the sheet away at once, because another one comes.
+    func sheetBeginsToLeave(finish: @escaping @Sendable () -> Void) {
+        state.withLock { $0.finishLeaving = finish }
+    }
+
+    /// Says that the sheet is gone.
+    func sheetHasLeft() {
+        state.withLock { $0.finishLeaving = nil }
+    }
+}

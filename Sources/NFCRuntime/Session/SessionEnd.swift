@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a session ended.
+public enum SessionEnd: Sendable, Hashable {
+    /// The person cancelled the sheet, or the app invalidated the session.
+    case userCanceled
+    /// The session reached its limit of 60 seconds.
+    case timeout
+    /// The reader failed, or the system took it away; the reason is a sentence for people.
+    case terminatedUnexpectedly(reason: String)
+    /// Another session's sheet is still leaving, and the compatibility switch is on.
+    case systemBusy
+    /// The session was to read one message, and has.
+    case firstMessageRead
+    /// The reader can't do what the session needs; the reason is a sentence for people.
+    case unsupported(reason: String)
+}
