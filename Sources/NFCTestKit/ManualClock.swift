@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+public import NFCRuntime
+import Synchronization
+public import TagLink
+
+/// Time that moves when a test says so, or when frames take time on the air.
+public final class ManualClock: RuntimeClock {
+    private struct State {
+        var now: Duration = .zero
+        var queue = DeadlineQueue()
+    }
+
+    private let state = Mutex(State())
+
+    /// Creates a clock that stands at zero.
+    public init() {}
+
+    public var now: Duration { state.withLock { $0.now } }
+
+    /// The number of events that have been scheduled and have neither fired nor been cancelled.
+    public var scheduledEventCount: Int { state.withLock { $0.queue.count } }
+
+    public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+        let id = state.withLock { state in
+            state.queue.insert(at: state.now + max(delay, .zero), action)
+        }
+        return ScheduledEvent { [weak self] in
+            _ = self?.state.withLock { $0.queue.remove(id: id) }
+        }
+    }
+
+    /// Moves time on, and fires what falls due, in order and at its own time.
+    ///
+    /// - Parameter duration: how far. Events that were scheduled meanwhile fire too when they fall due.
+    public func advance(by duration: Duration) {
+        let target = now + duration
+        while let due = state.withLock({ state -> DeadlineQueue.Entry? in
+            let entry = state.queue.popDue(at: target)
+            if let entry { state.now = max(state.now, entry.deadline) }
+            return entry
+        }) {
+            due.action()
+        }
+        state.withLock { $0.now = max($0.now, target) }
+    }
+
+    /// Moves time on by a span of airtime.
+    public func advance(by airtime: Airtime) {
+        advance(by: airtime.duration)
+    }
+}

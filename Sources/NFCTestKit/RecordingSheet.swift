@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+public import NFCRuntime
+import Synchronization
+
+/// A scanning sheet that keeps what it was told to show, and that a test can cancel.
+public final class RecordingSheet: ScanSheet {
+    private struct State {
+        var history: [SheetContent] = []
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// Creates a sheet.
+    public init() {}
+
+    public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.history.append(content)
+            state.cancel = content.canCancel ? cancel : nil
+        }
+    }
+
+    /// Everything that was shown, in order.
+    public var history: [SheetContent] { state.withLock { $0.history } }
+
+    /// What is shown now; nil before the first session.
+    public var content: SheetContent? { state.withLock { $0.history.last } }
+
+    /// Does what the Cancel button does.
+    ///
+    /// - Returns: false when there is no button to press.
+    @discardableResult
+    public func cancel() -> Bool {
+        guard let cancel = state.withLock({ $0.cancel }) else { return false }
+        cancel()
+        return true
+    }
+}

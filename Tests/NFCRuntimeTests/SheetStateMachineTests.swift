@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import Testing
+
+@Suite struct `The state machine of the scanning sheet` {
+    static func sheet(after events: [SheetStateMachine.Event]) -> SheetStateMachine {
+        var sheet = SheetStateMachine()
+        for event in events { _ = sheet.handle(event) }
+        return sheet
+    }
+
+    @Test func `The sheet goes from ready over scanning to success and away`() {
+        var sheet = SheetStateMachine()
+        #expect(sheet.handle(.present(message: "Hold it near."))?.state == .ready)
+        #expect(sheet.content?.title == "Ready to Scan")
+        #expect(sheet.content?.canCancel == true)
+        #expect(sheet.handle(.tagFound)?.state == .scanning)
+        #expect(sheet.handle(.messageChanged("Reading."))?.message == "Reading.")
+        #expect(sheet.handle(.succeeded)?.state == .success)
+        #expect(sheet.content?.message == "Reading.")
+        #expect(sheet.content?.canCancel == false)
+        #expect(sheet.handle(.resultShown)?.state == .dismissed)
+        #expect(!sheet.isVisible)
+    }
+
+    @Test func `A failure shows its own message, with or without the symbol`() {
+        for symbol in [true, false] {
+            var sheet = Self.sheet(after: [.present(message: "Hold it near.")])
+            let content = sheet.handle(.failed(message: "It did not work.", showsErrorSymbol: symbol))
+            #expect(content?.state == .failure)
+            #expect(content?.message == "It did not work.")
+            #expect(content?.showsErrorSymbol == symbol)
+        }
+    }
+
+    @Test func `The sheet waits again when polling is restarted`() {
+        var sheet = Self.sheet(after: [.present(message: ""), .tagFound])
+        #expect(sheet.handle(.pollingRestarted)?.state == .ready)
+    }
+
+    @Test func `What changes nothing is not drawn`() {
+        var sheet = Self.sheet(after: [.present(message: "Same.")])
+        #expect(sheet.handle(.messageChanged("Same.")) == nil)
+        #expect(sheet.handle(.pollingRestarted) == nil)
+        #expect(sheet.handle(.resultShown) == nil)
+    }
+
+    @Test func `Nothing is drawn before the sheet is presented or after it has left`() {
+        var unseen = SheetStateMachine()
+        #expect(unseen.handle(.tagFound) == nil)
+        var gone = Self.sheet(after: [.present(message: ""), .leave])
+        #expect(gone.content?.state == .dismissed)
+        #expect(gone.handle(.messageChanged("Late.")) == nil)
+        #expect(gone.handle(.present(message: "Again.")) == nil)
+    }
+}
