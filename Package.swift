@@ -65,7 +65,7 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .testTarget(name: "NDEFTests", dependencies: ["NDEF"], swiftSettings: strict),
+        .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
         .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
         .testTarget(
             name: "TagProtocolsTests",

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A checked message whose records refer to its octets. Makes no allocation, and no copy of what it is given.
+///
+/// ```swift
+/// let message = try NDEFMessageView(bytes)
+/// for record in message where message.bytes[record.type].elementsEqual("U".utf8) { … }
+/// ```
+@frozen public struct NDEFMessageView: Sequence, Sendable {
+    /// The octets, as they were given.
+    public let bytes: [UInt8]
+    /// How many records there are.
+    public let count: Int
+    /// The offset after the message's last octet.
+    public let endOffset: Int
+    @usableFromInline let options: NDEFDecodingOptions
+
+    /// Checks a message.
+    ///
+    /// - Parameters:
+    ///   - bytes: the message's octets.
+    ///   - options: the faults to overlook.
+    /// - Throws: ``NDEFError`` with any code for reading.
+    @inlinable
+    public init(_ bytes: [UInt8], options: NDEFDecodingOptions = .strict) throws(NDEFError) {
+        self.bytes = bytes
+        self.options = options
+        var scanner = NDEFRecordScanner(options: options)
+        let span = bytes.span
+        while try scanner.next(in: span) != nil {}
+        count = scanner.recordCount
+        endOffset = scanner.offset
+    }
+
+    /// The number of records, exactly.
+    @inlinable public var underestimatedCount: Int { count }
+
+    /// The payload of a record, with its chunks joined.
+    ///
+    /// - Parameter record: a record of this message.
+    /// - Returns: a copy of the octets.
+    public func payload(of record: NDEFRecordReference) -> [UInt8] {
+        NDEFRecord(record, of: bytes).payload
+    }
+
+    @inlinable
+    public func makeIterator() -> Iterator { Iterator(self) }
+
+    /// Gives the records of a view in order.
+    @frozen public struct Iterator: IteratorProtocol, Sendable {
+        @usableFromInline let bytes: [UInt8]
+        @usableFromInline var scanner: NDEFRecordScanner
+
+        @inlinable
+        init(_ view: NDEFMessageView) {
+            bytes = view.bytes
+            scanner = NDEFRecordScanner(options: view.options)
+        }
+
+        @inlinable
+        public mutating func next() -> NDEFRecordReference? {
+            // The message was checked as a whole, so nothing is thrown.
+            let bytes = bytes
+            do {
+                return try scanner.next(in: bytes.span)
+            } catch {
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the records of a message one by one, without copying and without allocating.
+///
+/// A state machine of a few words: it holds how far it is, and gets the octets at every step. After an error that says
+/// that the input ends too early it can go on with more octets; after any other error it is of no more use.
+@frozen public struct NDEFRecordScanner: Sendable {
+    /// The offset of the next record or chunk.
+    @inlinable public var offset: Int { position }
+    /// How many records were found.
+    @inlinable public var recordCount: Int { found }
+    /// Whether the message's last record was found.
+    @inlinable public var isAtEnd: Bool { isFinished }
+    @usableFromInline var position: Int
+    @usableFromInline var found: Int
+    @usableFromInline var isFinished: Bool
+    @usableFromInline let options: NDEFDecodingOptions
+    @usableFromInline let start: Int
+    /// The record whose chunks are being joined.
+    @usableFromInline var pending: NDEFRecordReference?
+
+    /// Creates a scanner.
+    ///
+    /// - Parameters:
+    ///   - offset: where the message begins.
+    ///   - options: the faults to overlook.
+    @inlinable
+    public init(at offset: Int = 0, options: NDEFDecodingOptions = .strict) {
+        position = offset
+        self.start = offset
+        self.options = options
+        found = 0
+        isFinished = false
+        pending = nil
+    }
+
+    /// Finds the next record. Its chunks, if it has any, are checked and counted as one.
+    ///
+    /// - Parameter bytes: all the message's octets, from the same start at every call.
+    /// - Returns: the record; nil after the last one.
+    /// - Throws: ``NDEFError`` with any code for reading. What comes before the fault was found without one.
+    @inlinable
+    public mutating func next(in bytes: Span<UInt8>) throws(NDEFError) -> NDEFRecordReference? {
+        if isAtEnd { return nil }
+        while true {
+            guard let header = RecordHeader(bytes, at: offset) else {
+                if try endsHere(bytes) { return nil }
+                throw NDEFError(.truncatedHeader, offset: bytes.count, record: recordCount)
+            }
+            // Most records are whole and of a format without rules of its own.
+            let isPlain = pending == nil && header.flags & RecordHeader.chunk == 0 && 0b1001_1110 >> header.format & 1 == 1
+            if !isPlain {
+                try checkFormat(header)
+            }
+            if header.has(RecordHeader.messageBegin) != (offset == start) {
+                try checkMessageBegin(header)
+            }
+            guard header.bodyCount <= UInt64(bytes.count - offset - header.count) else {
+                throw NDEFError(.truncatedBody, offset: bytes.count, record: recordCount)
+            }
+            if let record = join(NDEFRecordReference(header: header, offset: offset), isPlain: isPlain) {
+                if header.has(RecordHeader.messageEnd) {
+                    isFinished = true
+                    if offset < bytes.count, !options.allowsTrailingData {
+                        throw NDEFError(.trailingData, offset: offset, record: recordCount)
+                    }
+                }
+                return record
+            }
+        }
+    }
+
+    /// Takes a checked record or chunk; gives the record when it is whole.
+    @inlinable
+    @inline(__always)
+    mutating func join(_ part: NDEFRecordReference, isPlain: Bool) -> NDEFRecordReference? {
+        position = part.endOffset
+        guard !isPlain else {
+            found += 1
+            return part
+        }
+        var record = part
+        if let first = pending {
+            record = first.joined(with: part)
+        }
+        guard !part.isChunked else {
+            pending = record
+            return nil
+        }
+        pending = nil
+        found += 1
+        return record
+    }
+
+    /// Whether the input may end at the present offset.
+    @usableFromInline
+    mutating func endsHere(_ bytes: Span<UInt8>) throws(NDEFError) -> Bool {
+        guard offset >= bytes.count else { return false }
+        if offset == start {
+            guard options.allowsEmptyInput else { throw NDEFError(.emptyInput, offset: offset) }
+        } else {
+            guard options.allowsMissingMessageEnd, pending == nil else {
+                throw NDEFError(.missingMessageEnd, offset: offset, record: recordCount)
+            }
+        }
+        isFinished = true
+        return true
+    }
+
+    @usableFromInline
+    func checkMessageBegin(_ header: RecordHeader) throws(NDEFError) {
+        if offset != start {
+            throw NDEFError(.unexpectedMessageBegin, offset: offset, record: recordCount)
+        }
+        if !options.allowsMissingMessageBegin {
+            throw NDEFError(.missingMessageBegin, offset: offset, record: recordCount)
+        }
+    }
+
+    /// The rules for chunks and for formats that restrict the other fields. NFC Forum NDEF 1.0, 2.3.3 and 3.2.6.
+    @usableFromInline
+    func checkFormat(_ header: RecordHeader) throws(NDEFError) {
+        if let code = brokenRule(header) {
+            throw NDEFError(code, offset: offset, record: recordCount)
+        }
+    }
+
+    private func brokenRule(_ header: RecordHeader) -> NDEFError.Code? {
+        if header.has(RecordHeader.messageBegin), offset != start { return .unexpectedMessageBegin }
+        let format = TypeNameFormat(header: header.flags)
+        let startsChunks = header.has(RecordHeader.chunk)
+        if startsChunks, header.has(RecordHeader.messageEnd) { return .chunkWithMessageEnd }
+        if pending != nil {
+            guard format == .unchanged else { return .chunkInterrupted }
+            if header.has(RecordHeader.identifierLength) { return .chunkWithIdentifier }
+            return header.typeCount == 0 ? nil : .typeNotAllowed
+        }
+        switch format {
+        case .empty:
+            if header.bodyCount != 0 { return .emptyRecordNotEmpty }
+            return startsChunks ? .chunkWithoutType : nil
+        case .unknown:
+            return header.typeCount == 0 || options.allowsTypeOnUnknown ? nil : .typeNotAllowed
+        case .unchanged:
+            return .unexpectedUnchanged
+        default:
+            return startsChunks && header.typeCount == 0 ? .chunkWithoutType : nil
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The fixed part of a record or chunk: flags and lengths. NFC Forum NDEF 1.0, 3.2.
+///
+/// ```
+/// header octet: MB 80, ME 40, CF 20, SR 10, IL 08, TNF 07
+/// TYPE_LENGTH (1), PAYLOAD_LENGTH (1 with SR, else 4, big endian), ID_LENGTH (1 with IL)
+/// ```
+@usableFromInline
+@frozen
+struct RecordHeader {
+    @usableFromInline static let messageBegin: UInt8 = 0x80
+    @usableFromInline static let messageEnd: UInt8 = 0x40
+    @usableFromInline static let chunk: UInt8 = 0x20
+    @usableFromInline static let shortRecord: UInt8 = 0x10
+    @usableFromInline static let identifierLength: UInt8 = 0x08
+
+    @usableFromInline let flags: UInt8
+    @usableFromInline let typeCount: UInt8
+    @usableFromInline let identifierCount: UInt8
+    @usableFromInline let count: Int
+    @usableFromInline let payloadCount: UInt32
+
+    /// Reads the header at an offset; nil when the input ends within it.
+    @inlinable
+    @inline(__always)
+    init?(_ bytes: Span<UInt8>, at offset: Int) {
+        let available = bytes.count - offset
+        guard available >= 3 else { return nil }
+        flags = bytes[offset]
+        typeCount = bytes[offset + 1]
+        let hasIdentifier = flags & Self.identifierLength != 0
+        if flags & Self.shortRecord != 0 {
+            payloadCount = UInt32(bytes[offset + 2])
+            count = hasIdentifier ? 4 : 3
+        } else {
+            guard available >= 6 else { return nil }
+            payloadCount =
+                UInt32(bytes[offset + 2]) << 24 | UInt32(bytes[offset + 3]) << 16
+                | UInt32(bytes[offset + 4]) << 8 | UInt32(bytes[offset + 5])
+            count = hasIdentifier ? 7 : 6
+        }
+        if hasIdentifier {
+            guard available >= count else { return nil }
+            identifierCount = bytes[offset + count - 1]
+        } else {
+            identifierCount = 0
+        }
+    }
+
+    @inlinable var format: UInt8 { flags & 0x07 }
+
+    /// The octets of type, identifier and payload together. The sum of the largest lengths passes 32 bits.
+    @inlinable var bodyCount: UInt64 { UInt64(typeCount) + UInt64(identifierCount) + UInt64(payloadCount) }
+
+    @inlinable
+    func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
+}

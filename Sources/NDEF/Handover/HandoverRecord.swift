@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The first record of a handover message: which carriers the two sides could go on with. NFC Forum Connection
+/// Handover 1.5, 3.
+public struct HandoverRecord: TypedRecord {
+    /// Who says it.
+    public enum Role: Sendable, Hashable, CaseIterable {
+        /// `Hs`: the carriers that were chosen.
+        case select
+        /// `Hr`: the carriers that could be used.
+        case request
+        /// `Hm`: the carriers that a mediator could be used with.
+        case mediation
+        /// `Hi`: the carriers that a mediator chose.
+        case initiate
+
+        /// The record's type.
+        public var type: String {
+            switch self {
+            case .select: "Hs"
+            case .request: "Hr"
+            case .mediation: "Hm"
+            case .initiate: "Hi"
+            }
+        }
+
+        /// The record's kind.
+        public var kind: RecordKind {
+            switch self {
+            case .select: .handoverSelect
+            case .request: .handoverRequest
+            case .mediation: .handoverMediation
+            case .initiate: .handoverInitiate
+            }
+        }
+    }
+
+    /// A version of the specification, two numbers of 0 to 15.
+    public struct Version: Sendable, Hashable, CustomStringConvertible {
+        /// The octet on the tag: the major number in the high nibble, the minor one in the low.
+        public var octet: UInt8
+
+        /// Creates a version.
+        public init(octet: UInt8) { self.octet = octet }
+
+        /// Creates a version; of each number the low four bits count.
+        public init(_ major: UInt8, _ minor: UInt8) { octet = major << 4 | minor & 0x0F }
+
+        public var description: String { "\(octet >> 4).\(octet & 0x0F)" }
+    }
+
+    /// Why a selector can't go on (`err`). Connection Handover 1.5, 6.4.
+    public struct Failure: Sendable, Hashable {
+        /// 1 temporary memory, 2 permanent memory, 3 carrier-specific; others are reserved.
+        public var reason: UInt8
+        /// 1: milliseconds to wait, one octet. 2: octets of memory, four octets. 3: milliseconds to wait, one octet.
+        public var data: [UInt8]
+
+        /// Creates a failure.
+        public init(reason: UInt8, data: [UInt8]) {
+            self.reason = reason
+            self.data = data
+        }
+
+        /// The length that the data have for a reason; nil for reserved ones.
+        var requiredCount: Int? {
+            switch reason {
+            case 1, 3: 1
+            case 2: 4
+            default: nil
+            }
+        }
+    }
+
+    /// Who says it.
+    public var role: Role
+    /// The version of the specification.
+    public var version: Version
+    /// The carriers, the best one first.
+    public var carriers: [AlternativeCarrier]
+    /// A random number that decides who goes on when both sides requested; in requests only.
+    public var collisionNumber: UInt16?
+    /// Why a selector can't go on; in selects only.
+    public var failure: Failure?
+
+    /// Creates a record; each argument is the property of that name.
+    public init(
+        _ role: Role,
+        version: Version,
+        carriers: [AlternativeCarrier],
+        collisionNumber: UInt16? = nil,
+        failure: Failure? = nil
+    ) {
+        self.role = role
+        self.version = version
+        self.carriers = carriers
+        self.collisionNumber = collisionNumber
+        self.failure = failure
+    }
+
+    public init(_ record: NDEFRecord) throws(RecordError) {
+        guard let role = Role.allCases.first(where: { $0.kind == record.kind }) else {
+            throw RecordError(.wrongType)
+        }
+        try self.init(role, PayloadReader(record))
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension NDEFRecord {
+    /// The length of the record in octets when it is written whole, in the shortest form.
+    @inlinable public var encodedLength: Int {
+        let body = Int(typeLength) + Int(identifierLength) + payloadCount
+        return body + (payloadCount > 0xFF ? 6 : 3) + (identifierLength > 0 ? 1 : 0)
+    }
+
+    /// The length of the record in octets when it is written in chunks.
+    ///
+    /// - Parameter chunkSize: the most octets of payload in a chunk.
+    public func encodedLength(chunkSize: Int) -> Int {
+        guard isDivided(by: chunkSize) else { return encodedLength }
+        let (whole, rest) = payloadCount.quotientAndRemainder(dividingBy: chunkSize)
+        let headers = whole * (chunkSize > 0xFF ? 6 : 3) + (rest == 0 ? 0 : rest > 0xFF ? 6 : 3)
+        return headers + Int(typeLength) + Int(identifierLength) + payloadCount + (identifierLength > 0 ? 1 : 0)
+    }
+
+    /// Why the record can't be written; nil when it can.
+    @inlinable
+    func encodingFault(chunkSize: Int?) -> NDEFError.Code? {
+        if let chunkSize {
+            guard chunkSize > 0 else { return .invalidChunkSize }
+        }
+        if typeLength > 0xFF { return .typeTooLong }
+        if identifierLength > 0xFF { return .identifierTooLong }
+        let part = chunkSize.map { isDivided(by: $0) ? $0 : payloadCount } ?? payloadCount
+        if UInt64(part) > UInt64(UInt32.max) { return .payloadTooLong }
+        switch typeNameFormat {
+        case .empty:
+            return typeLength == 0 && identifierLength == 0 && payloadCount == 0 ? nil : .emptyRecordNotEmpty
+        case .unknown:
+            return typeLength == 0 ? nil : .typeNotAllowed
+        case .unchanged:
+            return .unexpectedUnchanged
+        default:
+            return nil
+        }
+    }
+
+    /// Whether the record is written in chunks when they are of a size.
+    @usableFromInline
+    func isDivided(by chunkSize: Int) -> Bool {
+        chunkSize > 0 && payloadCount > chunkSize && (typeLength > 0 || typeNameFormat == .unknown)
+    }
+
+    /// Appends the record as a whole.
+    @inlinable
+    func append(to bytes: inout [UInt8], flags: UInt8) {
+        appendHeader(
+            to: &bytes,
+            flags: flags | typeNameFormat.rawValue,
+            typeLength: UInt8(truncatingIfNeeded: typeLength),
+            payloadLength: payloadCount,
+            identifierLength: UInt8(truncatingIfNeeded: identifierLength)
+        )
+        bytes.append(contentsOf: storage[start..<payloadRange.upperBound])
+    }
+
+    /// Appends the record in chunks: the type and the identifier go with the first one. NFC Forum NDEF 1.0, 2.3.3.
+    @usableFromInline
+    func appendChunks(to bytes: inout [UInt8], flags: UInt8, chunkSize: Int) {
+        let payload = payloadRange
+        appendHeader(
+            to: &bytes,
+            flags: flags & RecordHeader.messageBegin | RecordHeader.chunk | typeNameFormat.rawValue,
+            typeLength: UInt8(truncatingIfNeeded: typeLength),
+            payloadLength: chunkSize,
+            identifierLength: UInt8(truncatingIfNeeded: identifierLength)
+        )
+        var offset = payload.lowerBound + chunkSize
+        bytes.append(contentsOf: storage[start..<offset])
+        while offset < payload.upperBound {
+            let end = min(offset + chunkSize, payload.upperBound)
+            let isLast = end == payload.upperBound
+            appendHeader(
+                to: &bytes,
+                flags: (isLast ? flags & RecordHeader.messageEnd : RecordHeader.chunk) | TypeNameFormat.unchanged.rawValue,
+                typeLength: 0,
+                payloadLength: end - offset,
+                identifierLength: 0
+            )
+            bytes.append(contentsOf: storage[offset..<end])
+            offset = end
+        }
+    }
+
+    @inlinable
+    @inline(__always)
+    func appendHeader(
+        to bytes: inout [UInt8],
+        flags: UInt8,
+        typeLength: UInt8,
+        payloadLength: Int,
+        identifierLength: UInt8
+    ) {
+        let flags = identifierLength > 0 ? flags | RecordHeader.identifierLength : flags
+        if payloadLength <= 0xFF {
+            bytes.append(flags | RecordHeader.shortRecord)
+            bytes.append(typeLength)
+            bytes.append(UInt8(truncatingIfNeeded: payloadLength))
+        } else {
+            bytes.append(flags)
+            bytes.append(typeLength)
+            bytes.append(UInt8(truncatingIfNeeded: payloadLength >> 24))
+            bytes.append(UInt8(truncatingIfNeeded: payloadLength >> 16))
+            bytes.append(UInt8(truncatingIfNeeded: payloadLength >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: payloadLength))
+        }
+        if identifierLength > 0 { bytes.append(identifierLength) }
+    }
+}

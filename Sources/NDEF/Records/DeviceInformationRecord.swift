@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the device is that made the message. NFC Forum Device Information RTD 1.0.
+public struct DeviceInformationRecord: TypedRecord {
+    /// A data element: type and value.
+    public struct Element: Sendable, Hashable {
+        /// 0 vendor, 1 model, 2 name, 3 UUID, 4 firmware version.
+        public var type: UInt8
+        /// The value; UTF-8 but for the UUID.
+        public var value: [UInt8]
+
+        /// Creates an element.
+        public init(type: UInt8, value: [UInt8]) {
+            self.type = type
+            self.value = value
+        }
+    }
+
+    /// The elements in order.
+    public var elements: [Element]
+
+    /// Creates a record of elements.
+    public init(elements: [Element]) { self.elements = elements }
+
+    /// Creates a record of the two elements that there must be.
+    ///
+    /// - Parameters:
+    ///   - vendor: the vendor's name.
+    ///   - model: the model's name.
+    public init(vendor: String, model: String) {
+        self.init(elements: [
+            Element(type: 0, value: Array(vendor.utf8)), Element(type: 1, value: Array(model.utf8)),
+        ])
+    }
+
+    public init(_ record: NDEFRecord) throws(RecordError) {
+        try record.require(.deviceInformation)
+        try self.init(PayloadReader(record))
+    }
+
+    init(_ payload: PayloadReader) throws(RecordError) {
+        var payload = payload
+        elements = []
+        while let type = payload.octet() {
+            guard let count = payload.octet(), let value = payload.octets(Int(count)) else {
+                throw RecordError(.attributeOverrun)
+            }
+            elements.append(Element(type: type, value: value))
+        }
+    }
+
+    /// The vendor's name; nil when it isn't there or isn't UTF-8.
+    public var vendor: String? { text(0) }
+    /// The model's name; nil when it isn't there or isn't UTF-8.
+    public var model: String? { text(1) }
+
+    private func text(_ type: UInt8) -> String? {
+        elements.first { $0.type == type }.flatMap { String(validating: $0.value, as: UTF8.self) }
+    }
+
+    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+        guard elements.allSatisfy({ $0.value.count <= 0xFF }) else { throw RecordError(.valueTooLong) }
+        let payload = elements.flatMap { [$0.type, UInt8($0.value.count)] + $0.value }
+        return .wellKnown("Di", identifier: identifier, payload: payload)
+    }
+}

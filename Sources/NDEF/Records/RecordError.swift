@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong inside the payload of a well-framed record, or in a value to make one of. Equal by code.
+///
+/// The record stays readable as octets, and so does the message around it.
+public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of fault; new kinds may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        enum Kind: Sendable, Hashable {
+            case named(Name)
+            case inner(NDEFError.Code)
+            case uriCount(Int)
+        }
+
+        enum Name: String, Sendable {
+            case wrongType = "wrong-type"
+            case emptyPayload = "empty-payload"
+            case tooShort = "too-short"
+            case badEncoding = "bad-encoding"
+            case controlCharacter = "control-character"
+            case languageOverrun = "language-overrun"
+            case actionLength = "action-length"
+            case sizeLength = "size-length"
+            case carrierEmpty = "ac-empty"
+            case carrierTrailing = "ac-trailing"
+            case referenceOverrun = "reference-overrun"
+            case errorLength = "err-length"
+            case collisionLength = "cr-length"
+            case outOfBandOverrun = "oob-length-overrun"
+            case attributeOverrun = "tlv-overrun"
+            case signatureOverrun = "signature-overrun"
+            case certificateOverrun = "certificate-overrun"
+            case valueTooLong = "value-too-long"
+        }
+
+        let kind: Kind
+
+        private init(_ name: Name) { kind = .named(name) }
+
+        private init(kind: Kind) { self.kind = kind }
+
+        /// The record is of another type than the one asked for.
+        public static let wrongType = Code(.wrongType)
+        /// There is no payload where one must be.
+        public static let emptyPayload = Code(.emptyPayload)
+        /// The payload ends within its fixed part.
+        public static let tooShort = Code(.tooShort)
+        /// The text isn't in the encoding that it should be in.
+        public static let badEncoding = Code(.badEncoding)
+        /// A URI has a character of 0 to 31.
+        public static let controlCharacter = Code(.controlCharacter)
+        /// The language code of a text runs past the payload.
+        public static let languageOverrun = Code(.languageOverrun)
+        /// The action of a smart poster isn't one octet.
+        public static let actionLength = Code(.actionLength)
+        /// The size of a smart poster isn't four octets.
+        public static let sizeLength = Code(.sizeLength)
+        /// An alternative carrier record has no payload.
+        public static let carrierEmpty = Code(.carrierEmpty)
+        /// Octets follow the last reference of an alternative carrier record.
+        public static let carrierTrailing = Code(.carrierTrailing)
+        /// A reference or a type inside a handover record runs past its end.
+        public static let referenceOverrun = Code(.referenceOverrun)
+        /// The data of a handover error record don't have the length that goes with the reason.
+        public static let errorLength = Code(.errorLength)
+        /// The collision resolution number of a handover request isn't two octets.
+        public static let collisionLength = Code(.collisionLength)
+        /// The length in Bluetooth out-of-band data is more than the payload.
+        public static let outOfBandOverrun = Code(.outOfBandOverrun)
+        /// An element of type, length and value runs past the end of what it is in.
+        public static let attributeOverrun = Code(.attributeOverrun)
+        /// The signature runs past the payload.
+        public static let signatureOverrun = Code(.signatureOverrun)
+        /// A certificate, or the URI of one, runs past the payload.
+        public static let certificateOverrun = Code(.certificateOverrun)
+        /// To write: a value is longer than its length field can say.
+        public static let valueTooLong = Code(.valueTooLong)
+
+        /// The message in the payload is at fault.
+        public static func inner(_ code: NDEFError.Code) -> Code { Code(kind: .inner(code)) }
+
+        /// A smart poster doesn't have exactly one URI.
+        public static func uriCount(_ count: Int) -> Code { Code(kind: .uriCount(count)) }
+
+        /// The code's name, as the command line prints it; `inner-` and a name of ``NDEFError`` for the message in a
+        /// payload.
+        public var description: String {
+            switch kind {
+            case .named(let name): name.rawValue
+            case .inner(let code): "inner-\(code)"
+            case .uriCount(let count): "uri-count-\(count)"
+            }
+        }
+    }
+
+    /// The kind of fault.
+    public var code: Code
+
+    /// Creates an error.
+    ///
+    /// - Parameter code: the kind of fault.
+    public init(_ code: Code) { self.code = code }
+
+    public var description: String { "\(code): \(reason)" }
+}

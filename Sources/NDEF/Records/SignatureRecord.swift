@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A signature of the records before it, back to the one before or the start. NFC Forum Signature RTD 2.0.
+///
+/// The record is only read and written here; nothing is verified.
+public struct SignatureRecord: TypedRecord {
+    /// The version's octet, 0x20 for 2.0.
+    public var version: UInt8
+    /// Whether ``signature`` is the URI where the signature is.
+    public var isSignatureURI: Bool
+    /// The signature algorithm: 0 none, 11 ECDSA P-256, and others; seven bits.
+    public var signatureType: UInt8
+    /// The hash algorithm, 2 for SHA-256.
+    public var hashType: UInt8
+    /// The signature, or its URI.
+    public var signature: [UInt8]
+    /// The format of the certificates: 0 X.509, 1 M2M; three bits.
+    public var certificateFormat: UInt8
+    /// The certificates, the signer's first; at most 15.
+    public var certificates: [[UInt8]]
+    /// Where the next certificate of the chain is.
+    public var certificateURI: [UInt8]?
+
+    /// Creates a record; each argument is the property of that name.
+    public init(
+        version: UInt8 = 0x20,
+        isSignatureURI: Bool = false,
+        signatureType: UInt8 = 11,
+        hashType: UInt8 = 2,
+        signature: [UInt8],
+        certificateFormat: UInt8 = 0,
+        certificates: [[UInt8]] = [],
+        certificateURI: [UInt8]? = nil
+    ) {
+        self.version = version
+        self.isSignatureURI = isSignatureURI
+        self.signatureType = signatureType
+        self.hashType = hashType
+        self.signature = signature
+        self.certificateFormat = certificateFormat
+        self.certificates = certificates
+        self.certificateURI = certificateURI
+    }
+
+    public init(_ record: NDEFRecord) throws(RecordError) {
+        try record.require(.signature)
+        try self.init(PayloadReader(record))
+    }
+
+    init(_ payload: PayloadReader) throws(RecordError) {
+        var payload = payload
+        guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
+        guard let version = payload.octet(), let type = payload.octet(), let hash = payload.octet(),
+            let count = payload.integer16()
+        else { throw RecordError(.tooShort) }
+        guard let signature = payload.octets(Int(count)) else { throw RecordError(.signatureOverrun) }
+        guard let chain = payload.octet() else { throw RecordError(.tooShort) }
+        self.init(
+            version: version,
+            isSignatureURI: type & 0x80 != 0,
+            signatureType: type & 0x7F,
+            hashType: hash,
+            signature: signature,
+            certificateFormat: chain >> 4 & 0x07
+        )
+        for _ in 0..<chain & 0x0F {
+            certificates.append(try Self.field(&payload))
+        }
+        if chain & 0x80 != 0 { certificateURI = try Self.field(&payload) }
+    }
+
+    private static func field(_ payload: inout PayloadReader) throws(RecordError) -> [UInt8] {
+        guard let count = payload.integer16(), let octets = payload.octets(Int(count)) else {
+            throw RecordError(.certificateOverrun)
+        }
+        return octets
+    }
+
+    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+        let fields = [signature] + certificates + (certificateURI.map { [$0] } ?? [])
+        guard certificates.count <= 15, fields.allSatisfy({ $0.count <= 0xFFFF }) else {
+            throw RecordError(.valueTooLong)
+        }
+        let type = signatureType & 0x7F | (isSignatureURI ? 0x80 : 0)
+        let chain = (certificateFormat & 0x07) << 4 | UInt8(certificates.count) | (certificateURI == nil ? 0 : 0x80)
+        var payload = [version, type, hashType]
+        for (index, field) in fields.enumerated() {
+            payload += [UInt8(field.count >> 8), UInt8(field.count & 0xFF)] + field
+            if index == 0 { payload.append(chain) }
+        }
+        return .wellKnown("Sig", identifier: identifier, payload: payload)
+    }
+}
