@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Foundation
+import NDEF
 import NFCRuntime
 import TagProtocols
 
@@ -42,7 +43,7 @@ final class DetectedNDEFTag: NSObject, NFCNDEFTag {
             case .success(let bytes) where bytes.isEmpty:
                 completionHandler(nil, NFCReaderError(.ndefReaderSessionErrorZeroLengthMessage))
             case .success(let bytes):
-                do {
+                do throws(NDEFError) {
                     completionHandler(try NFCNDEFMessage(parsing: bytes), nil)
                 } catch {
                     completionHandler(nil, NFCReaderError(damagedMessage: error))
@@ -54,7 +55,7 @@ final class DetectedNDEFTag: NSObject, NFCNDEFTag {
 
     func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         let bytes: [UInt8]
-        do {
+        do throws(NDEFError) {
             bytes = try ndefMessage.encoded()
         } catch {
             let error = NFCReaderError(unwritableMessage: error)

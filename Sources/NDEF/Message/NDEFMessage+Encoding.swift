@@ -56,4 +56,27 @@ extension NDEFMessage {
             }
         }
     }
+
+    /// The message's octets, with a chunk size for each record.
+    ///
+    /// - Parameter chunkSizes: for each record the most octets of payload in a chunk; 0 to write it whole.
+    /// - Returns: the octets.
+    /// - Throws: ``NDEFError`` as ``encode(into:chunkSize:)`` does.
+    public func encoded(chunkSizes: [Int]) throws(NDEFError) -> [UInt8] {
+        precondition(chunkSizes.count == records.count, "each record has a chunk size")
+        guard !records.isEmpty else { throw NDEFError(.noRecords) }
+        var bytes: [UInt8] = []
+        for (index, (record, chunkSize)) in zip(records, chunkSizes).enumerated() {
+            let size = chunkSize == 0 ? nil : chunkSize
+            if let code = record.encodingFault(chunkSize: size) { throw NDEFError(code, record: index) }
+            var flags: UInt8 = index == 0 ? RecordHeader.messageBegin : 0
+            if index == records.count - 1 { flags |= RecordHeader.messageEnd }
+            if let size, record.isDivided(by: size) {
+                record.appendChunks(to: &bytes, flags: flags, chunkSize: size)
+            } else {
+                record.append(to: &bytes, flags: flags)
+            }
+        }
+        return bytes
+    }
 }

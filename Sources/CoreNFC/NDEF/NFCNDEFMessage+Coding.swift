@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NDEF
+
+extension NFCNDEFMessage {
+    /// Parses a message.
+    ///
+    /// - Parameter bytes: the octets of one whole message.
+    /// - Throws: `NDEFError` with the first rule that they break.
+    convenience init(parsing bytes: [UInt8]) throws(NDEFError) {
+        let message = try NDEFMessage(decoding: bytes)
+        self.init(records: message.records.map { NFCNDEFPayload($0) })
+    }
+
+    /// Parses a message; nil when the octets are not one.
+    convenience init?(bytes: [UInt8]) {
+        guard let message = try? NDEFMessage(decoding: bytes) else { return nil }
+        self.init(records: message.records.map { NFCNDEFPayload($0) })
+    }
+
+    /// The message's octets, each record in chunks of its own size.
+    func encoded() throws(NDEFError) -> [UInt8] {
+        let fields = records.map(\.fields)
+        let message = NDEFMessage(fields.map(NDEFRecord.init))
+        return try message.encoded(chunkSizes: fields.map(\.chunkSize))
+    }
+
+    /// The length of ``encoded()``; 0 when there are no records.
+    var encodedLength: Int {
+        records.map(\.fields).reduce(0) { length, fields in
+            let record = NDEFRecord(fields)
+            return length
+                + (fields.chunkSize == 0 ? record.encodedLength : record.encodedLength(chunkSize: fields.chunkSize))
+        }
+    }
+}
+
+extension NFCNDEFPayload {
+    /// A record that was read. A format that the specification keeps for later counts as unknown.
+    convenience init(_ record: NDEFRecord) {
+        self.init(
+            Fields(
+                format: NFCTypeNameFormat(rawValue: record.typeNameFormat.rawValue) ?? .unknown,
+                type: Data(record.typeSlice),
+                identifier: Data(record.identifierSlice),
+                payload: Data(record.payloadSlice)
+            )
+        )
+    }
+}
+
+extension NDEFRecord {
+    init(_ fields: NFCNDEFPayload.Fields) {
+        self.init(
+            TypeNameFormat(rawValue: fields.format.rawValue) ?? .unknown,
+            type: fields.type,
+            identifier: fields.identifier,
+            payload: fields.payload
+        )
+    }
+}
+
+extension NFCReaderError {
+    /// The tag holds octets that are not an NDEF message.
+    init(damagedMessage error: NDEFError) {
+        self.init(.readerTransceiveErrorTagResponseError, reason: error.reason)
+    }
+
+    /// The app's message has no encoding.
+    init(unwritableMessage error: NDEFError) {
+        self.init(.readerErrorInvalidParameter, reason: error.reason)
+    }
+}
