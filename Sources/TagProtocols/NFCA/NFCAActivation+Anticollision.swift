@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Commands and procedures of ISO/IEC 14443-3, 6.4 and 6.5.
+extension NFCAActivation {
+    /// The two short frames that tags in IDLE answer; WUPA reaches halted ones too.
+    enum Request: UInt8 {
+        case request = 0x26
+        case wakeUp = 0x52
+
+        var frame: Frame { Frame(bits: [rawValue], validBitsInLastByte: 7) }
+    }
+
+    /// An answer to REQA or WUPA.
+    struct Sense {
+        /// ATQA; 0 when the tags spoke over each other.
+        var atqa: UInt16
+        /// Whether more than one tag spoke.
+        var isCrowded: Bool
+    }
+
+    /// SEL of the three cascade levels.
+    static let selectCodes: [UInt8] = [0x93, 0x95, 0x97]
+    /// The cascade tag, which stands in the UID's place where more of it follows (ISO/IEC 14443-3, 6.5.4).
+    static let cascadeTag: UInt8 = 0x88
+
+    /// Sends REQA or WUPA.
+    ///
+    /// - Returns: the answer, or nil when there was none.
+    func sense(_ command: Request) async throws(TagError) -> Sense? {
+        var damaged = 0
+        while true {
+            do throws(LinkError) {
+                let answer = try await link.transceive(command.frame, timeout: Self.answerTimeout)
+                guard answer.bytes.count == 2, answer.validBitsInLastByte == 8 else {
+                    throw LinkError(.transmission, "ATQA has to be 16 bits (ISO/IEC 14443-3, 6.5.2).")
+                }
+                return Sense(atqa: UInt16(answer.bytes[1]) << 8 | UInt16(answer.bytes[0]), isCrowded: false)
+            } catch {
+                switch error.code {
+                case .collision: return Sense(atqa: 0, isCrowded: true)
+                case .timeout, .tagRemoved:
+                    // After a damaged answer the tag may have gone from READY back to IDLE in silence.
+                    guard damaged > 0, damaged < Self.attempts else { return nil }
+                    damaged += 1
+                case .transmission:
+                    damaged += 1
+                    // Several tags may damage each other's ATQA without a clear collision: try anticollision.
+                    if damaged == Self.attempts { return Sense(atqa: 0, isCrowded: true) }
+                default: throw TagError(link: error)
+                }
+            }
+        }
+    }
+
+    /// Sends WUPA and takes anything but silence for the sign that somebody is there.
+    func wakeUp() async throws(LinkError) {
+        do throws(LinkError) {
+            _ = try await link.transceive(Request.wakeUp.frame, timeout: Self.answerTimeout)
+        } catch {
+            guard error.code == .collision || error.code == .transmission else { throw error }
+        }
+    }
+
+    /// Runs anticollision and SELECT through all cascade levels.
+    ///
+    /// - Returns: the selected tag and whether others were heard, or nil when the tag fell silent or stayed damaged.
+    func selectOne(_ sense: Sense) async throws(TagError) -> (target: NFCATarget, isCrowded: Bool)? {
+        var uid: [UInt8] = []
+        var isCrowded = false
+        for (level, code) in Self.selectCodes.enumerated() {
+            guard let part = try await anticollision(code, isCrowded: &isCrowded) else { return nil }
+            let sak: UInt8
+            do throws(LinkError) {
+                sak = try await select(code, part)
+            } catch {
+                if let failure = TagError(fatal: error) { throw failure }
+                return nil
+            }
+            guard sak & 0x04 != 0 else {
+                uid += part[0..<4]
+                let size: UInt16 = [0x0004, 0x0044, 0x0084][level]
+                return (NFCATarget(atqa: sense.isCrowded ? size : sense.atqa, sak: sak, uid: uid), isCrowded)
+            }
+            guard part[0] == Self.cascadeTag else {
+                throw TagError(
+                    .badAnswer,
+                    "SAK says that the UID goes on, but it does not begin with the cascade tag (ISO/IEC 14443-3, 6.5.4)."
+                )
+            }
+            uid += part[1..<4]
+        }
+        throw TagError(.badAnswer, "A UID has at most three cascade levels (ISO/IEC 14443-3, 6.5.4).")
+    }
+
+    /// Finds the four octets of UID and the check octet of one tag at one cascade level.
+    ///
+    /// On a collision the branch with a 1 is taken. Every round settles at least one bit, so that 33 rounds bound it.
+    ///
+    /// - Returns: five octets, or nil when the tags fell silent.
+    func anticollision(_ code: UInt8, isCrowded: inout Bool) async throws(TagError) -> [UInt8]? {
+        var known = BitString()
+        var damaged = 0
+        while true {
+            do throws(LinkError) {
+                let answer = try await link.transceive(
+                    Self.anticollisionFrame(code, known),
+                    timeout: Self.answerTimeout
+                )
+                guard answer.bitCount == 40 - known.count else {
+                    throw LinkError(
+                        .transmission,
+                        "The answer to anticollision has to complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
+                    )
+                }
+                known.append(answer.bytes, count: answer.bitCount)
+                guard known.octets.reduce(0, ^) == 0 else {
+                    throw LinkError(.transmission, "The check octet BCC is wrong (ISO/IEC 14443-3, 6.5.3).")
+                }
+                return known.octets
+            } catch {
+                switch error.code {
+                case .collision:
+                    isCrowded = true
+                    guard let collision = error.collision, collision.bitIndex >= 0,
+                        collision.bits.count * 8 >= collision.bitIndex, known.count + collision.bitIndex < 32
+                    else {
+                        throw TagError(
+                            .badAnswer,
+                            "Tags collide outside their UIDs, so they can't be told apart (ISO/IEC 14443-3, 6.5.3).",
+                            link: error
+                        )
+                    }
+                    known.append(collision.bits, count: collision.bitIndex)
+                    known.append(true)
+                case .transmission:
+                    known = BitString()
+                    damaged += 1
+                    guard damaged < Self.attempts else {
+                        throw TagError(.badAnswer, error.reason, link: error)
+                    }
+                case .timeout, .tagRemoved: return nil
+                default: throw TagError(link: error)
+                }
+            }
+        }
+    }
+
+    /// The anticollision frame: SEL, NVB and the bits that are known, the last octet not whole.
+    static func anticollisionFrame(_ code: UInt8, _ known: BitString) -> Frame {
+        let loose = known.count % 8
+        let bytes = [code, UInt8(2 + known.count / 8) << 4 | UInt8(loose)] + known.octets
+        return loose == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: loose)
+    }
+
+    /// Sends SELECT at one cascade level.
+    ///
+    /// - Returns: SAK.
+    func select(_ code: UInt8, _ part: [UInt8]) async throws(LinkError) -> UInt8 {
+        let answer = try await link.transceive(Frame([code, 0x70] + part), timeout: Self.answerTimeout)
+        guard answer.bytes.count == 1, answer.validBitsInLastByte == 8 else {
+            throw LinkError(.transmission, "SAK has to be one octet (ISO/IEC 14443-3, 6.5.3.4).")
+        }
+        return answer.bytes[0]
+    }
+
+    /// Sends SELECT at every cascade level of a UID that is known.
+    ///
+    /// - Returns: SAK of the last level.
+    func select(_ levels: [[UInt8]]) async throws(LinkError) -> UInt8 {
+        var sak: UInt8 = 0
+        for (code, part) in zip(Self.selectCodes, levels) {
+            sak = try await select(code, part)
+        }
+        return sak
+    }
+
+    /// The five octets of each cascade level of a UID, or nil when it does not have 4, 7 or 10 octets.
+    static func cascadeLevels(of uid: [UInt8]) -> [[UInt8]]? {
+        let parts: [[UInt8]]
+        switch uid.count {
+        case 4: parts = [uid]
+        case 7: parts = [[cascadeTag] + uid[0..<3], Array(uid[3..<7])]
+        case 10: parts = [[cascadeTag] + uid[0..<3], [cascadeTag] + uid[3..<6], Array(uid[6..<10])]
+        default: return nil
+        }
+        return parts.map { $0 + [$0.reduce(0, ^)] }
+    }
+}

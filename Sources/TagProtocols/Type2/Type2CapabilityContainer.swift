@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The capability container of a Type 2 tag: page 3 (NFC Forum T2T 1.2, 4.5).
+struct Type2CapabilityContainer: Equatable {
+    static let magicNumber: UInt8 = 0xE1
+    /// The lower half of the access octet that says that nobody may write.
+    static let noWriteAccess: UInt8 = 0x0F
+
+    /// The four octets as they are on the tag.
+    let octets: [UInt8]
+
+    /// Checks and takes the container.
+    ///
+    /// - Parameter octets: the four octets of page 3.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `refused` when reading is not free.
+    init(_ octets: [UInt8]) throws(TagError) {
+        guard octets.count == 4, octets[0] == Self.magicNumber else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The tag is not formatted for NDEF: its page 3 does not begin with E1 (NFC Forum T2T 1.2, 4.5)."
+            )
+        }
+        guard octets[1] >> 4 == 1 else {
+            throw TagError(
+                .badVersion,
+                "The tag has version \(octets[1] >> 4).\(octets[1] & 0x0F) of the Type 2 mapping, and only 1.x is known."
+            )
+        }
+        guard octets[3] >> 4 == 0 else {
+            throw TagError(
+                .refused,
+                "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
+            )
+        }
+        self.octets = octets
+    }
+
+    /// The third octet: the size of the data area in units of 8 octets.
+    var sizeOctet: UInt8 { octets[2] }
+
+    /// Whether writing is free. Proprietary conditions (8 to E) count as none.
+    var isWritable: Bool { octets[3] & 0x0F == 0 }
+
+    /// The octets of the data area.
+    var area: Range<Int> {
+        Type2Memory.dataAreaStart..<Type2Memory.dataAreaStart + Int(sizeOctet) * 8
+    }
+
+    /// The page after the last one of the data area.
+    var endPage: Int { area.upperBound / Type2Memory.pageSize }
+}

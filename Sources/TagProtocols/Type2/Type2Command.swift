@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages count through all sectors.
+enum Type2Command {
+    case read(Int)
+    case fastRead(first: Int, last: Int)
+    case write(Int, [UInt8])
+    case getVersion
+    case sectorSelect
+
+    /// The first answer has to begin within 5 ms for a read and 10 ms for a write (NFC Forum Digital 2.3, 9.9); a write
+    /// gets twice that, since giving up on one costs more than waiting.
+    var timeout: Airtime {
+        switch self {
+        case .write: .milliseconds(20)
+        default: .milliseconds(5)
+        }
+    }
+
+    /// The frame, in which a page is counted from the start of its sector.
+    var frame: Frame {
+        switch self {
+        case .read(let page): Frame([0x30, UInt8(page & 0xFF)])
+        case .fastRead(let first, let last): Frame([0x3A, UInt8(first & 0xFF), UInt8(last & 0xFF)])
+        case .write(let page, let octets): Frame([0xA2, UInt8(page & 0xFF)] + octets)
+        case .getVersion: Frame([0x60])
+        case .sectorSelect: Frame([0xC2, 0xFF])
+        }
+    }
+
+    /// The sector that has to be selected, or nil when it makes no difference.
+    var sector: Int? {
+        switch self {
+        case .read(let page), .fastRead(let page, _), .write(let page, _): page / 256
+        case .getVersion, .sectorSelect: nil
+        }
+    }
+
+    /// How many octets the answer has; 0 for an ACK alone.
+    var answerLength: Int {
+        switch self {
+        case .read: 16
+        case .fastRead(let first, let last): (last - first + 1) * Type2Memory.pageSize
+        case .getVersion: 8
+        case .write, .sectorSelect: 0
+        }
+    }
+
+    /// The command as a sentence calls it.
+    var name: String {
+        switch self {
+        case .read(let page): "READ of page \(page)"
+        case .fastRead(let first, let last): "FAST_READ of pages \(first) to \(last)"
+        case .write(let page, _): "WRITE of page \(page)"
+        case .getVersion: "GET_VERSION"
+        case .sectorSelect: "SECTOR SELECT"
+        }
+    }
+
+    /// Where the command is specified.
+    var rule: String {
+        switch self {
+        case .read: "NFC Forum T2T 1.2, 5.2"
+        case .write: "NFC Forum T2T 1.2, 5.3"
+        case .sectorSelect: "NFC Forum T2T 1.2, 5.4"
+        case .fastRead: "NTAG213/215/216 data sheet, 10.3"
+        case .getVersion: "NTAG213/215/216 data sheet, 10.1"
+        }
+    }
+
+    /// What the whole exchange takes on the air.
+    func cost(_ timing: FrameTiming) -> Airtime {
+        let answer =
+            answerLength == 0
+            ? Frame(bits: [Type2Tag.acknowledge], validBitsInLastByte: 4)
+            : Frame([UInt8](repeating: 0, count: answerLength))
+        return timing.request(frame) + timing.answerDelay + timing.response(answer) + timing.nextRequestDelay
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the data sheets say of NXP's Type 2 products.
+struct Type2Product: Equatable {
+    /// The product's name as its maker writes it.
+    let name: String
+    /// The size octet of the capability container that the factory writes.
+    let sizeOctet: UInt8
+    /// The first octets of the data area as the factory writes them: control TLVs and an empty message.
+    let factoryTLVs: [UInt8]
+    /// Whether the product has FAST_READ.
+    let hasFastRead: Bool
+    /// Where its dynamic lock bits are and what they lock; nil when it has none.
+    let dynamicLock: Type2DynamicLock?
+
+    /// NXP's code in a UID (ISO/IEC 7816-6).
+    static let manufacturer: UInt8 = 0x04
+
+    static let empty: [UInt8] = [0x03, 0x00, 0xFE, 0x00]
+    /// The lock control TLVs of the factory: NTAG213, NTAG212, and NTAG203 with Ultralight C.
+    static let lockControl213: [UInt8] = [0xA0, 0x0C, 0x34]
+    static let lockControl212: [UInt8] = [0x90, 0x0A, 0x34]
+    static let lockControl203: [UInt8] = [0xA0, 0x10, 0x44]
+
+    private static func formatted(_ lockControl: [UInt8]) -> [UInt8] {
+        [0x01, 0x03] + lockControl + [0x03, 0x00, 0xFE]
+    }
+
+    static let ultralight = small("MIFARE Ultralight", hasFastRead: false)
+    static let ultralightC = Type2Product(
+        name: "MIFARE Ultralight C",
+        sizeOctet: 0x12,
+        factoryTLVs: formatted(lockControl203),
+        hasFastRead: false,
+        dynamicLock: .grouped
+    )
+    static let ntag203 = Type2Product(
+        name: "NTAG203",
+        sizeOctet: 0x12,
+        factoryTLVs: formatted(lockControl203),
+        hasFastRead: false,
+        dynamicLock: .grouped
+    )
+    static let ntag213 = Type2Product(
+        name: "NTAG213",
+        sizeOctet: 0x12,
+        factoryTLVs: formatted(lockControl213),
+        hasFastRead: true,
+        dynamicLock: .even(page: 0x28, pagesPerBit: 2, endPage: 40, blockLocks: 0x3F)
+    )
+    static let ntag215 = Type2Product(
+        name: "NTAG215",
+        sizeOctet: 0x3E,
+        factoryTLVs: empty,
+        hasFastRead: true,
+        dynamicLock: .even(page: 0x82, pagesPerBit: 16, endPage: 130, blockLocks: 0x0F)
+    )
+    static let ntag216 = large("NTAG216")
+    static let ntagI2C2K = Type2Product(
+        name: "NTAG I2C 2K",
+        sizeOctet: 0xEA,
+        factoryTLVs: empty,
+        hasFastRead: true,
+        dynamicLock: .even(page: 256 + 0xE0, pagesPerBit: 32, endPage: 480, blockLocks: 0xFF)
+    )
+
+    /// Products with 48 octets, which the static lock bits cover.
+    static func small(_ name: String, hasFastRead: Bool = true) -> Type2Product {
+        Type2Product(name: name, sizeOctet: 0x06, factoryTLVs: empty, hasFastRead: hasFastRead, dynamicLock: nil)
+    }
+
+    /// Products with 128 octets and dynamic lock bits in page 36.
+    static func medium(_ name: String) -> Type2Product {
+        Type2Product(
+            name: name,
+            sizeOctet: 0x10,
+            factoryTLVs: formatted(lockControl212),
+            hasFastRead: true,
+            dynamicLock: .even(page: 0x24, pagesPerBit: 2, endPage: 36, blockLocks: 0x1F)
+        )
+    }
+
+    /// Products with 888 octets and dynamic lock bits in page 226.
+    static func large(_ name: String) -> Type2Product {
+        Type2Product(
+            name: name,
+            sizeOctet: 0x6D,
+            factoryTLVs: empty,
+            hasFastRead: true,
+            dynamicLock: .even(page: 0xE2, pagesPerBit: 16, endPage: 226, blockLocks: 0x7F)
+        )
+    }
+
+    /// The product by its version. Subtype and minor version vary within a product, so size and type decide.
+    init?(_ version: Type2Version) {
+        guard version.vendor == Self.manufacturer else { return nil }
+        switch (version.productType, version.majorVersion, version.storageSize) {
+        case (0x03, _, 0x0B): self = .small("MIFARE Ultralight EV1 UL11")
+        case (0x03, _, 0x0E): self = .medium("MIFARE Ultralight EV1 UL21")
+        case (0x04, _, 0x0B): self = .small("NTAG210")
+        case (0x04, _, 0x0E): self = .medium("NTAG212")
+        case (0x04, _, 0x0F): self = .ntag213
+        case (0x04, _, 0x11): self = .ntag215
+        case (0x04, _, 0x13) where version.productSubtype != 0x05: self = .ntag216
+        case (0x04, _, 0x13):
+            self = .large(version.minorVersion >= 2 ? "NTAG I2C plus 1K" : "NTAG I2C 1K")
+        case (0x04, _, 0x15):
+            self = version.minorVersion >= 2 ? .large("NTAG I2C plus 2K") : .ntagI2C2K
+        default: return nil
+        }
+    }
+
+    private init(
+        name: String,
+        sizeOctet: UInt8,
+        factoryTLVs: [UInt8],
+        hasFastRead: Bool,
+        dynamicLock: Type2DynamicLock?
+    ) {
+        self.name = name
+        self.sizeOctet = sizeOctet
+        self.factoryTLVs = factoryTLVs
+        self.hasFastRead = hasFastRead
+        self.dynamicLock = dynamicLock
+    }
+
+    /// A product of NXP's that has the memory, the locks and the commands of what can be read, or nil when that is not
+    /// certain. The name may be that of a relative.
+    static func inferred(sizeOctet: UInt8, lockControl: [UInt8]?) -> Type2Product? {
+        switch (sizeOctet, lockControl) {
+        case (0x06, _): .ultralight
+        case (0x10, _): .medium("NTAG212")
+        case (0x12, lockControl213): .ntag213
+        case (0x12, lockControl203): .ntag203
+        case (0x3E, _): .ntag215
+        case (0x6D, _): .ntag216
+        case (0xEA, _): .ntagI2C2K
+        default: nil
+        }
+    }
+}

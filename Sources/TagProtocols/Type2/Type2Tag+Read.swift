@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension Type2Tag {
+    /// Reads the NDEF message: what detection has not brought yet, and nothing twice (NFC Forum T2T 1.2, 6.3).
+    ///
+    /// - Returns: the message's octets as they are on the tag; none when the tag is empty.
+    /// - Throws: ``TagError`` as ``detectNDEF()`` does.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let layout = try await locate()
+        let addresses = layout.messageAddresses
+        guard let first = addresses.first, let last = addresses.last else { return [] }
+        try await fetch(first / Type2Memory.pageSize..<last / Type2Memory.pageSize + 1)
+        return addresses.compactMap { memory[octet: $0] }
+    }
+
+    /// Reads those pages of a range that are not known.
+    ///
+    /// - Parameter pages: the pages, counted through all sectors.
+    /// - Throws: ``TagError`` with `lengthOverrun` when the tag has no such page, `refused` when it keeps it back.
+    func fetch(_ pages: Range<Int>) async throws(TagError) {
+        let end = max(pages.upperBound, capabilityContainer?.endPage ?? 0)
+        while let run = memory.firstUnknownRun(in: pages) {
+            let plan = Type2ReadPlan(
+                timing: FrameTiming(link.technology),
+                maximumFrameLength: link.maximumFrameLength,
+                fastRead: fastRead
+            )
+            switch plan.firstCommand(for: run, end: end) {
+            case .fastRead(let first, let last): try await performFastRead(first, last)
+            case .read(let page):
+                try await performRead(page)
+                // The pages asked for were not among the ones that could be believed: ask for them alone.
+                if !memory.contains(run.lowerBound) { try await performRead(run.lowerBound) }
+            default: return
+            }
+        }
+    }
+
+    /// Reads four pages (NFC Forum T2T 1.2, 5.2).
+    ///
+    /// A tag that has no more pages, or keeps the next ones back, goes on at page 0. That shows, since page 0 and 1 hold
+    /// the UID; such pages are not taken for data.
+    func performRead(_ page: Int) async throws(TagError) {
+        guard case .octets(let octets) = try await exchange(.read(page)) else {
+            if let area = capabilityContainer?.area, area.contains(page * Type2Memory.pageSize) {
+                throw TagError(
+                    .lengthOverrun,
+                    """
+                    The capability container gives a data area of \(area.count) octets, but the tag refuses to read page \
+                    \(page) in it: it is smaller, or protected by a password (NFC Forum T2T 1.2, 4.5).
+                    """
+                )
+            }
+            throw TagError(.refused, "The tag refuses to read page \(page) (NFC Forum T2T 1.2, 5.2).")
+        }
+        let start = page >= Type2Memory.capabilityContainerPage ? rolledOver(octets) : 4
+        memory.store(octets[0..<start * Type2Memory.pageSize], at: page)
+    }
+
+    /// At which page of an answer the tag went back to page 0: 1 to 3, or 4 when it did not.
+    private func rolledOver(_ octets: [UInt8]) -> Int {
+        let uid = target.uid
+        guard uid.count == 7 else { return 4 }
+        let header = [uid[0], uid[1], uid[2], NFCAActivation.cascadeTag ^ uid[0] ^ uid[1] ^ uid[2]] + uid[3..<7]
+        return (1...3).first { octets[($0 * 4)...].starts(with: header.prefix(16 - $0 * 4)) } ?? 4
+    }
+
+    /// Reads a range of pages at once, or learns that the tag can't (NTAG213/215/216 data sheet, 10.3).
+    private func performFastRead(_ first: Int, _ last: Int) async throws(TagError) {
+        do throws(TagError) {
+            let retries = fastRead == .usable ? Self.retries : 0
+            if case .octets(let octets) = try await exchange(.fastRead(first: first, last: last), retries: retries) {
+                memory.store(octets, at: first)
+                fastRead = .usable
+                return
+            }
+        } catch {
+            guard error.code == .badAnswer || error.code == .unsupported else { throw error }
+            isActive = false
+        }
+        // Refused, never answered, or of another length: READ does as well.
+        fastRead = .unusable
+    }
+}

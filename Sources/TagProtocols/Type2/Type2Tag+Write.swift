@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Type2Tag {
+    /// Writes an NDEF message so that a tag that is lost on the way holds the old message, none, or the new one
+    /// (NFC Forum T2T 1.2, 6.4).
+    ///
+    /// Access, capacity and the lock bits of every page concerned are checked before the first write.
+    ///
+    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Throws: ``TagError`` with `readOnly` when the capability container or a lock bit forbids it and
+    ///   `messageTooLong`, both before anything is written; `updateFailed` when the tag refused a write; `tagLost`,
+    ///   `cancelled`, and as ``detectNDEF()`` does.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        let layout = try await locate(startingAt: Type2StaticLock.page)
+        guard let container = capabilityContainer, container.isWritable else {
+            throw TagError(.readOnly, "The tag's capability container forbids writing (NFC Forum T2T 1.2, 4.5).")
+        }
+        guard message.count <= layout.capacity else {
+            throw TagError(
+                .messageTooLong,
+                "The message has \(message.count) octets, and the tag has room for \(layout.capacity)."
+            )
+        }
+        let plan = Type2WritePlan(message, layout: layout)
+        for page in plan.pagesToPreserve { try await fetch(page..<page + 1) }
+        try await checkLocks(plan.pages)
+
+        for step in plan.steps(memory) { try await write(step.octets, to: step.page) }
+        var written = layout
+        written.messageLength = message.count
+        written.lengthSize = message.count <= 254 ? 1 : 3
+        self.layout = written
+    }
+
+    /// Writes a page. Repeating it does no harm, so that an ACK that was lost is answered by the same write again.
+    ///
+    /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the page's content is uncertain.
+    func write(_ octets: [UInt8], to page: Int) async throws(TagError) {
+        // Until the tag has agreed, neither this page nor the message in it is certain.
+        memory.forget(page)
+        layout = nil
+        if page == Type2Memory.capabilityContainerPage { capabilityContainer = nil }
+        let refusal: UInt8
+        do throws(TagError) {
+            switch try await exchange(.write(page, octets)) {
+            case .octets:
+                memory.store(octets, at: page)
+                return
+            case .refused(let nibble): refusal = nibble
+            }
+        } catch {
+            guard error.code == .badAnswer else { throw error }
+            throw TagError(.updateFailed, error.reason, link: error.link)
+        }
+        throw TagError(
+            .updateFailed,
+            "The tag refused to write page \(page) (NAK \(refusal); NFC Forum T2T 1.2, 5.3)."
+        )
+    }
+
+    /// Makes sure that no lock bit forbids a write.
+    ///
+    /// - Throws: ``TagError`` with `readOnly`.
+    func checkLocks(_ pages: [Int]) async throws(TagError) {
+        if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
+            try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
+            let octets = memory[page: Type2StaticLock.page] ?? []
+            if let page = pages.first(where: { Type2StaticLock.locks($0, in: octets) }) {
+                throw Self.locked(page)
+            }
+        }
+        // What the sizes suggest is good enough to see that nothing is locked; for the contrary the product counts.
+        guard pages.contains(where: { $0 >= Type2DynamicLock.firstPage }),
+            let suggested = suggestedDynamicLock(), try await isReadable(suggested), suggested.isTouched(in: memory),
+            let lock = try await dynamicLock(), try await isReadable(lock),
+            let page = pages.first(where: { lock.locks($0, in: memory) })
+        else { return }
+        throw Self.locked(page)
+    }
+
+    private static func locked(_ page: Int) -> TagError {
+        TagError(.readOnly, "Page \(page) of the tag is locked (NFC Forum T2T 1.2, 4.2).")
+    }
+
+    /// Fetches lock octets.
+    ///
+    /// - Returns: false when the tag has no such pages, which is no reason not to write.
+    func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {
+        guard lock.pages.upperBound <= Type2Memory.maximumPageCount else { return false }
+        do throws(TagError) {
+            try await fetch(lock.pages)
+            return true
+        } catch {
+            guard error.code == .refused || error.code == .lengthOverrun else { throw error }
+            return false
+        }
+    }
+
+    /// Where the dynamic lock bits ought to be, without an exchange.
+    func suggestedDynamicLock() -> Type2DynamicLock? {
+        guard let container = capabilityContainer else { return nil }
+        let control = layout?.controls.first { $0.isLock }
+        if target.manufacturer == Type2Product.manufacturer {
+            if let product = Type2Product.inferred(sizeOctet: container.sizeOctet, lockControl: control?.value) {
+                return product.dynamicLock
+            }
+            // NTAG213, NTAG203 and Ultralight C have them in the same page.
+            if container.sizeOctet == Type2Product.ntag213.sizeOctet { return Type2Product.ntag213.dynamicLock }
+        }
+        return control.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
+    }
+
+    /// Where the dynamic lock bits are, by the product, which is asked for its version; then by the lock control TLV;
+    /// then by the specification's default.
+    func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
+        guard let container = capabilityContainer else { return nil }
+        let control = layout?.controls.first { $0.isLock }
+        if target.manufacturer == Type2Product.manufacturer {
+            if container.sizeOctet <= Type2Product.ultralight.sizeOctet { return nil }
+            if let version = try await readVersion() {
+                if let product = Type2Product(version) { return product.dynamicLock }
+            } else if container.sizeOctet == Type2Product.ntag203.sizeOctet {
+                return .grouped
+            }
+        }
+        return control.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// A Type 2 tag from the reader's side: MIFARE Ultralight, NTAG and their like (NFC Forum T2T 1.2).
+///
+/// It reads in as little time on the air as the tag allows, and remembers what it has read. Use it from one task at a
+/// time. A time-out or a damaged answer is tried again; after a time-out the tag is woken and selected by its UID, so
+/// that another tag in its place is never taken for it.
+///
+/// ```swift
+/// let targets = try await NFCAActivation(link: link).activateAll()
+/// if let target = targets.last, target.isType2 {
+///     let message = try await Type2Tag(target: target, link: link).readNDEF()
+/// }
+/// ```
+///
+/// Memory is counted in pages of four octets through all sectors. An NTAG I2C 2K has user memory in pages 4 to 255 of
+/// sector 0 and 0 to 223 of sector 1, which are pages 4 to 479 here without a gap; its dynamic lock octets are in page
+/// 480 (NT3H1201, 8.3). An area that its capability container says to be longer than sector 0 is taken to go on at
+/// page 0 of the next sector, as NFC Forum T2T 1.2, 4.2 has it; what is not for data in between is named by control TLVs.
+public final class Type2Tag: ForumTag {
+    /// The tag's platform: always Type 2.
+    public var type: ForumTagType { .type2 }
+
+    /// What the tag said of itself when it was activated.
+    public let target: NFCATarget
+
+    /// The link over which it is reached.
+    public let link: any FrameLink
+
+    /// What is known of the memory.
+    var memory = Type2Memory()
+    /// The capability container, when it has been read and is good.
+    var capabilityContainer: Type2CapabilityContainer?
+    /// Where the message is, when it has been found.
+    var layout: Type2Layout?
+    /// What GET_VERSION said; the inner nil is a tag without the command.
+    var version: Type2Version??
+    /// Whether FAST_READ is worth sending.
+    var fastRead = FastRead.unknown
+
+    /// Whether the tag is ACTIVE, as far as the reader knows.
+    var isActive = true
+    /// The sector that is selected.
+    var sector = 0
+    /// The error that every procedure ends with once the tag is lost.
+    var lost: TagError?
+
+    /// What is known about FAST_READ.
+    enum FastRead {
+        case unknown, usable, unusable
+    }
+
+    /// Takes over a tag that is ACTIVE.
+    ///
+    /// - Parameters:
+    ///   - target: the tag as activation found it, ACTIVE.
+    ///   - link: the NFC-A link over which it was activated.
+    public init(target: NFCATarget, link: any FrameLink) {
+        self.target = target
+        self.link = link
+    }
+
+    /// Says whether the tag still answers: one page with FAST_READ where the tag has it, else one READ.
+    ///
+    /// - Returns: false when the tag is gone or another one is in its place.
+    public func isPresent() async -> Bool {
+        do throws(TagError) {
+            let page = Type2Memory.capabilityContainerPage
+            if fastRead == .usable, sector == 0 {
+                _ = try await exchange(.fastRead(first: page, last: page))
+            } else {
+                _ = try await exchange(.read(sector * 256 + page))
+            }
+            return true
+        } catch {
+            // A tag that answers at all is there, even where it refuses.
+            return error.code == .badAnswer
+        }
+    }
+}

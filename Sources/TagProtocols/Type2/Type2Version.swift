@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The answer to GET_VERSION (NTAG213/215/216 data sheet, 10.1).
+struct Type2Version: Equatable {
+    /// The eight octets.
+    let octets: [UInt8]
+
+    var vendor: UInt8 { octets[1] }
+    var productType: UInt8 { octets[2] }
+    var productSubtype: UInt8 { octets[3] }
+    var majorVersion: UInt8 { octets[4] }
+    var minorVersion: UInt8 { octets[5] }
+    /// Half of it is the exponent of the memory's size; the lowest bit says that the size is above that power of two.
+    var storageSize: UInt8 { octets[6] }
+
+    /// Takes the eight octets, or nil when there are not eight.
+    init?(_ octets: [UInt8]) {
+        guard octets.count == 8 else { return nil }
+        self.octets = octets
+    }
+}
+
+extension Type2Tag {
+    /// Asks the tag for its version, once; a tag without the command is woken again when it is needed next.
+    ///
+    /// - Returns: the version, or nil when the tag does not have the command.
+    func readVersion() async throws(TagError) -> Type2Version? {
+        if let version { return version }
+        var found: Type2Version?
+        do throws(TagError) {
+            if case .octets(let octets) = try await exchange(.getVersion, retries: 1) { found = Type2Version(octets) }
+        } catch {
+            guard error.code == .badAnswer else { throw error }
+            isActive = false
+        }
+        version = .some(found)
+        return found
+    }
+}
