@@ -70,6 +70,7 @@ let package = Package(
         .testTarget(
             name: "TagProtocolsTests",
             dependencies: ["TagProtocols", "TagLink", "VirtualTags", "NDEF"],
+            exclude: ["Vectors"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -51,7 +51,7 @@ public final class Type2Tag: ForumTag {
         case unknown, usable, unusable
     }
 
-    /// Takes over a tag that is ACTIVE.
+    /// Takes over a tag that has just been activated. Sector 0 is selected then; make a new one after every activation.
     ///
     /// - Parameters:
     ///   - target: the tag as activation found it, ACTIVE.
