@@ -256,6 +256,9 @@ extension ModelTag.Product {
         if octets.count < 16 + area { octets.append(0xFE) }
         octets += [UInt8](repeating: 0, count: pageCount * 4 - octets.count)
         if name == "NTAG213" { octets[163] = 0xBD }
+        if let page = ["NTAG212": 37, "NTAG213": 41, "NTAG215": 131, "NTAG216": 227][name] {
+            octets[page * 4 + 3] = 0xFF
+        }
         return octets
     }
 }

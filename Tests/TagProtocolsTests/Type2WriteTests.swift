@@ -137,6 +137,18 @@ import Testing
         }
     }
 
+    @Test func `A password that begins inside the message is told before anything is written`() async throws {
+        let product = ModelTag.Product.named("NTAG215")
+        var image = product.memory(message(9))
+        image[131 * 4 + 3] = 100
+        let link = ModelTag(product, memory: image)
+        let error = await #expect(throws: TagError.self) { try await makeTag(link).writeNDEF(message(400)) }
+        #expect(error?.code == .readOnly)
+        #expect(error?.reason.contains("password") == true)
+        #expect(link.memory == image)
+        try await makeTag(link).writeNDEF(message(300))
+    }
+
     @Test func `A write that the tag refuses is told, and the rest of the tag can still be read`() async throws {
         let product = ModelTag.Product.named("NTAG213")
         let image = product.memory(message(9))

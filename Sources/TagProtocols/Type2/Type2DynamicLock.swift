@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lock bits for pages 16 and up (NFC Forum T2T 1.2, 4.2; the products' data sheets).
+/// What forbids writing pages 16 and up: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and on products with a password
+/// the page from which it is asked for (NTAG213/215/216 data sheet, 8.8).
 struct Type2DynamicLock: Equatable {
     /// One bit, and the pages that can't be written once it is set.
     struct Bit: Equatable {
@@ -16,12 +17,20 @@ struct Type2DynamicLock: Equatable {
     let bits: [Bit]
     /// What to set in the octets from `address` on to lock everything for good, the lock bits themselves included.
     let mask: [UInt8]
+    /// The page whose last octet, AUTH0, is the first page that a password protects; nil when there is no such thing.
+    var protectionPage: Int?
 
     /// The first page that dynamic lock bits govern.
     static let firstPage = 16
 
     /// NTAG21x and its relatives: the bits follow each other, each for as many pages, and the third octet locks them.
-    static func even(page: Int, pagesPerBit: Int, endPage: Int, blockLocks: UInt8) -> Type2DynamicLock {
+    static func even(
+        page: Int,
+        pagesPerBit: Int,
+        endPage: Int,
+        blockLocks: UInt8,
+        hasPassword: Bool = true
+    ) -> Type2DynamicLock {
         let count = (endPage - firstPage + pagesPerBit - 1) / pagesPerBit
         let bits = (0..<count).map { index in
             let start = firstPage + index * pagesPerBit
@@ -30,7 +39,8 @@ struct Type2DynamicLock: Equatable {
         return Type2DynamicLock(
             address: page * Type2Memory.pageSize,
             bits: bits,
-            mask: Self.mask(of: bits, size: 2) + [blockLocks]
+            mask: Self.mask(of: bits, size: 2) + [blockLocks],
+            protectionPage: hasPassword ? page + 1 : nil
         )
     }
 
@@ -63,10 +73,11 @@ struct Type2DynamicLock: Equatable {
         self.init(address: address, bits: bits, mask: Self.mask(of: bits, size: (count + 7) / 8))
     }
 
-    private init(address: Int, bits: [Bit], mask: [UInt8]) {
+    private init(address: Int, bits: [Bit], mask: [UInt8], protectionPage: Int? = nil) {
         self.address = address
         self.bits = bits
         self.mask = mask
+        self.protectionPage = protectionPage
     }
 
     private static func mask(of bits: [Bit], size: Int) -> [UInt8] {
@@ -78,14 +89,29 @@ struct Type2DynamicLock: Equatable {
         address / Type2Memory.pageSize..<(address + mask.count - 1) / Type2Memory.pageSize + 1
     }
 
-    /// Whether any lock octet is not zero.
-    func isTouched(in memory: Type2Memory) -> Bool {
-        mask.indices.contains { mask[$0] & (memory[octet: address + $0] ?? 0) != 0 }
+    /// The pages to look at before a write.
+    var pagesToCheck: Range<Int> {
+        pages.lowerBound..<max(pages.upperBound, (protectionPage ?? 0) + 1)
+    }
+
+    /// Whether nothing at all is locked up to a page.
+    func isOpen(through page: Int, in memory: Type2Memory) -> Bool {
+        mask.indices.allSatisfy { mask[$0] & (memory[octet: address + $0] ?? 0) == 0 }
+            && !isProtected(page, in: memory)
     }
 
     /// Whether a page can't be written any more.
     func locks(_ page: Int, in memory: Type2Memory) -> Bool {
         bits.contains { $0.pages.contains(page) && (memory[octet: address + $0.octet] ?? 0) & $0.mask != 0 }
+    }
+
+    /// Whether a page can be written only with the password. FF switches protection off; with 0 the tag refuses the
+    /// first write of all, so that nothing has to be known before.
+    func isProtected(_ page: Int, in memory: Type2Memory) -> Bool {
+        guard let start = protectionPage.flatMap({ memory[page: $0]?.last }), start != 0xFF, start != 0 else {
+            return false
+        }
+        return page >= Int(start)
     }
 }
 

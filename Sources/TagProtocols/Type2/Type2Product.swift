@@ -61,7 +61,7 @@ struct Type2Product: Equatable {
         sizeOctet: 0xEA,
         factoryTLVs: empty,
         hasFastRead: true,
-        dynamicLock: .even(page: 256 + 0xE0, pagesPerBit: 32, endPage: 480, blockLocks: 0xFF)
+        dynamicLock: .even(page: 256 + 0xE0, pagesPerBit: 32, endPage: 480, blockLocks: 0xFF, hasPassword: false)
     )
 
     /// Products with 48 octets, which the static lock bits cover.
@@ -81,13 +81,19 @@ struct Type2Product: Equatable {
     }
 
     /// Products with 888 octets and dynamic lock bits in page 226.
-    static func large(_ name: String) -> Type2Product {
+    static func large(_ name: String, hasPassword: Bool = true) -> Type2Product {
         Type2Product(
             name: name,
             sizeOctet: 0x6D,
             factoryTLVs: empty,
             hasFastRead: true,
-            dynamicLock: .even(page: 0xE2, pagesPerBit: 16, endPage: 226, blockLocks: 0x7F)
+            dynamicLock: .even(
+                page: 0xE2,
+                pagesPerBit: 16,
+                endPage: 226,
+                blockLocks: 0x7F,
+                hasPassword: hasPassword
+            )
         )
     }
 
@@ -103,7 +109,7 @@ struct Type2Product: Equatable {
         case (0x04, _, 0x11): self = .ntag215
         case (0x04, _, 0x13) where version.productSubtype != 0x05: self = .ntag216
         case (0x04, _, 0x13):
-            self = .large(version.minorVersion >= 2 ? "NTAG I2C plus 1K" : "NTAG I2C 1K")
+            self = version.minorVersion >= 2 ? .large("NTAG I2C plus 1K") : .large("NTAG I2C 1K", hasPassword: false)
         case (0x04, _, 0x15):
             self = version.minorVersion >= 2 ? .large("NTAG I2C plus 2K") : .ntagI2C2K
         default: return nil

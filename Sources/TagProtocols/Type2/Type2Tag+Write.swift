@@ -70,12 +70,18 @@ extension Type2Tag {
             }
         }
         // What the sizes suggest is good enough to see that nothing is locked; for the contrary the product counts.
-        guard pages.contains(where: { $0 >= Type2DynamicLock.firstPage }),
-            let suggested = suggestedDynamicLock(), try await isReadable(suggested), suggested.isTouched(in: memory),
-            let lock = try await dynamicLock(), try await isReadable(lock),
-            let page = pages.first(where: { lock.locks($0, in: memory) })
+        guard let last = pages.max(), last >= Type2DynamicLock.firstPage,
+            let suggested = suggestedDynamicLock(), try await isReadable(suggested),
+            !suggested.isOpen(through: last, in: memory),
+            let lock = try await dynamicLock(), try await isReadable(lock)
         else { return }
-        throw Self.locked(page)
+        if let page = pages.first(where: { lock.locks($0, in: memory) }) { throw Self.locked(page) }
+        if let page = pages.first(where: { lock.isProtected($0, in: memory) }) {
+            throw TagError(
+                .readOnly,
+                "Page \(page) of the tag is protected by a password (NTAG213/215/216 data sheet, 8.8)."
+            )
+        }
     }
 
     private static func locked(_ page: Int) -> TagError {
@@ -86,9 +92,9 @@ extension Type2Tag {
     ///
     /// - Returns: false when the tag has no such pages, which is no reason not to write.
     func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {
-        guard lock.pages.upperBound <= Type2Memory.maximumPageCount else { return false }
+        guard lock.pagesToCheck.upperBound <= Type2Memory.maximumPageCount else { return false }
         do throws(TagError) {
-            try await fetch(lock.pages)
+            try await fetch(lock.pagesToCheck)
             return true
         } catch {
             guard error.code == .refused || error.code == .lengthOverrun else { throw error }
@@ -104,8 +110,12 @@ extension Type2Tag {
             if let product = Type2Product.inferred(sizeOctet: container.sizeOctet, lockControl: control?.value) {
                 return product.dynamicLock
             }
-            // NTAG213, NTAG203 and Ultralight C have them in the same page.
-            if container.sizeOctet == Type2Product.ntag213.sizeOctet { return Type2Product.ntag213.dynamicLock }
+            // NTAG213, NTAG203 and Ultralight C have them in the same page; only the first has a password behind them.
+            if container.sizeOctet == Type2Product.ntag213.sizeOctet {
+                var lock = Type2Product.ntag213.dynamicLock
+                lock?.protectionPage = nil
+                return lock
+            }
         }
         return control.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
     }
