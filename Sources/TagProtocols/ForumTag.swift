@@ -64,4 +64,8 @@ public protocol ForumTag: AnyObject {
 
     /// Says whether the tag still answers, by the cheapest exchange that changes nothing.
     func isPresent() async -> Bool
+
+    /// Tells the procedures that someone else has just activated the tag, with ``NFCAActivation/reactivate(_:)`` for
+    /// instance, so that what a tag forgets when it is deselected is not taken for granted.
+    func wasActivated()
 }

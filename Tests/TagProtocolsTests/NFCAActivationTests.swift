@@ -137,12 +137,14 @@ import Testing
     @Test(arguments: [
         (UInt8(0x08), "MIFARE Classic"), (0x18, "MIFARE Classic"), (0x20, "Type 4"), (0x40, "NFC-DEP"),
     ])
-    func `A tag without procedures is named`(_ sak: UInt8, _ name: String) throws {
+    func `A tag without procedures is named`(_ sak: UInt8, _ name: String) {
         let target = NFCATarget(atqa: 0x0004, sak: sak, uid: [1, 2, 3, 4])
-        let error = #expect(throws: TagError.self) {
-            try ForumTagFactory.makeTag(for: target, link: ScriptedLink([]))
-        }
-        #expect(error?.code == .unsupported)
-        #expect(error?.reason.contains(name) == true)
+        #expect(makeForumTag(for: target, link: ScriptedLink([])) == nil)
+        #expect(target.kindName.contains(name))
+    }
+
+    @Test func `A Type 2 tag gets its procedures`() {
+        let target = NFCATarget(atqa: 0x0044, sak: 0, uid: Self.uid)
+        #expect(makeForumTag(for: target, link: ScriptedLink([]))?.type == .type2)
     }
 }

@@ -107,4 +107,16 @@ func message(_ count: Int, seed: UInt8 = 0) -> [UInt8] {
         let link = ModelTag(product, memory: product.memory(message(300)), fault: .ignores(command: 0x3A))
         #expect(try await makeTag(link).readNDEF() == message(300))
     }
+
+    @Test func `A tag that someone else activates again is read from sector 0`() async throws {
+        let product = ModelTag.Product.named("NTAG I2C 2K")
+        let link = ModelTag(product, memory: product.memory(message(1868)))
+        let tag = makeTag(link)
+        #expect(try await tag.readNDEF() == message(1868))
+        try await NFCAActivation(link: link).reactivate(tag.target)
+        tag.wasActivated()
+        try await tag.writeNDEF(message(40, seed: 3))
+        #expect(try await makeTag(ModelTag(product, memory: link.memory)).readNDEF() == message(40, seed: 3))
+        #expect(await tag.isPresent())
+    }
 }

@@ -113,10 +113,3 @@ public struct NFCAActivation: Sendable {
         }
     }
 }
-
-extension NFCAActivation {
-    public func activateAll() async throws(TagError) -> [NFCATarget] { [] }
-    public func reactivate(_ target: NFCATarget) async throws(TagError) {}
-    public func halt() async throws(TagError) {}
-}
-public func makeForumTag(for target: NFCATarget, link: any FrameLink) -> (any ForumTag)? { nil }

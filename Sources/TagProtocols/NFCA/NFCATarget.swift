@@ -52,6 +52,15 @@ extension NFCATarget {
         sak.map { $0 & 0x08 != 0 || $0 == 0x01 } ?? false
     }
 
+    /// What kind of tag this is, as a sentence calls it, such as `Type 2 tag` or `MIFARE Classic card`.
+    public var kindName: String {
+        if isType1 { return "Type 1 tag" }
+        if isISODEP { return "Type 4 tag or other ISO/IEC 14443-4 card" }
+        if isMIFAREClassic { return "MIFARE Classic card" }
+        if isNFCDEP { return "NFC-DEP device" }
+        return isType2 ? "Type 2 tag" : "NFC-A tag of an unknown kind"
+    }
+
     /// The manufacturer's code of a UID that is unique (ISO/IEC 7816-6): 0x04 for NXP; nil for 4-octet identifiers.
     public var manufacturer: UInt8? {
         uid.count >= 7 ? uid.first : nil

@@ -13,35 +13,45 @@ struct Type2Memory {
     /// The octet at which the data area starts.
     static let dataAreaStart = 16
 
-    private var pages: [[UInt8]?] = []
+    /// The octets from address 0 on; those of unknown pages are 0.
+    private var octets: [UInt8] = []
+    /// Which pages have been read.
+    private var isKnown: [Bool] = []
 
     /// Whether a page has been read.
     func contains(_ page: Int) -> Bool {
-        page < pages.count && pages[page] != nil
+        page < isKnown.count && isKnown[page]
     }
 
     /// The four octets of a page, or nil when it has not been read.
     subscript(page page: Int) -> [UInt8]? {
-        page < pages.count ? pages[page] : nil
+        contains(page) ? Array(octets[page * Self.pageSize..<(page + 1) * Self.pageSize]) : nil
     }
 
     /// The octet at an address, or nil when its page has not been read.
     subscript(octet address: Int) -> UInt8? {
-        self[page: address / Self.pageSize]?[address % Self.pageSize]
+        contains(address / Self.pageSize) ? octets[address] : nil
     }
 
     /// Remembers whole pages.
-    mutating func store(_ octets: some RandomAccessCollection<UInt8>, at page: Int) {
-        let octets = Array(octets)
-        for index in 0..<(octets.count / Self.pageSize) where page + index < Self.maximumPageCount {
-            while pages.count <= page + index { pages.append(nil) }
-            pages[page + index] = Array(octets[index * Self.pageSize..<(index + 1) * Self.pageSize])
+    mutating func store(_ content: some RandomAccessCollection<UInt8>, at page: Int) {
+        let count = min(content.count / Self.pageSize, Self.maximumPageCount - page)
+        guard count > 0 else { return }
+        let missing = page + count - isKnown.count
+        if missing > 0 {
+            isKnown += repeatElement(false, count: missing)
+            octets += repeatElement(0, count: missing * Self.pageSize)
         }
+        octets.replaceSubrange(
+            page * Self.pageSize..<(page + count) * Self.pageSize,
+            with: content.prefix(count * Self.pageSize)
+        )
+        for index in page..<page + count { isKnown[index] = true }
     }
 
     /// Forgets a page whose content is uncertain.
     mutating func forget(_ page: Int) {
-        if page < pages.count { pages[page] = nil }
+        if page < isKnown.count { isKnown[page] = false }
     }
 
     /// The first pages of a range that have not been read, up to the next one that has or the end of the sector.

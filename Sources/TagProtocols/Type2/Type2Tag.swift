@@ -51,7 +51,7 @@ public final class Type2Tag: ForumTag {
         case unknown, usable, unusable
     }
 
-    /// Takes over a tag that has just been activated. Sector 0 is selected then; make a new one after every activation.
+    /// Takes over a tag that has just been activated, with sector 0 selected.
     ///
     /// - Parameters:
     ///   - target: the tag as activation found it, ACTIVE.
@@ -59,6 +59,12 @@ public final class Type2Tag: ForumTag {
     public init(target: NFCATarget, link: any FrameLink) {
         self.target = target
         self.link = link
+    }
+
+    /// Tells the procedures that someone else has just activated the tag, so that sector 0 is selected.
+    public func wasActivated() {
+        isActive = true
+        sector = 0
     }
 
     /// Says whether the tag still answers: one page with FAST_READ where the tag has it, else one READ.
