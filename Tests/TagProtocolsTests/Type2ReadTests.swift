@@ -72,11 +72,25 @@ func message(_ count: Int, seed: UInt8 = 0) -> [UInt8] {
         async throws
     {
         let product = ModelTag.Product.named("MIFARE Ultralight C")
-        let link = ModelTag(product, memory: product.memory(message(142)))
+        let link = ModelTag(product, memory: product.memory(message(137)))
         let tag = makeTag(link)
-        #expect(try await tag.readNDEF() == message(142))
+        #expect(try await tag.readNDEF() == message(137))
         // READ, FAST_READ refused, WUPA and two SELECTs, and eight READs.
-        #expect(link.statistics.exchanges == 1 + 1 + 3 + 9)
+        #expect(link.statistics.exchanges == 1 + 1 + 3 + 8)
+        #expect(try await tag.identifyProduct() == "MIFARE Ultralight C")
+    }
+
+    @Test(arguments: [("MIFARE Ultralight C", 10, 20_620), ("NTAG213", 3, 15_120)])
+    func `A full data area of 144 octets shows by its last READ whether there is FAST_READ`(
+        _ name: String,
+        _ exchanges: Int,
+        _ microseconds: Int64
+    ) async throws {
+        let product = ModelTag.Product.named(name)
+        let link = ModelTag(product, memory: product.memory(message(142)))
+        #expect(try await makeTag(link).readNDEF() == message(142))
+        #expect(link.statistics.exchanges == exchanges)
+        #expect(link.statistics.airtime.microseconds <= microseconds)
     }
 
     @Test(arguments: [64, 128, 256]) func `FAST_READ keeps to the reader's frame length`(_ limit: Int) async throws {

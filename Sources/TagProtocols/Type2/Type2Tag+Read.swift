@@ -10,8 +10,29 @@ extension Type2Tag {
         let layout = try await locate()
         let addresses = layout.messageAddresses
         guard let first = addresses.first, let last = addresses.last else { return [] }
-        try await fetch(first / Type2Memory.pageSize..<last / Type2Memory.pageSize + 1)
+        let pages = first / Type2Memory.pageSize..<last / Type2Memory.pageSize + 1
+        try await lookForFastRead(pages)
+        try await fetch(pages)
         return addresses.compactMap { memory[octet: $0] }
+    }
+
+    /// Tells an NTAG213 from an NTAG203 and an Ultralight C by the page behind their data areas of the same size: only
+    /// an NTAG213 has BD in its last octet (NTAG213/215/216 data sheet, 8.5.3).
+    ///
+    /// It is looked at where it comes with the message's last pages in a READ that would be needed anyway, or has been
+    /// read already. Then an Ultralight C that is full is never asked for FAST_READ in vain.
+    private func lookForFastRead(_ pages: Range<Int>) async throws(TagError) {
+        let page = 0x28
+        guard fastRead == .unknown, target.manufacturer == Type2Product.manufacturer,
+            capabilityContainer?.sizeOctet == Type2Product.ntag213.sizeOctet
+        else { return }
+        if !memory.contains(page) {
+            guard let run = memory.firstUnknownRun(in: pages), run.upperBound == page, run.count % 4 != 0 else {
+                return
+            }
+            try await performRead(page - 3)
+        }
+        fastRead = memory[page: page]?.last == 0xBD ? .usable : .unusable
     }
 
     /// Reads those pages of a range that are not known.
