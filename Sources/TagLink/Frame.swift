@@ -17,6 +17,9 @@ public struct Frame: Sendable, Hashable {
     }
 
     /// The octets, least significant bit first on the air for NFC-A and NFC-V.
+    ///
+    /// Bits are packed in the order in which they arrive: the answer to an NFC-A anticollision frame whose last octet
+    /// was not whole begins in the least significant bit of its first octet here.
     public var bytes: [UInt8]
 
     /// How many bits of the last octet are sent, from the least significant one: 1 to 8.

@@ -27,7 +27,9 @@ public struct NFCAActivation: Sendable {
     /// back to a halted one. A Type 1 tag has no anticollision and is reported alone.
     ///
     /// - Parameters:
-    ///   - waking: whether halted tags are woken too (WUPA in place of the first REQA).
+    ///   - waking: whether a halted tag is woken too (WUPA in place of the first REQA). Of several halted ones only one
+    ///     is found, since the others go back to HALT when it is selected; to find them all, turn the carrier off and
+    ///     on. A tag that is ACTIVE takes the request for an error, and is missed where others answer.
     ///   - limit: the number of tags after which the search ends.
     /// - Returns: the tags in the order in which they were found, the last one ACTIVE; none when nothing answers.
     /// - Throws: ``TagError`` with `badAnswer` when a tag breaks the anticollision's rules, `readerUnavailable`,
