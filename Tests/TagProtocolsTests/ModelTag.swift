@@ -68,6 +68,8 @@ final class ModelTag: FrameLink {
     var current: State { state.withLock { $0 } }
     var statistics: LinkStatistics { current.statistics }
     var memory: [UInt8] { current.memory }
+    /// Whether the product has a second sector.
+    var isLarge: Bool { product.pageCount > 256 }
 
     /// Begins to count anew, with another fault.
     func reset(fault: Fault? = nil) {
@@ -208,6 +210,7 @@ final class ModelTag: FrameLink {
         case (.ready, [0x95, 0x70] + uid[3...] + [uid[3...].reduce(0, ^)]):
             state.phase = .active
             state.sector = 0
+            state.awaitsSector = false
             return Frame([0x00])
         default:
             state.phase = .idle

@@ -52,6 +52,8 @@ extension Type2Tag {
                         link: error
                     )
                 case .transmission, .collision:
+                    // The tag may have agreed already and wait for the number of a sector: begin anew.
+                    if case .sectorSelect = command { isActive = false }
                     guard failures > retries else { continue }
                     throw TagError(
                         .badAnswer,
@@ -108,29 +110,31 @@ extension Type2Tag {
 
     /// Selects a sector (NFC Forum T2T 1.2, 5.4). Both parts cost time, so that pages are visited in their order.
     private func selectSector(_ wanted: Int) async throws(TagError) {
-        guard case .octets = try await exchange(.sectorSelect) else {
-            throw TagError(
-                .lengthOverrun,
-                """
-                The capability container gives an area in sector \(wanted), but the tag has no SECTOR SELECT (NFC Forum \
-                T2T 1.2, 5.4).
-                """
-            )
-        }
-        do throws(LinkError) {
-            _ = try await link.transceive(
-                Frame([UInt8(wanted), 0, 0, 0]),
-                timeout: Self.passiveAcknowledgeTime
-            )
-        } catch {
-            if error.code == .timeout {
-                sector = wanted
-                return
+        for attempt in 0...Self.retries {
+            guard case .octets = try await exchange(.sectorSelect) else {
+                throw TagError(
+                    .lengthOverrun,
+                    """
+                    The capability container gives an area in sector \(wanted), but the tag has no SECTOR SELECT (NFC \
+                    Forum T2T 1.2, 5.4).
+                    """
+                )
             }
-            isActive = false
-            throw TagError(link: error)
+            do throws(LinkError) {
+                let number = Frame([UInt8(wanted), 0, 0, 0])
+                _ = try await link.transceive(number, timeout: Self.passiveAcknowledgeTime)
+                isActive = false
+                break
+            } catch {
+                if error.code == .timeout {
+                    sector = wanted
+                    return
+                }
+                // Noise in place of silence says nothing; the sector is certain again once the tag is selected anew.
+                isActive = false
+                if TagError(fatal: error) != nil || attempt == Self.retries { throw TagError(link: error) }
+            }
         }
-        isActive = false
         throw TagError(
             .lengthOverrun,
             "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
