@@ -85,7 +85,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CoreNFCTests",
-            dependencies: ["CoreNFC", "NFCTestKit", "VirtualTags", "TagLink"],
+            dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "VirtualTags", "TagLink"],
             swiftSettings: strict
         ),
         .testTarget(

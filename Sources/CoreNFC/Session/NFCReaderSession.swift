@@ -37,11 +37,13 @@ public class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Se
     }
 
     init(delegate: AnyObject, queue: DispatchQueue?) {
-        sessionQueue = queue ?? DispatchQueue(label: "org.opencorenfc.readersession.delegate")
-        environment = .current
+        let queue = queue ?? DispatchQueue(label: "org.opencorenfc.readersession.delegate")
+        let environment = NFCEnvironment.current
+        sessionQueue = queue
+        self.environment = environment
         delegateBox = WeakBox(delegate)
         runtime = environment.fieldDriver.map { driver in
-            ReaderSession(environment: .current, driver: driver)
+            ReaderSession(environment: environment, driver: driver, queue: queue)
         }
         super.init()
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Dispatch
 import Synchronization
 public import TagLink
 import TagProtocols
@@ -62,10 +63,11 @@ public final class ReaderSession: Sendable {
     /// - Parameters:
     ///   - environment: reader, clock, sheet and the rest.
     ///   - driver: the environment's reader.
-    public init(environment: NFCEnvironment, driver: any FieldDriver) {
+    ///   - queue: the queue on whose threads the reader is worked with; nil for any.
+    public init(environment: NFCEnvironment, driver: any FieldDriver, queue: DispatchQueue? = nil) {
         self.environment = environment
         self.driver = driver
-        channel = TagChannel(driver: driver)
+        channel = TagChannel(driver: driver, queue: queue)
     }
 
     /// Sets who is told what happens. Set it before ``begin()``.

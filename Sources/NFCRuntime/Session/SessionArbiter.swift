@@ -98,4 +98,9 @@ public final class SessionArbiter: Sendable {
     func sheetHasLeft() {
         state.withLock { $0.finishLeaving = nil }
     }
+
+    /// Whether no session has the reader and none waits for it.
+    package var isIdle: Bool {
+        state.withLock { $0.holder == nil && $0.waiting.isEmpty }
+    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Synchronization
 import TagLink
 import TagProtocols
@@ -17,19 +18,29 @@ actor TagChannel {
     /// A tag of the present detection and the procedures of its type.
     private struct Entry {
         var handle: DetectedTag
+        /// nil when the tag is of a kind that is not known.
         var tag: (any ForumTag)?
     }
 
     private let driver: any FieldDriver
+    private nonisolated let executor: QueueExecutor
     private nonisolated let queue = Mutex(Queue())
     private var entries: [Entry] = []
     /// The tag that is selected on the reader.
     private var selected: DetectedTag?
     private var carrierIsOn = false
 
-    init(driver: any FieldDriver) {
+    /// Creates a channel.
+    ///
+    /// - Parameters:
+    ///   - driver: the reader.
+    ///   - queue: the queue on whose threads the work is done; nil for any.
+    init(driver: any FieldDriver, queue: DispatchQueue?) {
         self.driver = driver
+        executor = QueueExecutor(target: queue)
     }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     // MARK: Order
 
@@ -40,7 +51,7 @@ actor TagChannel {
             defer { queue.isDraining = true }
             return !queue.isDraining
         }
-        if starts { Task { await drain() } }
+        if starts { Task(executorPreference: executor) { await self.drain() } }
     }
 
     private func drain() async {
@@ -101,7 +112,9 @@ actor TagChannel {
 
     /// Selects a tag, waking it when another one was selected.
     func select(_ handle: DetectedTag) async throws(CommandError) {
-        guard handle.isAvailable, entries.contains(where: { $0.handle === handle }) else { throw .tagUnavailable }
+        guard handle.isAvailable, let entry = entries.first(where: { $0.handle === handle }) else {
+            throw .tagUnavailable
+        }
         guard selected !== handle, let link = driver.link(for: .nfcA) else { return }
         let activation = NFCAActivation(link: link)
         do {
@@ -109,6 +122,7 @@ actor TagChannel {
             if selected != nil { try await activation.halt() }
             selected = nil
             try await activation.reactivate(handle.target)
+            entry.tag?.wasActivated()
             selected = handle
         } catch {
             throw failure(error, of: handle)
@@ -125,9 +139,9 @@ actor TagChannel {
         }
         guard selected === handle else { throw .notConnected }
         guard let tag = entry.tag else {
-            throw .tag(TagError(.unsupported, "The tag is of a type that is not known."))
+            throw .tag(TagError(.unsupported, "A \(handle.target.kindName) does not hold NDEF that can be read here."))
         }
-        do {
+        do throws(TagError) {
             return try await procedure(tag)
         } catch {
             throw failure(error, of: handle)

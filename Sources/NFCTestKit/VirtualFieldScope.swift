@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+public import NFCRuntime
+public import VirtualTags
+
+/// A virtual field for code under test, with its own time and its own scanning sheet.
+///
+/// ```swift
+/// try await withVirtualField { field in
+///     field.tags.bring(tag)
+///     try await scan()  // the app's own Core NFC code
+///     #expect(field.sheet.content?.state == .success)
+/// }
+/// ```
+///
+/// The scope belongs to the task, so tests run in parallel. A session takes the field that is around it when it is
+/// made.
+public struct VirtualFieldScope: Sendable {
+    /// The field: bring tags near it, and take them away.
+    public let tags: VirtualField
+    /// The time by which sessions live. Frames move it by their airtime; a test moves it by hand.
+    public let clock: ManualClock
+    /// The scanning sheet: what it showed, and its Cancel button.
+    public let sheet: RecordingSheet
+    /// The surroundings that sessions of the scope take.
+    public let environment: NFCEnvironment
+}
+
+/// Runs code with a virtual field in place of the machine's reader.
+///
+/// - Parameters:
+///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving.
+///   - limits: the spans of time that rule a session.
+///   - body: the code; every session that it makes, also in child tasks, uses the field.
+/// - Returns: what `body` returns.
+public func withVirtualField<Value>(
+    busyPolicy: SessionArbiter.BusyPolicy = .queue,
+    limits: SessionLimits = SessionLimits(),
+    _ body: (VirtualFieldScope) async throws -> Value
+) async rethrows -> Value {
+    let clock = ManualClock()
+    let sheet = RecordingSheet()
+    let field = VirtualField(onElapsed: { clock.advance(by: $0) })
+    let environment = NFCEnvironment(
+        reader: .field(field),
+        clock: clock,
+        sheet: sheet,
+        arbiter: SessionArbiter(policy: busyPolicy),
+        limits: limits
+    )
+    let scope = VirtualFieldScope(tags: field, clock: clock, sheet: sheet, environment: environment)
+    return try await NFCEnvironment.$scoped.withValue(environment) { try await body(scope) }
+}
+
+/// Runs code on a machine that has no reader.
+///
+/// - Parameters:
+///   - reason: why there is none.
+///   - body: the code.
+/// - Returns: what `body` returns.
+public func withoutReader<Value>(
+    reason: String = "There is no reader.",
+    _ body: () async throws -> Value
+) async rethrows -> Value {
+    let environment = NFCEnvironment(reader: .none(reason: reason), clock: ManualClock())
+    return try await NFCEnvironment.$scoped.withValue(environment) { try await body() }
+}
+
+extension VirtualFieldScope {
+    /// Waits until no session has the reader. Real time passes meanwhile; the field's own time does not.
+    public func untilIdle() async throws {
+        while !environment.arbiter.isIdle {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import Testing
+
+@Suite struct `Errors as clients use them` {
+    @Test func `Every way in which clients look at an error works`() {
+        let error: any Error = NFCReaderError(.readerSessionInvalidationErrorUserCanceled)
+        #expect((error as? NFCReaderError)?.code == .readerSessionInvalidationErrorUserCanceled)
+        #expect((error as? NFCReaderError)?.errorCode == 200)
+        #expect((error as NSError).code == 200)
+        #expect((error as NSError).domain == NFCErrorDomain)
+        #expect((error as NSError).domain == "NFCError")
+        #expect(error.localizedDescription == "Session invalidated by user")
+        #expect((error as NSError).localizedDescription == "Session invalidated by user")
+        #expect(NFCReaderError.errorDomain == "NFCError")
+    }
+
+    @Test func `Errors can be caught by their code`() {
+        func name(_ code: NFCReaderError.Code) -> String {
+            do {
+                throw NFCReaderError(code)
+            } catch NFCReaderError.readerTransceiveErrorTagConnectionLost {
+                return "lost"
+            } catch let error as NFCReaderError where error.code == .readerTransceiveErrorTagNotConnected {
+                return "not connected"
+            } catch {
+                return "other"
+            }
+        }
+        #expect(name(.readerTransceiveErrorTagConnectionLost) == "lost")
+        #expect(name(.readerTransceiveErrorTagNotConnected) == "not connected")
+        #expect(name(.readerErrorRadioDisabled) == "other")
+    }
+
+    @Test(arguments: [
+        (1, "Feature not supported"), (2, "Missing required entitlement"), (100, "Tag connection lost"),
+        (102, "Tag response error / no response"), (104, "Tag is not connected"),
+        (200, "Session invalidated by user"), (201, "Session timeout"), (202, "Session invalidated unexpectedly"),
+        (203, "System resource unavailable"), (204, "First NDEF tag read"),
+        (403, "NDEF tag does not contain any NDEF message"),
+    ]) func `A code has the phone's text`(rawValue: Int, text: String) throws {
+        let code = try #require(NFCReaderError.Code(rawValue: rawValue))
+        #expect(NFCReaderError(code).localizedDescription == text)
+        #expect(NFCReaderError(code, userInfo: [:]).userInfo[NSLocalizedDescriptionKey] as? String == text)
+    }
+
+    @Test func `What is given replaces the text and is kept`() {
+        let error = NFCReaderError(
+            .readerTransceiveErrorTagResponseError,
+            userInfo: [NSLocalizedDescriptionKey: "Mine", "key": 7]
+        )
+        #expect(error.localizedDescription == "Mine")
+        #expect(error.errorUserInfo["key"] as? Int == 7)
+    }
+}

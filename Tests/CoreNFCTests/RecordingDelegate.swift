@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import Synchronization
+
+/// What a delegate was told.
+enum DelegateEvent: Sendable {
+    case active
+    case messages([NFCNDEFMessage])
+    case tags([any NFCNDEFTag])
+    case invalidated(NFCReaderError)
+}
+
+/// The stream of what a delegate was told.
+class RecordingDelegate: NSObject, @unchecked Sendable {
+    // Sendable because the stream and its continuation are.
+    let events: AsyncStream<DelegateEvent>
+    let continuation: AsyncStream<DelegateEvent>.Continuation
+
+    override init() {
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) {
+        continuation.yield(.active)
+    }
+
+    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+        continuation.yield(.messages(messages))
+    }
+
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+        guard let error = error as? NFCReaderError else { return }
+        continuation.yield(.invalidated(error))
+        continuation.finish()
+    }
+}
+
+/// A delegate of the first kind, which is given messages.
+final class MessageDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {}
+
+/// A delegate of the second kind, which is given tags.
+final class TagDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+        continuation.yield(.tags(tags))
+    }
+}
+
+extension AsyncStream<DelegateEvent>.Iterator {
+    /// The next tags, past other events; nil when the session ends first.
+    mutating func nextTags() async -> [any NFCNDEFTag]? {
+        while let event = await next(isolation: nil) {
+            if case .tags(let tags) = event { return tags }
+        }
+        return nil
+    }
+
+    /// The next messages, past other events; nil when the session ends first.
+    mutating func nextMessages() async -> [NFCNDEFMessage]? {
+        while let event = await next(isolation: nil) {
+            if case .messages(let messages) = event { return messages }
+        }
+        return nil
+    }
+
+    /// The error with which the session ends.
+    mutating func end() async -> NFCReaderError? {
+        while let event = await next(isolation: nil) {
+            if case .invalidated(let error) = event { return error }
+        }
+        return nil
+    }
+}
