@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Octets as hex, lower case without separators when written; spaces, tabs and colons are skipped when read.
+enum HexText {
+    /// The digits by value.
+    static let digits: [UInt8] = Array("0123456789abcdef".utf8)
+
+    /// Reads a line.
+    static func octets(_ line: ArraySlice<UInt8>) -> Result<[UInt8], InputError> {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(line.count / 2)
+        var high: UInt8?
+        for index in line.indices {
+            let character = line[index]
+            guard let value = value(character) else {
+                if character == 0x20 || character == 0x09 || character == 0x3A || character == 0x0D { continue }
+                let offset = index - line.startIndex
+                let message = "Character \(offset + 1) of the line is not a hex digit."
+                return .failure(InputError(name: "bad-hex", offset: offset, message: message))
+            }
+            if let first = high {
+                octets.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        guard high == nil else {
+            let message = "The line has an odd number of hex digits."
+            return .failure(InputError(name: "bad-hex", offset: line.count, message: message))
+        }
+        return .success(octets)
+    }
+
+    /// Appends octets.
+    static func append(_ octets: some Sequence<UInt8>, to text: inout [UInt8]) {
+        for octet in octets {
+            text.append(digits[Int(octet >> 4)])
+            text.append(digits[Int(octet & 0x0F)])
+        }
+    }
+
+    /// Octets as a string.
+    static func text(_ octets: some Sequence<UInt8>) -> String {
+        var text: [UInt8] = []
+        append(octets, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    @inline(__always)
+    private static func value(_ character: UInt8) -> UInt8? {
+        switch character {
+        case 0x30...0x39: character - 0x30
+        case 0x61...0x66: character - 0x61 + 10
+        case 0x41...0x46: character - 0x41 + 10
+        default: nil
+        }
+    }
+}

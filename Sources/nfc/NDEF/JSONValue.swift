@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON value of any shape.
+indirect enum JSONValue: Decodable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([String: JSONValue].self) {
+            self = .object(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else {
+            self = .number(try container.decode(Double.self))
+        }
+    }
+}
+
+/// The members of a JSON object, asked for by key and shape. Errors name the record and the key.
+struct JSONMembers {
+    let members: [String: JSONValue]
+    /// The index of the record that the object is a part of.
+    let record: Int
+
+    init(_ value: JSONValue, record: Int) throws(InputError) {
+        guard case .object(let members) = value else {
+            throw InputError(name: "bad-record", offset: record, message: "Record \(record) is not an object.")
+        }
+        self.members = members
+        self.record = record
+    }
+
+    /// Whether there is a member, and it isn't null.
+    func has(_ key: String) -> Bool {
+        switch members[key] {
+        case nil, .null: false
+        default: true
+        }
+    }
+
+    func error(_ key: String, _ what: String) -> InputError {
+        InputError(name: "bad-record", offset: record, message: "In record \(record), '\(key)' \(what).")
+    }
+
+    func string(_ key: String) throws(InputError) -> String {
+        guard let text = try optionalString(key) else { throw error(key, "is missing") }
+        return text
+    }
+
+    func optionalString(_ key: String) throws(InputError) -> String? {
+        switch members[key] {
+        case nil, .null: return nil
+        case .string(let text): return text
+        default: throw error(key, "must be a string")
+        }
+    }
+
+    func number<Number: FixedWidthInteger>(_ key: String, _ type: Number.Type) throws(InputError) -> Number {
+        guard let number = try optionalNumber(key, type) else { throw error(key, "is missing") }
+        return number
+    }
+
+    func optionalNumber<Number: FixedWidthInteger>(
+        _ key: String,
+        _ type: Number.Type
+    ) throws(InputError) -> Number? {
+        switch members[key] {
+        case nil, .null: return nil
+        case .number(let value):
+            guard let number = Number(exactly: value) else {
+                throw error(key, "must be a whole number of \(Number.min) to \(Number.max)")
+            }
+            return number
+        default: throw error(key, "must be a number")
+        }
+    }
+
+    func bool(_ key: String) throws(InputError) -> Bool {
+        switch members[key] {
+        case nil, .null: return false
+        case .bool(let value): return value
+        default: throw error(key, "must be true or false")
+        }
+    }
+
+    /// Octets in hex; none when the member isn't there.
+    func hex(_ key: String) throws(InputError) -> [UInt8] {
+        guard let text = try optionalString(key) else { return [] }
+        return try octets(text, key)
+    }
+
+    func octets(_ text: String, _ key: String) throws(InputError) -> [UInt8] {
+        switch HexText.octets(Array(text.utf8)[...]) {
+        case .success(let octets): return octets
+        case .failure: throw error(key, "must be hex, two digits an octet")
+        }
+    }
+
+    func array(_ key: String) throws(InputError) -> [JSONValue] {
+        switch members[key] {
+        case nil, .null: return []
+        case .array(let values): return values
+        default: throw error(key, "must be an array")
+        }
+    }
+
+    func strings(_ key: String) throws(InputError) -> [String] {
+        var strings: [String] = []
+        for value in try array(key) {
+            guard case .string(let text) = value else { throw error(key, "must be an array of strings") }
+            strings.append(text)
+        }
+        return strings
+    }
+
+    func objects(_ key: String) throws(InputError) -> [JSONMembers] {
+        var objects: [JSONMembers] = []
+        for value in try array(key) {
+            guard case .object = value else { throw error(key, "must be an array of objects") }
+            objects.append(try JSONMembers(value, record: record))
+        }
+        return objects
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes JSON (RFC 8259) to an array of octets, without a copy of what it writes.
+struct JSONWriter {
+    /// What was written.
+    var text: [UInt8] = []
+    private var needsComma = false
+
+    mutating func newLine() {
+        text.append(0x0A)
+        needsComma = false
+    }
+
+    mutating func beginObject() { open(0x7B) }
+    mutating func endObject() { close(0x7D) }
+    mutating func beginArray() { open(0x5B) }
+    mutating func endArray() { close(0x5D) }
+
+    mutating func key(_ key: StaticString) {
+        separate()
+        text.append(0x22)
+        key.withUTF8Buffer { unsafe text.append(contentsOf: $0) }
+        text.append(0x22)
+        text.append(0x3A)
+        needsComma = false
+    }
+
+    mutating func key(_ key: String) {
+        value(key)
+        text.append(0x3A)
+        needsComma = false
+    }
+
+    mutating func value(_ number: Int) {
+        separate()
+        if number < 10, number >= 0 {
+            text.append(0x30 + UInt8(number))
+        } else {
+            text.append(contentsOf: String(number).utf8)
+        }
+    }
+
+    mutating func value(_ bool: Bool) {
+        separate()
+        text.append(contentsOf: (bool ? "true" : "false").utf8)
+    }
+
+    mutating func value(_ string: String) {
+        separate()
+        text.append(0x22)
+        for octet in string.utf8 {
+            switch octet {
+            case 0x22, 0x5C:
+                text.append(0x5C)
+                text.append(octet)
+            case 0x00..<0x20, 0x7F:
+                text.append(contentsOf: [0x5C, 0x75, 0x30, 0x30])
+                HexText.append(CollectionOfOne(octet), to: &text)
+            default:
+                text.append(octet)
+            }
+        }
+        text.append(0x22)
+    }
+
+    mutating func hex(_ octets: some Sequence<UInt8>) {
+        separate()
+        text.append(0x22)
+        HexText.append(octets, to: &text)
+        text.append(0x22)
+    }
+
+    mutating func member(_ key: StaticString, _ number: Int) {
+        self.key(key)
+        value(number)
+    }
+
+    mutating func member(_ key: StaticString, _ bool: Bool) {
+        self.key(key)
+        value(bool)
+    }
+
+    mutating func member(_ key: StaticString, _ string: String) {
+        self.key(key)
+        value(string)
+    }
+
+    mutating func member(_ key: StaticString, hex octets: some Sequence<UInt8>) {
+        self.key(key)
+        hex(octets)
+    }
+
+    private mutating func separate() {
+        if needsComma { text.append(0x2C) }
+        needsComma = true
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        separate()
+        text.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: UInt8) {
+        text.append(bracket)
+        needsComma = true
+    }
+}

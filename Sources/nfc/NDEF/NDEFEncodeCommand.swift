@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import NDEF
+
+/// `nfc ndef encode`.
+struct NDEFEncodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "encode",
+        abstract: "Encode messages: one JSON object a line on standard input, the octets in hex a line out.",
+        discussion: """
+            A line is what 'nfc ndef decode --json' prints, or an object with 'records', or one record alone. A record
+            has 'tnf', 'type_hex', 'id_hex' and 'payload_hex' (those left out are empty), or it has what it says, as
+            'decoded' or directly. When a record has both, its octets count.
+
+            Examples:
+              echo '{"kind":"uri","uri":"https://example.com"}' | nfc ndef encode
+              echo '{"kind":"text","text":"Hello","language":"en"}' | nfc ndef encode --json
+              echo '{"records":[{"decoded":{"kind":"uri","uri":"tel:+1555"}},{"tnf":5,"payload_hex":"00ff"}]}' \\
+                | nfc ndef encode
+              nfc ndef decode --json < messages.hex | nfc ndef encode
+
+            A line that can't be encoded gives an empty line, and an error on standard error.
+            Exit status: 0 when every message was encoded, 1 when one was not, 2 for wrong usage.
+            """
+    )
+
+    @Flag(help: "Print one JSON object a message, {\"ok\":true,\"hex\":\"…\"}.")
+    var json = false
+
+    @Option(help: "Write payloads longer than this many octets in chunks.")
+    var chunkSize: Int?
+
+    func validate() throws {
+        if let chunkSize, chunkSize < 1 {
+            throw ValidationError("A chunk must have room for one octet or more: --chunk-size \(chunkSize).")
+        }
+    }
+
+    func run() throws {
+        var lines = LineReader()
+        var output = StandardOutput()
+        var printer = JSONWriter()
+        var number = 0
+        var sawError = false
+        while let block = lines.nextBlock() {
+            for line in block {
+                number += 1
+                do {
+                    let bytes = try encode(line)
+                    if json {
+                        printer.beginObject()
+                        printer.member("ok", true)
+                        printer.member("hex", hex: bytes)
+                        printer.endObject()
+                    } else {
+                        HexText.append(bytes, to: &printer.text)
+                    }
+                } catch {
+                    sawError = true
+                    if json {
+                        printer.failure(error.name, offset: error.offset, message: error.message)
+                    } else {
+                        StandardError.write("Line \(number): \(error.message) (\(error.name))\n")
+                    }
+                }
+                printer.newLine()
+            }
+            swap(&output.buffer, &printer.text)
+            output.flush()
+            swap(&output.buffer, &printer.text)
+        }
+        guard !sawError else { throw ExitCode(1) }
+    }
+
+    private func encode(_ line: ArraySlice<UInt8>) throws(InputError) -> [UInt8] {
+        let value: JSONValue
+        do {
+            value = try JSONDecoder().decode(JSONValue.self, from: Data(line))
+        } catch {
+            throw InputError(name: "bad-json", offset: 0, message: "The line is not a JSON object.")
+        }
+        let message = try MessageBuilder.message(value)
+        do {
+            return try message.encoded(chunkSize: chunkSize)
+        } catch {
+            throw InputError(name: error.code.description, offset: error.record, message: error.reason)
+        }
+    }
+}

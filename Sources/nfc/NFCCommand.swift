@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+
+/// The root of the command line.
+@main
+struct NFCCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "nfc",
+        abstract: "Read, write and make NFC tags and their messages.",
+        subcommands: [NDEFCommand.self]
+    )
+
+    /// Runs the command line. Wrong usage ends with status 2, as in the contract, and not with the parser's own 64.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            StandardError.write(fullMessage(for: error) + "\n")
+            Glibc.exit(2)
+        }
+    }
+}
