@@ -130,6 +130,7 @@
         let format = TypeNameFormat(header: header.flags)
         let startsChunks = header.has(RecordHeader.chunk)
         if startsChunks, header.has(RecordHeader.messageEnd) { return .chunkWithMessageEnd }
+        if format == .empty, header.bodyCount != 0 { return .emptyRecordNotEmpty }
         if pending != nil {
             guard format == .unchanged else { return .chunkInterrupted }
             if header.has(RecordHeader.identifierLength) { return .chunkWithIdentifier }
@@ -137,7 +138,6 @@
         }
         switch format {
         case .empty:
-            if header.bodyCount != 0 { return .emptyRecordNotEmpty }
             return startsChunks ? .chunkWithoutType : nil
         case .unknown:
             return header.typeCount == 0 || options.allowsTypeOnUnknown ? nil : .typeNotAllowed

@@ -6,9 +6,10 @@ import NDEF
 struct NDEFDecodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode",
-        abstract: "Decode messages: one a line in hex on standard input, one answer a line in the same order.",
+        abstract: "Decode messages, one a line in hex on standard input.",
         discussion: """
-            Octets may be apart by spaces or colons. An empty line is an empty input, which is an error.
+            Octets may be apart by spaces or colons. An empty line is an empty
+            input, which is an error.
 
             Examples:
               echo d1010b5504746573742e636f6d2f31 | nfc ndef decode
@@ -17,7 +18,8 @@ struct NDEFDecodeCommand: ParsableCommand {
               nfc ndef decode --json --lenient trailing-data < dump.hex
               nfc ndef decode --quiet < messages.hex
 
-            Exit status: 0 when every message was read, 1 when one was not, 2 for wrong usage.
+            Exit status: 0 when every message was read, 1 when one was not, 2 for
+            wrong usage.
             """
     )
 
@@ -30,7 +32,7 @@ struct NDEFDecodeCommand: ParsableCommand {
     @Flag(help: "Decode everything and print one line of counts and the time that decoding took, as JSON.")
     var quiet = false
 
-    @Option(help: "Overlook a fault; may be given several times.")
+    @Option(help: "Overlook a fault, by the name of its error; may be given several times.")
     var lenient: [Leniency] = []
 
     func run() throws {

@@ -7,21 +7,22 @@ import NDEF
 struct NDEFEncodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encode",
-        abstract: "Encode messages: one JSON object a line on standard input, the octets in hex a line out.",
+        abstract: "Encode messages, one JSON object a line on standard input.",
         discussion: """
-            A line is what 'nfc ndef decode --json' prints, or an object with 'records', or one record alone. A record
-            has 'tnf', 'type_hex', 'id_hex' and 'payload_hex' (those left out are empty), or it has what it says, as
-            'decoded' or directly. When a record has both, its octets count.
+            A line is what 'nfc ndef decode --json' prints, or an object with
+            'records', or one record alone. A record has 'tnf', 'type_hex',
+            'id_hex' and 'payload_hex' (those left out are empty), or it has what
+            it says, as 'decoded' or directly. When it has both, its octets count.
 
             Examples:
-              echo '{"kind":"uri","uri":"https://example.com"}' | nfc ndef encode
-              echo '{"kind":"text","text":"Hello","language":"en"}' | nfc ndef encode --json
-              echo '{"records":[{"decoded":{"kind":"uri","uri":"tel:+1555"}},{"tnf":5,"payload_hex":"00ff"}]}' \\
-                | nfc ndef encode
+              echo '{"kind":"uri","uri":"https://a.example"}' | nfc ndef encode
+              echo '{"kind":"text","text":"Hi","language":"en"}' | nfc ndef encode
+              echo '{"records":[{"tnf":5,"payload_hex":"00ff"}]}' | nfc ndef encode
               nfc ndef decode --json < messages.hex | nfc ndef encode
 
-            A line that can't be encoded gives an empty line, and an error on standard error.
-            Exit status: 0 when every message was encoded, 1 when one was not, 2 for wrong usage.
+            A line that can't be encoded gives an empty line, and an error on
+            standard error. Exit status: 0 when every message was encoded, 1 when
+            one was not, 2 for wrong usage.
             """
     )
 

@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+// How fast things are. Every benchmark is an executable of its own, and needs nothing but the package itself.
+let package = Package(
+    name: "Benchmarks",
+    dependencies: [
+        .package(name: "OpenCoreNFC", path: "..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "ndef-benchmark",
+            dependencies: [.product(name: "NDEF", package: "OpenCoreNFC")],
+            path: "Sources/NDEFBenchmark",
+            swiftSettings: strict
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)
