@@ -14,6 +14,7 @@
     /// The offset after the message's last octet.
     public let endOffset: Int
     @usableFromInline let options: NDEFDecodingOptions
+    @usableFromInline let isPlain: Bool
 
     /// Checks a message.
     ///
@@ -25,11 +26,18 @@
     public init(_ bytes: [UInt8], options: NDEFDecodingOptions = .strict) throws(NDEFError) {
         self.bytes = bytes
         self.options = options
-        var scanner = NDEFRecordScanner(options: options)
         let span = bytes.span
+        if let count = PlainMessage.recordCount(span, from: 0) {
+            self.count = count
+            endOffset = bytes.count
+            isPlain = true
+            return
+        }
+        var scanner = NDEFRecordScanner(options: options)
         while try scanner.next(in: span) != nil {}
         count = scanner.recordCount
         endOffset = scanner.offset
+        isPlain = false
     }
 
     /// The number of records, exactly.
@@ -49,18 +57,30 @@
     /// Gives the records of a view in order.
     @frozen public struct Iterator: IteratorProtocol, Sendable {
         @usableFromInline let bytes: [UInt8]
-        @usableFromInline var scanner: NDEFRecordScanner
+        @usableFromInline var offset: Int
+        /// Finds the records of messages that aren't plain.
+        @usableFromInline var scanner: NDEFRecordScanner?
 
         @inlinable
         init(_ view: NDEFMessageView) {
             bytes = view.bytes
-            scanner = NDEFRecordScanner(options: view.options)
+            offset = 0
+            scanner = view.isPlain ? nil : NDEFRecordScanner(options: view.options)
         }
 
         @inlinable
         public mutating func next() -> NDEFRecordReference? {
+            guard scanner == nil else { return scan() }
+            let record = PlainMessage.record(bytes.span, at: offset)
+            if let record { offset = record.endOffset }
+            return record
+        }
+
+        @usableFromInline
+        mutating func scan() -> NDEFRecordReference? {
+            guard var scanner else { return nil }
+            defer { self.scanner = scanner }
             // The message was checked as a whole, so nothing is thrown.
-            let bytes = bytes
             do {
                 return try scanner.next(in: bytes.span)
             } catch {

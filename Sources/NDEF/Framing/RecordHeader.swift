@@ -25,24 +25,25 @@ struct RecordHeader {
     @inlinable
     @inline(__always)
     init?(_ bytes: Span<UInt8>, at offset: Int) {
+        // Every read is of an index that was compared with the count: the offset is never negative.
         let available = bytes.count - offset
         guard available >= 3 else { return nil }
-        flags = bytes[offset]
-        typeCount = bytes[offset + 1]
+        flags = unsafe bytes[unchecked: offset]
+        typeCount = unsafe bytes[unchecked: offset + 1]
         let hasIdentifier = flags & Self.identifierLength != 0
         if flags & Self.shortRecord != 0 {
-            payloadCount = UInt32(bytes[offset + 2])
+            payloadCount = unsafe UInt32(bytes[unchecked: offset + 2])
             count = hasIdentifier ? 4 : 3
         } else {
             guard available >= 6 else { return nil }
             payloadCount =
-                UInt32(bytes[offset + 2]) << 24 | UInt32(bytes[offset + 3]) << 16
-                | UInt32(bytes[offset + 4]) << 8 | UInt32(bytes[offset + 5])
+                unsafe UInt32(bytes[unchecked: offset + 2]) << 24 | UInt32(bytes[unchecked: offset + 3]) << 16
+                | UInt32(bytes[unchecked: offset + 4]) << 8 | UInt32(bytes[unchecked: offset + 5])
             count = hasIdentifier ? 7 : 6
         }
         if hasIdentifier {
             guard available >= count else { return nil }
-            identifierCount = bytes[offset + count - 1]
+            identifierCount = unsafe bytes[unchecked: offset + count - 1]
         } else {
             identifierCount = 0
         }

@@ -21,9 +21,13 @@ extension NDEFMessage {
     /// - Throws: ``NDEFError`` as ``encode(into:chunkSize:)`` does.
     @inlinable
     public func encoded(chunkSize: Int? = nil) throws(NDEFError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        try encode(into: &bytes, chunkSize: chunkSize)
-        return bytes
+        guard chunkSize == nil else {
+            var bytes: [UInt8] = []
+            try encode(into: &bytes, chunkSize: chunkSize)
+            return bytes
+        }
+        let length = try checkedLength()
+        return [UInt8](capacity: length) { output in write(to: &output) }
     }
 
     /// Appends the message's octets to others.
@@ -35,25 +39,41 @@ extension NDEFMessage {
     ///   `invalidChunkSize`, `emptyRecordNotEmpty`, `typeNotAllowed` or `unexpectedUnchanged`, and the record's index.
     @inlinable
     public func encode(into bytes: inout [UInt8], chunkSize: Int? = nil) throws(NDEFError) {
+        if let chunkSize {
+            guard chunkSize > 0 else { throw NDEFError(.invalidChunkSize) }
+            bytes.append(contentsOf: try encoded(chunkSizes: [Int](repeating: chunkSize, count: records.count)))
+            return
+        }
+        let length = try checkedLength()
+        // Room for the whole, growing at least twofold so that many messages in one buffer cost linear time.
+        if bytes.capacity - bytes.count < length {
+            bytes.reserveCapacity(bytes.isEmpty ? length : Swift.max(bytes.count + length, 2 * bytes.capacity))
+        }
+        bytes.append(addingCapacity: length) { output in write(to: &output) }
+    }
+
+    /// The length of the message; throws when it can't be written.
+    @inlinable
+    @inline(__always)
+    func checkedLength() throws(NDEFError) -> Int {
         guard !records.isEmpty else { throw NDEFError(.noRecords) }
         var length = 0
         for index in records.indices {
-            if let code = records[index].encodingFault(chunkSize: chunkSize) { throw NDEFError(code, record: index) }
+            if let code = records[index].encodingFault { throw NDEFError(code, record: index) }
             length += records[index].encodedLength
         }
-        // Room for the whole, growing at least twofold so that a reused buffer costs linear time.
-        if bytes.capacity - bytes.count < length {
-            bytes.reserveCapacity(Swift.max(bytes.count + length, bytes.isEmpty ? 0 : 2 * bytes.capacity))
-        }
+        return length
+    }
+
+    /// Writes the message to where there is room for it.
+    @inlinable
+    @inline(__always)
+    func write(to output: inout OutputSpan<UInt8>) {
         let last = records.count - 1
         for index in records.indices {
-            var flags: UInt8 = index == 0 ? RecordHeader.messageBegin : 0
-            if index == last { flags |= RecordHeader.messageEnd }
-            if let chunkSize, records[index].isDivided(by: chunkSize) {
-                records[index].appendChunks(to: &bytes, flags: flags, chunkSize: chunkSize)
-            } else {
-                records[index].append(to: &bytes, flags: flags)
-            }
+            let flags: UInt8 =
+                (index == 0 ? RecordHeader.messageBegin : 0) | (index == last ? RecordHeader.messageEnd : 0)
+            records[index].write(to: &output, flags: flags)
         }
     }
 
@@ -67,6 +87,7 @@ extension NDEFMessage {
         guard !records.isEmpty else { throw NDEFError(.noRecords) }
         var bytes: [UInt8] = []
         for (index, (record, chunkSize)) in zip(records, chunkSizes).enumerated() {
+            guard chunkSize >= 0 else { throw NDEFError(.invalidChunkSize, record: index) }
             let size = chunkSize == 0 ? nil : chunkSize
             if let code = record.encodingFault(chunkSize: size) { throw NDEFError(code, record: index) }
             var flags: UInt8 = index == 0 ? RecordHeader.messageBegin : 0
@@ -74,7 +95,7 @@ extension NDEFMessage {
             if let size, record.isDivided(by: size) {
                 record.appendChunks(to: &bytes, flags: flags, chunkSize: size)
             } else {
-                record.append(to: &bytes, flags: flags)
+                bytes.append(addingCapacity: record.encodedLength) { output in record.write(to: &output, flags: flags) }
             }
         }
         return bytes

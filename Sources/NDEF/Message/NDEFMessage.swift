@@ -41,26 +41,39 @@
         options: NDEFDecodingOptions = .strict
     ) throws(NDEFError) {
         let span = bytes.span.extracting(0..<range.upperBound)
+        if let count = PlainMessage.recordCount(span, from: range.lowerBound) {
+            records = []
+            records.reserveCapacity(count)
+            var offset = range.lowerBound
+            while let reference = PlainMessage.record(span, at: offset) {
+                offset = reference.endOffset
+                records.append(NDEFRecord(sharing: reference, of: bytes))
+            }
+        } else {
+            records = try Self.scan(bytes, in: range, options: options)
+        }
+    }
+
+    /// Reads a message by every rule. The first pass checks and counts, so that the second one allocates once.
+    @usableFromInline
+    static func scan(
+        _ bytes: [UInt8],
+        in range: Range<Int>,
+        options: NDEFDecodingOptions
+    ) throws(NDEFError) -> [NDEFRecord] {
+        let span = bytes.span.extracting(0..<range.upperBound)
+        var records: [NDEFRecord] = []
         var scanner = NDEFRecordScanner(at: range.lowerBound, options: options)
         do {
-            guard let first = try scanner.next(in: span) else {
-                records = []
-                return
-            }
-            if scanner.isAtEnd {
-                records = [NDEFRecord(first, of: bytes)]
-                return
-            }
             while try scanner.next(in: span) != nil {}
+            records.reserveCapacity(scanner.recordCount)
+            scanner = NDEFRecordScanner(at: range.lowerBound, options: options)
+            while let reference = try scanner.next(in: span) {
+                records.append(NDEFRecord(reference, of: bytes))
+            }
         } catch {
             throw NDEFError(error.code, offset: error.offset - range.lowerBound, record: error.record)
         }
-        var records: [NDEFRecord] = []
-        records.reserveCapacity(scanner.recordCount)
-        scanner = NDEFRecordScanner(at: range.lowerBound, options: options)
-        while let reference = try scanner.next(in: span) {
-            records.append(NDEFRecord(reference, of: bytes))
-        }
-        self.records = records
+        return records
     }
 }

@@ -17,12 +17,18 @@ extension NDEFRecord {
         return headers + Int(typeLength) + Int(identifierLength) + payloadCount + (identifierLength > 0 ? 1 : 0)
     }
 
-    /// Why the record can't be written; nil when it can.
+    /// Why the record can't be written whole; nil when it can.
     @inlinable
+    @inline(__always)
+    var encodingFault: NDEFError.Code? {
+        let isOfFreeFormat = 0b1001_1110 >> typeNameFormat.rawValue & 1 == 1
+        if isOfFreeFormat, typeLength | identifierLength <= 0xFF, payloadCount <= UInt32.max { return nil }
+        return encodingFault(chunkSize: nil)
+    }
+
+    /// Why the record can't be written in chunks of a size; nil when it can.
+    @usableFromInline
     func encodingFault(chunkSize: Int?) -> NDEFError.Code? {
-        if let chunkSize {
-            guard chunkSize > 0 else { return .invalidChunkSize }
-        }
         if typeLength > 0xFF { return .typeTooLong }
         if identifierLength > 0xFF { return .identifierTooLong }
         let part = chunkSize.map { isDivided(by: $0) ? $0 : payloadCount } ?? payloadCount
@@ -45,21 +51,38 @@ extension NDEFRecord {
         chunkSize > 0 && payloadCount > chunkSize && (typeLength > 0 || typeNameFormat == .unknown)
     }
 
-    /// Appends the record as a whole.
+    /// Writes the record as a whole to where there is room for it.
     @inlinable
-    func append(to bytes: inout [UInt8], flags: UInt8) {
-        appendHeader(
-            to: &bytes,
-            flags: flags | typeNameFormat.rawValue,
-            typeLength: UInt8(truncatingIfNeeded: typeLength),
-            payloadLength: payloadCount,
-            identifierLength: UInt8(truncatingIfNeeded: identifierLength)
-        )
-        bytes.append(contentsOf: storage[start..<payloadRange.upperBound])
+    @inline(__always)
+    func write(to output: inout OutputSpan<UInt8>, flags: UInt8) {
+        var flags = flags | typeNameFormat.rawValue
+        if identifierLength > 0 { flags |= RecordHeader.identifierLength }
+        if payloadCount <= 0xFF {
+            output.append(flags | RecordHeader.shortRecord)
+            output.append(UInt8(truncatingIfNeeded: typeLength))
+        } else {
+            output.append(flags)
+            output.append(UInt8(truncatingIfNeeded: typeLength))
+            output.append(UInt8(truncatingIfNeeded: payloadCount >> 24))
+            output.append(UInt8(truncatingIfNeeded: payloadCount >> 16))
+            output.append(UInt8(truncatingIfNeeded: payloadCount >> 8))
+        }
+        output.append(UInt8(truncatingIfNeeded: payloadCount))
+        if identifierLength > 0 { output.append(UInt8(truncatingIfNeeded: identifierLength)) }
+        let body = start..<payloadRange.upperBound
+        precondition(body.count <= output.freeCapacity, "The length of the record was counted before.")
+        // Both ends were checked: the source by the slice, the room by the precondition.
+        unsafe storage[body].withUnsafeBufferPointer { source in
+            unsafe output.withUnsafeMutableBufferPointer { memory, count in
+                if let base = memory.baseAddress, let from = source.baseAddress {
+                    unsafe (base + count).initialize(from: from, count: source.count)
+                    count += source.count
+                }
+            }
+        }
     }
 
     /// Appends the record in chunks: the type and the identifier go with the first one. NFC Forum NDEF 1.0, 2.3.3.
-    @usableFromInline
     func appendChunks(to bytes: inout [UInt8], flags: UInt8, chunkSize: Int) {
         let payload = payloadRange
         appendHeader(
@@ -86,9 +109,7 @@ extension NDEFRecord {
         }
     }
 
-    @inlinable
-    @inline(__always)
-    func appendHeader(
+    private func appendHeader(
         to bytes: inout [UInt8],
         flags: UInt8,
         typeLength: UInt8,
