@@ -5,18 +5,41 @@
 /// The specification has no word on two of them: octets after the Message End flag, and no octets at all. Both are
 /// errors here unless they are allowed, because a tag that has either was not written correctly.
 @frozen public struct NDEFDecodingOptions: Sendable, Hashable {
+    /// One bit each, in the order of the properties.
+    @usableFromInline var bits: UInt8
+
     /// Whether octets after the record with the Message End flag are ignored.
-    public var allowsTrailingData: Bool
+    @inlinable public var allowsTrailingData: Bool {
+        get { self[0] }
+        set { self[0] = newValue }
+    }
+
     /// Whether no octets at all are a message without records.
-    public var allowsEmptyInput: Bool
+    @inlinable public var allowsEmptyInput: Bool {
+        get { self[1] }
+        set { self[1] = newValue }
+    }
+
     /// Whether the first record may lack the Message Begin flag.
-    public var allowsMissingMessageBegin: Bool
+    @inlinable public var allowsMissingMessageBegin: Bool {
+        get { self[2] }
+        set { self[2] = newValue }
+    }
+
     /// Whether the end of the input, after a whole record, ends a message too.
-    public var allowsMissingMessageEnd: Bool
+    @inlinable public var allowsMissingMessageEnd: Bool {
+        get { self[3] }
+        set { self[3] = newValue }
+    }
+
     /// Whether records of format `unknown` may have a type.
-    public var allowsTypeOnUnknown: Bool
+    @inlinable public var allowsTypeOnUnknown: Bool {
+        get { self[4] }
+        set { self[4] = newValue }
+    }
 
     /// Creates options; each argument is the property of that name.
+    @inlinable
     public init(
         allowsTrailingData: Bool = false,
         allowsEmptyInput: Bool = false,
@@ -24,6 +47,7 @@
         allowsMissingMessageEnd: Bool = false,
         allowsTypeOnUnknown: Bool = false
     ) {
+        bits = 0
         self.allowsTrailingData = allowsTrailingData
         self.allowsEmptyInput = allowsEmptyInput
         self.allowsMissingMessageBegin = allowsMissingMessageBegin
@@ -32,5 +56,11 @@
     }
 
     /// No leniency.
-    public static let strict = NDEFDecodingOptions()
+    @inlinable public static var strict: NDEFDecodingOptions { NDEFDecodingOptions() }
+
+    @inlinable
+    subscript(bit: UInt8) -> Bool {
+        get { bits >> bit & 1 == 1 }
+        set { bits = bits & ~(1 << bit) | (newValue ? 1 << bit : 0) }
+    }
 }

@@ -23,6 +23,7 @@
     ///   - options: the faults to overlook.
     /// - Throws: ``NDEFError`` with any code for reading.
     @inlinable
+    @inline(__always)
     public init(_ bytes: [UInt8], options: NDEFDecodingOptions = .strict) throws(NDEFError) {
         self.bytes = bytes
         self.options = options
@@ -33,11 +34,16 @@
             isPlain = true
             return
         }
-        var scanner = NDEFRecordScanner(options: options)
-        while try scanner.next(in: span) != nil {}
-        count = scanner.recordCount
-        endOffset = scanner.offset
+        (count, endOffset) = try Self.check(span, options: options)
         isPlain = false
+    }
+
+    /// Checks a message by every rule.
+    @usableFromInline
+    static func check(_ bytes: Span<UInt8>, options: NDEFDecodingOptions) throws(NDEFError) -> (Int, Int) {
+        var scanner = NDEFRecordScanner(options: options)
+        while try scanner.next(in: bytes) != nil {}
+        return (scanner.recordCount, scanner.offset)
     }
 
     /// The number of records, exactly.
@@ -52,7 +58,8 @@
     }
 
     @inlinable
-    public func makeIterator() -> Iterator { Iterator(self) }
+    @inline(__always)
+    public consuming func makeIterator() -> Iterator { Iterator(self) }
 
     /// Gives the records of a view in order.
     @frozen public struct Iterator: IteratorProtocol, Sendable {
@@ -62,13 +69,15 @@
         @usableFromInline var scanner: NDEFRecordScanner?
 
         @inlinable
-        init(_ view: NDEFMessageView) {
-            bytes = view.bytes
-            offset = 0
+        @inline(__always)
+        init(_ view: consuming NDEFMessageView) {
             scanner = view.isPlain ? nil : NDEFRecordScanner(options: view.options)
+            offset = 0
+            bytes = view.bytes
         }
 
         @inlinable
+        @inline(__always)
         public mutating func next() -> NDEFRecordReference? {
             guard scanner == nil else { return scan() }
             let record = PlainMessage.record(bytes.span, at: offset)

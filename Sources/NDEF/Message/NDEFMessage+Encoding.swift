@@ -27,7 +27,10 @@ extension NDEFMessage {
             return bytes
         }
         let length = try checkedLength()
-        return [UInt8](capacity: length) { output in write(to: &output) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length)
+        bytes.append(addingCapacity: length) { output in write(to: &output) }
+        return bytes
     }
 
     /// Appends the message's octets to others.
