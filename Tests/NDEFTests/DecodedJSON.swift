@@ -45,7 +45,8 @@ extension RecordContent {
                 "elements": .array(
                     record.elements.map {
                         .object(["type": .number(Int($0.type)), "value_hex": .string(Hex.text($0.value))])
-                    })
+                    }
+                )
             ]
         }
     }
@@ -81,7 +82,8 @@ extension RecordContent {
                 "power": .string("\(carrier.power)"),
                 "ref": .string(String(decoding: carrier.reference, as: UTF8.self)),
                 "aux": .array(
-                    carrier.auxiliaryReferences.map { .string(String(decoding: $0, as: UTF8.self)) }),
+                    carrier.auxiliaryReferences.map { .string(String(decoding: $0, as: UTF8.self)) }
+                ),
             ])
         }
         var members: [String: JSONValue] = [
@@ -97,7 +99,8 @@ extension RecordContent {
 
     private static func array(_ structures: [AdvertisingData]) -> JSONValue {
         .array(
-            structures.map { .object(["type": .number(Int($0.type)), "value_hex": .string(Hex.text($0.value))]) })
+            structures.map { .object(["type": .number(Int($0.type)), "value_hex": .string(Hex.text($0.value))]) }
+        )
     }
 
     private static func members(_ record: WiFiRecord) -> [String: JSONValue] {

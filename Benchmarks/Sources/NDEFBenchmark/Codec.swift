@@ -35,7 +35,8 @@ struct Codec {
     }
 
     private func typed() throws -> Measurement {
-        try Measurement.run("decode_typed", "parse and decode every payload", rounds: rounds, messages: messages.count) {
+        try Measurement.run("decode_typed", "parse and decode every payload", rounds: rounds, messages: messages.count)
+        {
             var sum = 0
             for bytes in messages {
                 for record in try NDEFMessage(decoding: bytes).records {

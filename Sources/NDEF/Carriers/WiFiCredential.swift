@@ -36,7 +36,12 @@ public struct WiFiCredential: Sendable, Hashable {
 
     init(_ attributes: [WiFiRecord.Attribute]) {
         self.init(
-            ssid: "", key: "", authentication: nil, encryption: nil, networkIndex: nil, macAddress: nil
+            ssid: "",
+            key: "",
+            authentication: nil,
+            encryption: nil,
+            networkIndex: nil,
+            macAddress: nil
         )
         for attribute in attributes {
             switch attribute.id {

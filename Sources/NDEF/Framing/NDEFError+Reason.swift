@@ -14,10 +14,11 @@ extension NDEFError {
         case .emptyRecordNotEmpty: "Record \(record) is declared empty, and has a type, an identifier or a payload."
         case .typeNotAllowed: "Record \(record) has a type, which its type name format forbids."
         case .unexpectedUnchanged: "Record \(record) has the format of a later chunk, and no chunk comes before it."
-        case .chunkWithMessageEnd: "A chunk of record \(record), at octet \(offset), ends the message and says that more follow."
+        case .chunkWithMessageEnd:
+            "A chunk of record \(record), at octet \(offset), ends the message, yet more should follow."
         case .chunkWithIdentifier: "A later chunk of record \(record), at octet \(offset), has an identifier."
         case .chunkWithoutType: "The first chunk of record \(record) has no type."
-        case .chunkInterrupted: "Another record begins at octet \(offset), where the next chunk of record \(record) should."
+        case .chunkInterrupted: "A record begins at octet \(offset), where the next chunk of record \(record) should."
         case .typeTooLong: "The type of record \(record) is longer than 255 octets."
         case .identifierTooLong: "The identifier of record \(record) is longer than 255 octets."
         case .payloadTooLong: "The payload of record \(record) is longer than 4294967295 octets; write it in chunks."

@@ -48,7 +48,7 @@
                 throw NDEFError(.truncatedHeader, offset: bytes.count, record: recordCount)
             }
             // Most records are whole and of a format without rules of its own.
-            let isPlain = pending == nil && header.flags & RecordHeader.chunk == 0 && 0b1001_1110 >> header.format & 1 == 1
+            let isPlain = pending == nil && header.flags & RecordHeader.chunk == 0 && header.isOfFreeFormat
             if !isPlain {
                 try checkFormat(header)
             }

@@ -18,8 +18,7 @@ enum PlainMessage {
         var count = 0
         var begin = RecordHeader.messageBegin
         while let header = RecordHeader(bytes, at: offset) {
-            let isOfFreeFormat = 0b1001_1110 >> header.format & 1 == 1
-            guard header.flags & (RecordHeader.messageBegin | RecordHeader.chunk) == begin, isOfFreeFormat,
+            guard header.flags & (RecordHeader.messageBegin | RecordHeader.chunk) == begin, header.isOfFreeFormat,
                 header.bodyCount <= UInt64(bytes.count - offset - header.count)
             else { return nil }
             offset += header.count + Int(header.bodyCount)

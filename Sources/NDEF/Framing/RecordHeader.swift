@@ -49,7 +49,9 @@ struct RecordHeader {
         }
     }
 
-    @inlinable var format: UInt8 { flags & 0x07 }
+    /// Whether the format lets a record have a type, an identifier and a payload, or not, as it likes: well-known, media,
+    /// absolute URI, external, reserved.
+    @inlinable var isOfFreeFormat: Bool { 0b1001_1110 >> (flags & 0x07) & 1 == 1 }
 
     /// The octets of type, identifier and payload together. The sum of the largest lengths passes 32 bits.
     @inlinable var bodyCount: UInt64 { UInt64(typeCount) + UInt64(identifierCount) + UInt64(payloadCount) }

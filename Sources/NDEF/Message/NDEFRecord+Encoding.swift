@@ -97,9 +97,10 @@ extension NDEFRecord {
         while offset < payload.upperBound {
             let end = min(offset + chunkSize, payload.upperBound)
             let isLast = end == payload.upperBound
+            let chunkFlags = isLast ? flags & RecordHeader.messageEnd : RecordHeader.chunk
             appendHeader(
                 to: &bytes,
-                flags: (isLast ? flags & RecordHeader.messageEnd : RecordHeader.chunk) | TypeNameFormat.unchanged.rawValue,
+                flags: chunkFlags | TypeNameFormat.unchanged.rawValue,
                 typeLength: 0,
                 payloadLength: end - offset,
                 identifierLength: 0

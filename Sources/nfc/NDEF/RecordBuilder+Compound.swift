@@ -76,13 +76,14 @@ extension RecordBuilder {
         guard let credential = try members.objects("credentials").first else {
             throw members.error("credentials", "is missing, and so is 'attributes'")
         }
+        let anyAddress = [UInt8](repeating: 0xFF, count: 6)
         return try WiFiRecord(
             WiFiCredential(
                 ssid: try credential.string("ssid"),
                 key: try credential.optionalString("key") ?? "",
                 authentication: try credential.optionalNumber("auth", UInt16.self) ?? 0x20,
                 encryption: try credential.optionalNumber("enc", UInt16.self) ?? 8,
-                macAddress: credential.has("mac_hex") ? try credential.hex("mac_hex") : [UInt8](repeating: 0xFF, count: 6)
+                macAddress: credential.has("mac_hex") ? try credential.hex("mac_hex") : anyAddress
             )
         )
     }

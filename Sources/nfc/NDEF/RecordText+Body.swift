@@ -7,7 +7,8 @@ extension RecordText {
         switch content {
         case .empty: []
         case .uri(let uri): [uri.uri]
-        case .text(let text): ["\(quoted(text.text)) (\(text.language), \(text.encoding == .utf8 ? "UTF-8" : "UTF-16"))"]
+        case .text(let text):
+            ["\(quoted(text.text)) (\(text.language), \(text.encoding == .utf8 ? "UTF-8" : "UTF-16"))"]
         case .smartPoster(let poster): body(poster)
         case .media(let type): isText(type) ? textOrHex(record) : hex(record)
         case .absoluteURI(let uri): [uri] + (record.payloadCount == 0 ? [] : hex(record))

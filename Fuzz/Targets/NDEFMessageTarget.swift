@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+
+/// Any octets are read or refused; what is read is written, and read again as the same records.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    checkSplit(bytes)
+    guard let message = try? NDEFMessage(decoding: bytes) else { return 0 }
+    checkView(bytes, message)
+    for record in message.records {
+        guard let content = try? record.content() else { continue }
+        checkContent(content)
+    }
+    checkWriting(message)
+    return 0
+}
+
+/// What is written is as long as foretold, and read again as the same records; whole and in chunks.
+private func checkWriting(_ message: NDEFMessage) {
+    // A reserved format is kept; nothing else that is read can be refused.
+    guard let encoded = try? message.encoded() else { fatalError("A message that was read can't be written.") }
+    guard encoded.count == message.encodedLength else { fatalError("The length was foretold wrong.") }
+    guard let again = try? NDEFMessage(decoding: encoded), again == message else {
+        fatalError("A message that was written is read otherwise.")
+    }
+    guard let chunked = try? message.encoded(chunkSize: 7), let joined = try? NDEFMessage(decoding: chunked),
+        joined == message, chunked.count == message.encodedLength(chunkSize: 7)
+    else { fatalError("A message in chunks is read otherwise.") }
+}
+
+/// The records that refer to the octets are the same.
+private func checkView(_ bytes: [UInt8], _ message: NDEFMessage) {
+    guard let view = try? NDEFMessageView(bytes), view.count == message.records.count,
+        view.map({ NDEFRecord($0, of: bytes) }) == message.records
+    else { fatalError("The records that refer to the octets are others.") }
+}
+
+/// In two pieces the verdict is the same as in one.
+private func checkSplit(_ bytes: [UInt8]) {
+    let whole = Result { () throws(NDEFError) in try NDEFMessage(decoding: bytes).records }
+    let pieces = Result { () throws(NDEFError) in
+        var decoder = NDEFStreamDecoder()
+        let first = try decoder.append(bytes.prefix(bytes.count / 2))
+        let second = try decoder.append(bytes.dropFirst(bytes.count / 2))
+        try decoder.finish()
+        return first + second
+    }
+    guard whole == pieces else { fatalError("In pieces: \(pieces); whole: \(whole)") }
+}
+
+/// What a record says makes a record that says it again.
+private func checkContent(_ content: RecordContent) {
+    guard let value = content.value, let record = try? value.makeRecord() else { return }
+    guard let again = try? record.content() else { fatalError("A record that was made can't be read: \(content)") }
+    guard again == content else { fatalError("A record that was made says \(again) instead of \(content)") }
+}
+
+extension RecordContent {
+    /// The value, of those that records are made of.
+    fileprivate var value: (any TypedRecord)? {
+        switch self {
+        case .uri(let value): value
+        case .text(let value): value
+        case .smartPoster(let value): value
+        case .handover(let value): value
+        case .handoverCarrier(let value): value
+        case .bluetoothEasyPairing(let value): value
+        case .bluetoothLowEnergy(let value): value
+        case .wifi(let value): value
+        case .signature(let value): value
+        case .deviceInformation(let value): value
+        default: nil
+        }
+    }
+}
