@@ -16,8 +16,8 @@ struct DecodeTextPrinter: DecodeSink {
         case .success(let bytes):
             do {
                 let message = try NDEFMessage(decoding: bytes, options: options)
-                let records = message.records.count == 1 ? "1 record" : "\(message.records.count) records"
-                line("Message \(count): \(records), \(bytes.count) octets")
+                let records = RecordText.count(message.records.count, "record")
+                line("Message \(count): \(records), \(RecordText.count(bytes.count, "octet"))")
                 for (index, record) in message.records.enumerated() {
                     for text in RecordText.lines(record, number: index + 1) { line(text) }
                 }

@@ -23,7 +23,7 @@ extension RecordText {
         case .signature(let record):
             [
                 "Version \(record.version >> 4).\(record.version & 0x0F), signature type \(record.signatureType), "
-                    + "hash type \(record.hashType), \(record.certificates.count) certificates"
+                    + "hash type \(record.hashType), \(count(record.certificates.count, "certificate"))"
             ]
         case .deviceInformation(let record):
             record.elements.map { "Element \($0.type): \(String(nameOctets: $0.value[...]))" }
@@ -41,8 +41,8 @@ extension RecordText {
         case .reserved(let octet): lines.append("Action: \(octet)")
         }
         if let type = poster.type { lines.append("Type: \(type)") }
-        if let size = poster.size { lines.append("Size: \(size) octets") }
-        lines += poster.icons.map { "Icon: \($0.type), \($0.data.count) octets" }
+        if let size = poster.size { lines.append("Size: \(count(Int(size), "octet"))") }
+        lines += poster.icons.map { "Icon: \($0.type), \(count($0.data.count, "octet"))" }
         return lines
     }
 

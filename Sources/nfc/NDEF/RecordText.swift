@@ -5,7 +5,7 @@ import NDEF
 enum RecordText {
     /// The lines for a record: a heading with its type, size and identifier, then what it says.
     static func lines(_ record: NDEFRecord, number: Int) -> [String] {
-        var heading = "  \(number). \(name(record.kind)), \(record.payloadCount) octets"
+        var heading = "  \(number). \(name(record.kind)), \(count(record.payloadCount, "octet"))"
         if !record.typeSlice.isEmpty {
             heading += ", type \(printable(String(nameOctets: record.typeSlice)))"
         }
@@ -34,6 +34,11 @@ enum RecordText {
             }
         }
         return String(result)
+    }
+
+    /// A number of things, `1 octet` or `2 octets`.
+    static func count(_ number: Int, _ thing: String) -> String {
+        number == 1 ? "1 \(thing)" : "\(number) \(thing)s"
     }
 
     private static func name(_ kind: RecordKind) -> String {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@Suite struct `nfc ndef decode` {
+    @Test func `The vectors are decoded as they should be, a line each, in order`() throws {
+        let vectors = try NDEFVector.all()
+        let output = try NFCTool.run("ndef", "decode", "--json", lines: vectors.map(\.hex))
+        #expect(output.status == 1)
+        #expect(output.errorText.isEmpty)
+        let lines = output.lines
+        try #require(lines.count == vectors.count)
+        for (vector, line) in zip(vectors, lines) where !vector.isContested {
+            let answer = try NDEFVector.object(line)
+            #expect(answer["ok"] as? Bool == vector.isGood, "\(vector.id)")
+            if vector.isGood {
+                #expect(answer["records"] as? NSArray == vector.records, "\(vector.id)")
+            } else {
+                #expect(answer["error"] as? String == vector.error, "\(vector.id)")
+                #expect(answer["offset"] is NSNumber && answer["message"] is String, "\(vector.id)")
+            }
+        }
+    }
+
+    @Test func `An error has its name, its offset and a sentence`() throws {
+        let output = try NFCTool.run("ndef", "decode", "--json", lines: ["d101005500", "", "d1 01:01 55 04"])
+        #expect(output.status == 1)
+        #expect(
+            output.lines == [
+                #"{"ok":false,"error":"trailing-data","offset":4,"message":"#
+                    + #""The message ends at octet 4, and more octets follow."}"#,
+                #"{"ok":false,"error":"empty-input","offset":0,"message":"There is no message: the input is empty."}"#,
+                #"{"ok":true,"records":[{"tnf":1,"type_hex":"55","id_hex":"","payload_hex":"04","#
+                    + #""decoded":{"kind":"uri","uri":"https://","prefix":4}}]}"#,
+            ]
+        )
+    }
+
+    @Test func `Text for people has a paragraph a record, and no control character of the tag's`() throws {
+        let lines = [
+            "d1010f54027275d09fd180d0b8d0b2d0b5d182", "9901010155690451010d5402656e1b5b33316d6120e280ae", "zz",
+            "d2030241612f62000a",
+        ]
+        let output = try NFCTool.run("ndef", "decode", lines: lines)
+        #expect(output.status == 1)
+        let text = """
+            Message 1: 1 record, 19 octets
+              1. Text, 15 octets, type T
+                 “Привет” (ru, UTF-8)
+            Message 2: 2 records, 24 octets
+              1. URI, 1 octet, type U, id i
+                 https://
+              2. Text, 13 octets, type T
+                 “\\u{1b}[31ma \\u{202e}” (en, UTF-8)
+            Message 3: not readable (bad-hex). Character 1 of the line is not a hex digit.
+            Message 4: not readable (trailing-data). The message ends at octet 8, and more octets follow.
+
+            """
+        #expect(output.text == text)
+        let escape = try NFCTool.run("ndef", "decode", lines: ["d1010b5402656e1b5b33316d610a07"])
+        #expect(escape.status == 0)
+        #expect(escape.text.hasSuffix("“\\u{1b}[31ma\\n\\u{7}” (en, UTF-8)\n"))
+    }
+
+    @Test func `A leniency is asked for by the name of its error`() throws {
+        let strict = try NFCTool.run("ndef", "decode", "--json", lines: ["d10101550400"])
+        #expect(strict.status == 1)
+        let lenient = try NFCTool.run(
+            "ndef",
+            "decode",
+            "--json",
+            "--lenient",
+            "trailing-data",
+            lines: ["d10101550400"]
+        )
+        #expect(lenient.status == 0)
+        #expect(lenient.text.hasPrefix(#"{"ok":true"#))
+    }
+
+    @Test func `Raw octets are one message, line feeds and all`() throws {
+        let bytes = Data([0xD1, 0x01, 0x05, 0x54, 0x02, 0x65, 0x6E, 0x0A, 0x0A])
+        let output = try NFCTool.run(["ndef", "decode", "--json", "--binary"], input: bytes)
+        #expect(output.status == 0)
+        #expect(output.lines.count == 1)
+        #expect(output.text.contains(#""text":"\u000a\u000a""#))
+    }
+
+    @Test func `The summary counts messages, records, errors and octets`() throws {
+        let output = try NFCTool.run(
+            "ndef",
+            "decode",
+            "--quiet",
+            lines: ["d00000", "x", "910101550451010155ff", "d1"]
+        )
+        #expect(output.status == 1)
+        let summary = try NDEFVector.object(output.text)
+        #expect(summary["messages"] as? Int == 4)
+        #expect(summary["records"] as? Int == 3)
+        #expect(summary["errors"] as? Int == 2)
+        #expect(summary["bytes"] as? Int == 14)
+        #expect(summary["ns"] is NSNumber)
+    }
+
+    @Test(arguments: [
+        ["ndef", "decode", "--unknown"], ["ndef", "decode", "--lenient", "everything"],
+        ["ndef", "encode", "--chunk-size", "0"], ["ndef", "nothing"],
+    ])
+    func `Wrong usage ends with status 2 and a hint`(arguments: [String]) throws {
+        let output = try NFCTool.run(arguments)
+        #expect(output.status == 2)
+        #expect(output.text.isEmpty)
+        #expect(output.errorText.contains("Usage:"))
+    }
+
+    @Test(arguments: ["decode", "encode"])
+    func `Help has examples`(command: String) throws {
+        let output = try NFCTool.run(["ndef", command, "--help"])
+        #expect(output.status == 0)
+        #expect(output.text.contains("Examples:"))
+        #expect(output.text.contains("| nfc ndef \(command)"))
+    }
+}
