@@ -74,6 +74,9 @@ import Testing
         ("Hs", "", "empty-payload"), ("Hs", "12d1030065 7272", "err-length"), ("Hc", "0205 61", "reference-overrun"),
         ("Sig", "200b02", "too-short"), ("Sig", "200b020004 61", "signature-overrun"),
         ("Sig", "200b0200016181 0002", "certificate-overrun"), ("Di", "0005 61", "tlv-overrun"),
+        ("Di", "000161", "missing-element"), ("Hr", "12d10204616301013000", "cr-length"),
+        ("Sig", "208b02000110 00", "control-character"), ("Sig", "200b02000081 0001ff", "certificate-overrun"),
+        ("Sig", "200b02000080 0001ff", "bad-encoding"),
     ])
     func `Faults inside payloads have names`(type: String, payload: String, name: String) throws {
         let octets = Hex.octets(payload.filter { $0 != " " })

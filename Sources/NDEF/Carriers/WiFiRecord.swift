@@ -52,6 +52,7 @@ public struct WiFiRecord: TypedRecord {
 
     /// Reads attributes. Some writers put the length of them all in two octets before the first.
     init(_ payload: PayloadReader) throws(RecordError) {
+        guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
         do {
             try self.init(attributes: try Self.read(payload))
         } catch {
@@ -84,6 +85,7 @@ public struct WiFiRecord: TypedRecord {
     }
 
     public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
-        .media(type: Self.mediaType, payload: try Self.octets(attributes), identifier: identifier)
+        guard !attributes.isEmpty else { throw RecordError(.emptyPayload) }
+        return .media(type: Self.mediaType, payload: try Self.octets(attributes), identifier: identifier)
     }
 }

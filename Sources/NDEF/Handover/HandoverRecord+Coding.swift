@@ -6,8 +6,8 @@ extension HandoverRecord {
         var payload = payload
         guard let version = payload.octet() else { throw RecordError(.emptyPayload) }
         self.init(role, version: Version(octet: version), carriers: [])
-        guard !payload.isAtEnd else { return }
-        for record in try payload.message().records where record.typeNameFormat == .wellKnown {
+        let records = payload.isAtEnd ? [] : try payload.message().records
+        for record in records where record.typeNameFormat == .wellKnown {
             let type = record.typeSlice
             if type.elementsEqual("ac".utf8) {
                 carriers.append(try AlternativeCarrier(PayloadReader(record)))
@@ -19,9 +19,18 @@ extension HandoverRecord {
                 failure = try Failure(PayloadReader(record))
             }
         }
+        try requireCollisionNumber()
+    }
+
+    /// From version 1.2 on a request has a collision resolution number. Connection Handover 1.2, 6.1.
+    private func requireCollisionNumber() throws(RecordError) {
+        guard role != .request || version.octet < 0x12 || collisionNumber != nil else {
+            throw RecordError(.collisionLength)
+        }
     }
 
     public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+        try requireCollisionNumber()
         var records: [NDEFRecord] = []
         if role == .request, let collisionNumber {
             let octets = [UInt8(collisionNumber >> 8), UInt8(collisionNumber & 0xFF)]

@@ -41,11 +41,20 @@ public struct DeviceInformationRecord: TypedRecord {
     init(_ payload: PayloadReader) throws(RecordError) {
         var payload = payload
         elements = []
+        guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
         while let type = payload.octet() {
             guard let count = payload.octet(), let value = payload.octets(Int(count)) else {
                 throw RecordError(.attributeOverrun)
             }
             elements.append(Element(type: type, value: value))
+        }
+        try requireNames()
+    }
+
+    /// Vendor and model must be there, and not be empty. Device Information RTD 1.0, 2.
+    private func requireNames() throws(RecordError) {
+        for type: UInt8 in [0, 1] where !elements.contains(where: { $0.type == type && !$0.value.isEmpty }) {
+            throw RecordError(.missingElement)
         }
     }
 
@@ -59,6 +68,7 @@ public struct DeviceInformationRecord: TypedRecord {
     }
 
     public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+        try requireNames()
         guard elements.allSatisfy({ $0.value.count <= 0xFF }) else { throw RecordError(.valueTooLong) }
         let payload = elements.flatMap { [$0.type, UInt8($0.value.count)] + $0.value }
         return .wellKnown("Di", identifier: identifier, payload: payload)

@@ -20,11 +20,12 @@ extension RecordError {
             case .carrierTrailing: "Octets follow the last reference of an alternative carrier record."
             case .referenceOverrun: "A reference runs past the end of the handover record."
             case .errorLength: "The error data do not have the length that goes with the reason."
-            case .collisionLength: "The collision resolution number is not two octets."
+            case .collisionLength: "The collision resolution number is missing or is not two octets."
             case .outOfBandOverrun: "The out-of-band data say that they are longer than the payload."
             case .attributeOverrun: "An element runs past the end of what it is in."
             case .signatureOverrun: "The signature runs past the end of the payload."
             case .certificateOverrun: "A certificate runs past the end of the payload."
+            case .missingElement: "An element that must be there is missing."
             case .valueTooLong: "A value is longer than its length field can say."
             }
         }

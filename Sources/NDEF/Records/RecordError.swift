@@ -30,6 +30,7 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
             case attributeOverrun = "tlv-overrun"
             case signatureOverrun = "signature-overrun"
             case certificateOverrun = "certificate-overrun"
+            case missingElement = "missing-element"
             case valueTooLong = "value-too-long"
         }
 
@@ -63,7 +64,7 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let referenceOverrun = Code(.referenceOverrun)
         /// The data of a handover error record don't have the length that goes with the reason.
         public static let errorLength = Code(.errorLength)
-        /// The collision resolution number of a handover request isn't two octets.
+        /// The collision resolution number of a handover request isn't two octets, or isn't there from version 1.2 on.
         public static let collisionLength = Code(.collisionLength)
         /// The length in Bluetooth out-of-band data is more than the payload.
         public static let outOfBandOverrun = Code(.outOfBandOverrun)
@@ -73,6 +74,8 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let signatureOverrun = Code(.signatureOverrun)
         /// A certificate, or the URI of one, runs past the payload.
         public static let certificateOverrun = Code(.certificateOverrun)
+        /// An element that must be there isn't.
+        public static let missingElement = Code(.missingElement)
         /// To write: a value is longer than its length field can say.
         public static let valueTooLong = Code(.valueTooLong)
 

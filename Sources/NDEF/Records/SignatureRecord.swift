@@ -54,6 +54,7 @@ public struct SignatureRecord: TypedRecord {
             let count = payload.integer16()
         else { throw RecordError(.tooShort) }
         guard let signature = payload.octets(Int(count)) else { throw RecordError(.signatureOverrun) }
+        if type & 0x80 != 0 { try Self.checkURI(signature) }
         guard let chain = payload.octet() else { throw RecordError(.tooShort) }
         self.init(
             version: version,
@@ -66,7 +67,18 @@ public struct SignatureRecord: TypedRecord {
         for _ in 0..<chain & 0x0F {
             certificates.append(try Self.field(&payload))
         }
-        if chain & 0x80 != 0 { certificateURI = try Self.field(&payload) }
+        if chain & 0x80 != 0 {
+            let uri = try Self.field(&payload)
+            try Self.checkURI(uri)
+            certificateURI = uri
+        }
+    }
+
+    /// A URI in a signature is as one in a URI record: UTF-8 without control characters.
+    private static func checkURI(_ octets: [UInt8]) throws(RecordError) {
+        guard !(try PayloadReader.string(octets, octets.indices)).utf8.contains(where: { $0 < 0x20 }) else {
+            throw RecordError(.controlCharacter)
+        }
     }
 
     private static func field(_ payload: inout PayloadReader) throws(RecordError) -> [UInt8] {
@@ -77,6 +89,8 @@ public struct SignatureRecord: TypedRecord {
     }
 
     public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+        if isSignatureURI { try Self.checkURI(signature) }
+        if let certificateURI { try Self.checkURI(certificateURI) }
         let fields = [signature] + certificates + (certificateURI.map { [$0] } ?? [])
         guard certificates.count <= 15, fields.allSatisfy({ $0.count <= 0xFFFF }) else {
             throw RecordError(.valueTooLong)
