@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct `A tag that is lost at any exchange` {
+    /// What became of one flow: the error of each step, nil for success.
+    struct Outcome: Sendable {
+        var steps: [String] = []
+        var errors: [NFCReaderError.Code?] = []
+        var completions = 0
+    }
+
+    /// Connects, asks, reads, writes, reads, locks; every step is taken, whatever became of the one before.
+    static func flow(losingAt exchange: Int?) async throws -> (outcome: Outcome, exchanges: Int) {
+        try await withVirtualField { field in
+            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+            let delegate = TagDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            let tag = try #require(await events.nextTags()?.first)
+            var plan = FaultPlan()
+            plan.tagsLeaveAtExchange = exchange
+            field.tags.setFaults(plan)
+            let before = field.tags.link(for: .nfcA)?.statistics.exchanges ?? 0
+
+            let outcome = Mutex(Outcome())
+            @Sendable func note(_ step: String, _ error: (any Error)?) {
+                outcome.withLock { outcome in
+                    outcome.completions += 1
+                    outcome.steps.append(step)
+                    outcome.errors.append((error as? NFCReaderError)?.code)
+                }
+            }
+            let message = TestTag.message(uri: "https://example.com/a/longer/path")
+            session.connect(to: tag) { note("connect", $0) }
+            tag.queryNDEFStatus { note("query", $2) }
+            tag.readNDEF { note("read", $1) }
+            tag.writeNDEF(message) { note("write", $0) }
+            tag.readNDEF { note("read again", $1) }
+            await withCheckedContinuation { continuation in
+                tag.writeLock {
+                    note("lock", $0)
+                    continuation.resume()
+                }
+            }
+            let after = field.tags.link(for: .nfcA)?.statistics.exchanges ?? 0
+            session.invalidate()
+            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            return (outcome.withLock { $0 }, after - before)
+        }
+    }
+
+    @Test func `Every completion is called once and in order, and says that the connection was lost`() async throws {
+        let whole = try await Self.flow(losingAt: nil)
+        let steps = ["connect", "query", "read", "write", "read again", "lock"]
+        #expect(whole.outcome.steps == steps)
+        #expect(whole.outcome.errors.allSatisfy { $0 == nil })
+        #expect(whole.exchanges > 10)
+        for exchange in 0..<whole.exchanges {
+            let cut = try await Self.flow(losingAt: exchange).outcome
+            #expect(cut.steps == steps, "exchange \(exchange)")
+            let first = try #require(cut.errors.firstIndex { $0 != nil }, "exchange \(exchange)")
+            #expect(
+                cut.errors[first...].allSatisfy { $0 == .readerTransceiveErrorTagConnectionLost },
+                "exchange \(exchange): \(cut.errors)"
+            )
+        }
+    }
+
+    @Test func `A session that is invalidated at any moment resumes every caller once`() async throws {
+        for delay in 0..<40 {
+            try await withVirtualField { field in
+                field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+                let delegate = TagDelegate()
+                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+                session.begin()
+                var events = delegate.events.makeAsyncIterator()
+                let tag = try #require(await events.nextTags()?.first)
+                let results = await withTaskGroup(of: NFCReaderError.Code?.self) { group in
+                    group.addTask {
+                        // Spreads the moment over the whole flow.
+                        for _ in 0..<delay { await Task.yield() }
+                        session.invalidate()
+                        return nil
+                    }
+                    for _ in 0..<4 {
+                        group.addTask {
+                            do {
+                                try await session.connect(to: tag)
+                                _ = try await tag.queryNDEFStatus()
+                                _ = try await tag.readNDEF()
+                                return nil
+                            } catch {
+                                return (error as? NFCReaderError)?.code ?? .readerErrorInvalidParameter
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(results.count == 5)
+                #expect(results.allSatisfy { $0 == nil || $0 == .readerTransceiveErrorSessionInvalidated })
+            }
+        }
+    }
+}
