@@ -43,7 +43,11 @@ let package = Package(
             dependencies: ["TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
-        .target(name: "CoreNFC", dependencies: ["NDEF", "NFCRuntime", "TagProtocols"], swiftSettings: strict),
+        .target(
+            name: "CoreNFC",
+            dependencies: ["NDEF", "NFCRuntime", "TagLink", "TagProtocols"],
+            swiftSettings: strict
+        ),
         .target(
             name: "NFCTestKit",
             dependencies: ["TagLink", "VirtualTags", "NFCRuntime"],

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 public import NFCRuntime
-import Synchronization
 public import TagLink
 
 /// Time that moves when a test says so, or when frames take time on the air.
@@ -10,7 +9,7 @@ public final class ManualClock: RuntimeClock {
         var queue = DeadlineQueue()
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Creates a clock that stands at zero.
     public init() {}

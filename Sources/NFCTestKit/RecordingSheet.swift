@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import NFCRuntime
-import Synchronization
+import TagLink
 
 /// A scanning sheet that keeps what it was told to show, and that a test can cancel.
 public final class RecordingSheet: ScanSheet {
@@ -9,7 +9,7 @@ public final class RecordingSheet: ScanSheet {
         var cancel: (@Sendable () -> Void)?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Creates a sheet.
     public init() {}

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-import Synchronization
+import TagLink
 
 /// An NDEF message: a row of records.
 ///
 /// A message may be used from any thread; its records are read and set one at a time.
 public final class NFCNDEFMessage: NSObject, NSSecureCoding, @unchecked Sendable {
     // The class is Sendable because this is all of its state, and it is locked.
-    private let storage: Mutex<[NFCNDEFPayload]>
+    private let storage: Locked<[NFCNDEFPayload]>
 
     /// Creates a message from its records.
     ///
     /// - Parameter records: the records, in order.
     public init(records: [NFCNDEFPayload]) {
-        storage = Mutex(records)
+        storage = Locked(records)
     }
 
     /// Creates a message from its records.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-import Synchronization
+import TagLink
 
 /// One record of an NDEF message.
 ///
@@ -16,7 +16,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding, @unchecked Sendable
     }
 
     // The class is Sendable because this is all of its state, and it is locked.
-    private let storage: Mutex<Fields>
+    private let storage: Locked<Fields>
 
     /// Creates a record.
     ///
@@ -50,7 +50,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding, @unchecked Sendable
     }
 
     init(_ fields: Fields) {
-        storage = Mutex(fields)
+        storage = Locked(fields)
     }
 
     var fields: Fields { storage.withLock { $0 } }

@@ -2,7 +2,7 @@
 public import Dispatch
 public import Foundation
 import NFCRuntime
-import Synchronization
+import TagLink
 
 /// The part that all reader sessions have in common. Use one of its subclasses.
 ///
@@ -26,7 +26,7 @@ public class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Se
     let runtime: ReaderSession?
     let environment: NFCEnvironment
     private let delegateBox: WeakBox
-    private let locals = Mutex(Locals())
+    private let locals = Locked(Locals())
 
     private struct Locals {
         /// The session itself, while it is active.

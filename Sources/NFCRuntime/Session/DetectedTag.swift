@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
+import TagLink
 public import TagProtocols
 
 /// A tag that a session has found: a handle, good until the tag is lost, polling is restarted, or the session ends.
@@ -10,7 +10,7 @@ public final class DetectedTag: Sendable {
     /// The session that found the tag.
     public let session: ReaderSession
 
-    private let available = Mutex(true)
+    private let available = Locked(true)
 
     init(target: NFCATarget, session: ReaderSession) {
         self.target = target

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
+import TagLink
 
 /// A transition of the session, or the last one of its sheet.
 enum SessionAction: Sendable {

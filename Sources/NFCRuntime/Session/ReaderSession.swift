@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
-import Synchronization
 public import TagLink
 import TagProtocols
 
@@ -56,7 +55,7 @@ public final class ReaderSession: Sendable {
     public let environment: NFCEnvironment
     let driver: any FieldDriver
     let channel: TagChannel
-    let state = Mutex(State())
+    let state = Locked(State())
 
     /// Creates a session.
     ///

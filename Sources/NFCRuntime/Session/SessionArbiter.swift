@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
+import TagLink
 
 /// Lets one session at a time have the reader; later ones wait first in, first out.
 ///
@@ -26,7 +26,7 @@ public final class SessionArbiter: Sendable {
     }
 
     private let policy: BusyPolicy
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Creates an arbiter.
     ///

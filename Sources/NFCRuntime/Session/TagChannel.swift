@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import Synchronization
 import TagLink
 import TagProtocols
 
@@ -24,7 +23,7 @@ actor TagChannel {
 
     private let driver: any FieldDriver
     private nonisolated let executor: QueueExecutor
-    private nonisolated let queue = Mutex(Queue())
+    private nonisolated let queue = Locked(Queue())
     private var entries: [Entry] = []
     /// The tag that is selected on the reader.
     private var selected: DetectedTag?

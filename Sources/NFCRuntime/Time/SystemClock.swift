@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import Synchronization
+import TagLink
 
 /// Real time, which does not stand still while the machine sleeps: one timer for all events of the process.
 ///
@@ -18,7 +18,7 @@ public final class SystemClock: RuntimeClock {
         var timer: (any DispatchSourceTimer)?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let origin = ContinuousClock.now
 
     private init() {
