@@ -65,6 +65,26 @@ import Testing
         #expect(output.lines[1] == #"{"ok":true,"hex":"d00000"}"#)
     }
 
+    @Test(arguments: [
+        ("{", 1), ("", 0), ("{\"a\" 1}", 5), ("[1,]", 3), ("{\"a\":01x}", 7), ("\"\\u12\"", 3), ("nul", 0), ("1 2", 2),
+        ("\"\\ud800\"", 7), ("\"a", 2), (String(repeating: "[", count: 10_000), 64), ("-", 0), ("\"\u{1}\"", 1),
+    ])
+    func `What isn't JSON is refused where it stops being JSON`(line: String, offset: Int) throws {
+        let output = try NFCTool.run("ndef", "encode", "--json", lines: [line])
+        #expect(output.status == 1)
+        let answer = try NDEFVector.object(output.text)
+        #expect(answer["error"] as? String == "bad-json")
+        #expect(answer["offset"] as? Int == offset)
+    }
+
+    @Test func `Escapes and characters of all planes are read`() throws {
+        let line =
+            #"{ "kind" : "text" , "language":"en", "text":"\u00e9\ud83d\udc4b\n\"\/👋" , "x":[true,null,-1.5e3,{}] }"#
+        let output = try NFCTool.run("ndef", "encode", lines: [line])
+        let text = Array("é👋\n\"/👋".utf8).map { String(format: "%02x", $0) }.joined()
+        #expect(output.lines == ["d101105402656e" + text])
+    }
+
     @Test func `A line that is refused leaves an empty line and a sentence on standard error`() throws {
         let output = try NFCTool.run("ndef", "encode", lines: [#"{"kind":"uri"}"#, #"{"kind":"empty"}"#])
         #expect(output.lines == ["", "d00000"])

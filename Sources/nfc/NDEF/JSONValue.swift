@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A JSON value of any shape.
-indirect enum JSONValue: Decodable {
+indirect enum JSONValue {
     case null
     case bool(Bool)
     case number(Double)
     case string(String)
     case array([JSONValue])
     case object([String: JSONValue])
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([String: JSONValue].self) {
-            self = .object(value)
-        } else if let value = try? container.decode([JSONValue].self) {
-            self = .array(value)
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else {
-            self = .number(try container.decode(Double.self))
-        }
-    }
 }
 
 /// The members of a JSON object, asked for by key and shape. Errors name the record and the key.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Foundation
 import NDEF
 
 /// `nfc ndef encode`.
@@ -77,9 +76,10 @@ struct NDEFEncodeCommand: ParsableCommand {
     private func encode(_ line: ArraySlice<UInt8>) throws(InputError) -> [UInt8] {
         let value: JSONValue
         do {
-            value = try JSONDecoder().decode(JSONValue.self, from: Data(line))
+            value = try JSONReader.value(line)
         } catch {
-            throw InputError(name: "bad-json", offset: 0, message: "The line is not a JSON object.")
+            let message = "The line is not JSON from character \(error.offset + 1) on."
+            throw InputError(name: "bad-json", offset: error.offset, message: message)
         }
         let message = try MessageBuilder.message(value)
         do {
