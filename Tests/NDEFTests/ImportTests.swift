@@ -11,7 +11,13 @@ import Testing
         #expect(files.count > 20)
         for file in files {
             let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
-            #expect(!text.contains(/(?m)^\s*(@\w+\s+)*(public |package |internal )?import /), "\(file)")
+            let imports = text.split(separator: "\n").filter { line in
+                line.split(separator: " ").prefix { $0 != "import" }.allSatisfy { Self.modifiers.contains($0) }
+                    && line.contains("import ")
+            }
+            #expect(imports.isEmpty, "\(file)")
         }
     }
+
+    private static let modifiers: Set<Substring> = ["public", "package", "internal", "@_exported", "@preconcurrency"]
 }
