@@ -111,6 +111,19 @@ import Testing
         #expect(NDEFRecord.media(type: "Application/vnd.WFA.wsc", payload: []).kind == .wifi)
     }
 
+    @Test(arguments: [
+        ("0800060504030201", nil), ("080006050403020100", "oob-trailing"), ("0900060504030201", "oob-length-overrun"),
+        ("0700060504030201", "too-short"), ("0a0006050403020105ff", "tlv-overrun"),
+    ])
+    func `The length of Bluetooth data must be that of the payload`(payload: String, name: String?) {
+        let record = NDEFRecord.media(type: BluetoothEasyPairingRecord.mediaType, payload: Hex.octets(payload))
+        let error = Result { () throws(RecordError) in try record.content() }
+        switch error {
+        case .success: #expect(name == nil)
+        case .failure(let error): #expect(error.code.description == name)
+        }
+    }
+
     @Test func `A Wi-Fi payload may begin with its length`() throws {
         let plain = try WiFiRecord(WiFiCredential(ssid: "Net", key: "secret")).makeRecord()
         let length = plain.payloadCount

@@ -31,8 +31,9 @@ public struct BluetoothEasyPairingRecord: TypedRecord {
         guard payload.count >= 8, let length = payload.integer16()?.byteSwapped, length >= 8,
             let address = payload.octets(6)
         else { throw RecordError(.tooShort) }
-        // The length counts itself and the address. What follows is not a part of the data.
+        // The length counts itself and the address.
         guard let rest = payload.part(Int(length) - 8) else { throw RecordError(.outOfBandOverrun) }
+        guard payload.isAtEnd else { throw RecordError(.outOfBandTrailing) }
         self.address = address.reversed()
         structures = try AdvertisingData.read(rest)
     }

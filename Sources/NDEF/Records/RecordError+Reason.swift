@@ -22,6 +22,7 @@ extension RecordError {
             case .errorLength: "The error data do not have the length that goes with the reason."
             case .collisionLength: "The collision resolution number is missing or is not two octets."
             case .outOfBandOverrun: "The out-of-band data say that they are longer than the payload."
+            case .outOfBandTrailing: "Octets follow the out-of-band data."
             case .attributeOverrun: "An element runs past the end of what it is in."
             case .signatureOverrun: "The signature runs past the end of the payload."
             case .certificateOverrun: "A certificate runs past the end of the payload."

@@ -27,6 +27,7 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
             case errorLength = "err-length"
             case collisionLength = "cr-length"
             case outOfBandOverrun = "oob-length-overrun"
+            case outOfBandTrailing = "oob-trailing"
             case attributeOverrun = "tlv-overrun"
             case signatureOverrun = "signature-overrun"
             case certificateOverrun = "certificate-overrun"
@@ -68,6 +69,8 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let collisionLength = Code(.collisionLength)
         /// The length in Bluetooth out-of-band data is more than the payload.
         public static let outOfBandOverrun = Code(.outOfBandOverrun)
+        /// Octets follow the Bluetooth out-of-band data.
+        public static let outOfBandTrailing = Code(.outOfBandTrailing)
         /// An element of type, length and value runs past the end of what it is in.
         public static let attributeOverrun = Code(.attributeOverrun)
         /// The signature runs past the payload.
