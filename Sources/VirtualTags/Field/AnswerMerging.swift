@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension Frame {
+    /// What a reader receives when two tags answer at the same time.
+    ///
+    /// On NFC-A every bit says on which half of its time it is modulated, so equal bits arrive as one, and the first
+    /// unequal one is seen as a collision (ISO/IEC 14443-3, 6.1.5). Where one tag has ended, the other goes on alone.
+    ///
+    /// - Returns: the merged frame, or where the tags first disagree.
+    static func merged(
+        _ one: Frame,
+        _ other: Frame,
+        _ technology: Technology
+    ) -> Result<Frame, CollisionPoint> {
+        if one == other { return .success(one) }
+        let first = one.bytesOnAir(technology)
+        let second = other.bytesOnAir(technology)
+        for index in 0..<min(first.count, second.count) where first[index] != second[index] {
+            let bit = index * 8 + (first[index] ^ second[index]).trailingZeroBitCount
+            guard bit < min(one.bitCountOnAir, other.bitCountOnAir) else { break }
+            return .failure(CollisionPoint(bitIndex: bit, bits: first.leadingBits(bit)))
+        }
+        return .success(one.bitCountOnAir >= other.bitCountOnAir ? one : other)
+    }
+
+    private var bitCountOnAir: Int {
+        bitCount + (checksum == .none ? 0 : 16)
+    }
+}
+
+/// Where two answers first disagree.
+struct CollisionPoint: Error {
+    var bitIndex: Int
+    var bits: [UInt8]
+}
+
+extension [UInt8] {
+    /// The first `count` bits, least significant first in each octet, in as few octets as they need.
+    func leadingBits(_ count: Int) -> [UInt8] {
+        var bits = Array(prefix((count + 7) / 8))
+        if count % 8 != 0, let last = bits.indices.last {
+            bits[last] &= (1 << UInt8(count % 8)) - 1
+        }
+        return bits
+    }
+
+    /// The bits from `start` on, moved down to begin at the least significant bit of the first octet.
+    func bits(from start: Int) -> Frame {
+        let shift = start % 8
+        guard shift != 0 else { return Frame(Array(dropFirst(start / 8)), checksum: .none) }
+        var bits: [UInt8] = []
+        bits.reserveCapacity(count - start / 8)
+        for index in (start / 8)..<count {
+            let above = index + 1 < count ? self[index + 1] << UInt8(8 - shift) : 0
+            bits.append(self[index] >> UInt8(shift) | above)
+        }
+        let length = count * 8 - start
+        bits.removeLast(bits.count - (length + 7) / 8)
+        return Frame(bits: bits, validBitsInLastByte: length % 8 == 0 ? 8 : length % 8)
+    }
+
+    /// Whether the first `count` bits are those of `other`.
+    func startsWithBits(_ count: Int, of other: [UInt8]) -> Bool {
+        guard count <= self.count * 8, count <= other.count * 8 else { return false }
+        let whole = count / 8
+        for index in 0..<whole where self[index] != other[index] { return false }
+        guard count % 8 != 0 else { return true }
+        return (self[whole] ^ other[whole]) & ((1 << UInt8(count % 8)) - 1) == 0
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The state of a virtual field: a frame goes in, and what the reader hears comes out.
+struct FieldState: Sendable {
+    /// What one exchange did.
+    struct Outcome {
+        var result: Result<Frame, LinkError>
+        var elapsed = Airtime.zero
+        var changedPresence = false
+    }
+
+    var tags: [any VirtualTag] = []
+    var isCarrierOn = true
+    var statistics = [LinkStatistics](repeating: .zero, count: Technology.allCases.count)
+    var faults: ArmedFaults?
+    var recording: [ExchangeRecord]?
+    var recordingLimit = 0
+    var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
+    var nextObserver: UInt64 = 0
+
+    /// Takes all tags away.
+    mutating func removeAllTags() {
+        for tag in tags { tag.losePower() }
+        tags.removeAll()
+    }
+
+    mutating func exchange(
+        _ request: Frame,
+        _ technology: Technology,
+        timeout: Airtime,
+        maximumFrameLength: Int
+    ) -> Outcome {
+        guard isCarrierOn else {
+            return Outcome(result: .failure(LinkError(.readerUnavailable, "The carrier is off.")))
+        }
+        let present = tags.count
+        var fault = faults?.next()
+        fault?.changeTags(in: &self)
+        var answer = FieldAnswer()
+        if fault?.isDeaf != true {
+            answer = collect(request, technology, disturbance: fault?.disturbance)
+        }
+        if answer.isWrite {
+            faults?.countWrite()
+            if case .powerCut = fault?.disturbance {
+                removeAllTags()
+                answer.reply = .silence
+            }
+        }
+        fault?.changeAnswer(&answer, technology)
+
+        let index = Int(technology.rawValue)
+        let before = statistics[index]
+        var outcome = Outcome(result: .failure(LinkError(.timeout, "No tag answered in time.")))
+        var heard: Frame?
+        if answer.workTime <= timeout {
+            outcome.result = answer.result(for: request, technology, maximumFrameLength: maximumFrameLength)
+            heard = try? outcome.result.get()
+            if heard == nil { heard = answer.longest }
+        }
+        statistics[index].count(
+            request: request,
+            response: heard,
+            timing: FrameTiming(technology),
+            timeout: timeout,
+            tagWorkTime: answer.workTime
+        )
+        let spent = statistics[index] - before
+        outcome.elapsed = spent.airtime + spent.tagWorkTime
+        outcome.changedPresence = present != tags.count || fault?.swapsTags == true
+        record(request, technology, outcome)
+        return outcome
+    }
+
+    /// Lets every tag hear the request, and puts together what they say.
+    private func collect(_ request: Frame, _ technology: Technology, disturbance: Disturbance?) -> FieldAnswer {
+        var all = FieldAnswer()
+        for tag in tags where tag.technology == technology {
+            guard let answer = tag.answer(request, disturbance: disturbance) else { continue }
+            all.add(answer, technology)
+        }
+        return all
+    }
+
+    private mutating func record(_ request: Frame, _ technology: Technology, _ outcome: Outcome) {
+        guard recording != nil, recordingLimit > 0 else { return }
+        recordingLimit -= 1
+        recording?.append(
+            ExchangeRecord(
+                technology: technology,
+                request: request,
+                result: outcome.result,
+                elapsed: outcome.elapsed
+            )
+        )
+    }
+}
+
+/// What comes back from all tags in a field at once.
+struct FieldAnswer {
+    /// What the reader's antenna sees.
+    enum Reply {
+        case silence
+        case frame(Frame)
+        case collision(CollisionPoint)
+        case damaged
+    }
+
+    var reply = Reply.silence
+    var workTime = Airtime.zero
+    var isWrite = false
+    /// The longest frame, for the time that it takes.
+    var longest: Frame?
+
+    mutating func add(_ answer: TagAnswer, _ technology: Technology) {
+        isWrite = isWrite || answer.isWrite
+        guard let frame = answer.frame else { return }
+        workTime = max(workTime, answer.workTime)
+        if frame.bitCount >= longest?.bitCount ?? 0 { longest = frame }
+        switch reply {
+        case .silence:
+            reply = .frame(frame)
+        case .frame(let other):
+            switch Frame.merged(other, frame, technology) {
+            case .success(let merged): reply = .frame(merged)
+            case .failure(let point): reply = .collision(point)
+            }
+        case .collision(let point):
+            // A third tag can only make the first disagreement earlier.
+            let known = Frame(bits: point.bits + [0], validBitsInLastByte: 8)
+            if case .failure(let earlier) = Frame.merged(known, frame, technology), earlier.bitIndex < point.bitIndex {
+                reply = .collision(earlier)
+            }
+        case .damaged:
+            break
+        }
+    }
+
+    /// What the link's caller gets.
+    func result(for request: Frame, _ technology: Technology, maximumFrameLength: Int) -> Result<Frame, LinkError> {
+        switch reply {
+        case .silence:
+            return .failure(LinkError(.timeout, "No tag answered in time."))
+        case .damaged:
+            return .failure(LinkError(.transmission, "The answer was damaged."))
+        case .collision(let point):
+            return .failure(
+                LinkError(
+                    .collision,
+                    "Several tags answered at once.",
+                    collision: LinkError.Collision(bitIndex: point.bitIndex, bits: point.bits)
+                )
+            )
+        case .frame(let frame):
+            guard let received = frame.received(inAnswerTo: request, technology) else {
+                return .failure(LinkError(.transmission, "The answer's checksum is wrong."))
+            }
+            let length = received.bytes.count + (received.checksum == .none ? 0 : 2)
+            if length > maximumFrameLength {
+                return .failure(LinkError(.frameTooLong, "The answer is longer than the reader can take."))
+            }
+            return .success(received)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+public import TagLink
+
+/// A reader whose field is in memory: virtual tags are brought near and taken away, and its links deliver raw frames.
+///
+/// Everything may be called at any time from any thread. An exchange completes without suspending, and takes no time
+/// but simulated time, which the link's statistics count and `onElapsed` reports.
+///
+/// ```swift
+/// let field = VirtualField()
+/// field.bring(Type2Tag(.ntag213))
+/// ```
+///
+/// The carrier is on from the start. An empty field times out, as the field of a reader without presence detection does.
+public final class VirtualField: FieldDriver {
+    public let name: String
+    public let technologies: Set<Technology>
+    private let core: FieldCore
+    private let links: [VirtualLink]
+
+    /// Creates an empty field.
+    ///
+    /// - Parameters:
+    ///   - name: the reader's name as people see it.
+    ///   - technologies: what the reader can poll for.
+    ///   - maximumFrameLength: the longest answer that the reader takes, in octets with the checksum. A longer one ends
+    ///     in ``TagLink/LinkError/Code/frameTooLong``.
+    ///   - onElapsed: called after each exchange with the simulated time that it took, on the caller's thread and
+    ///     outside of locks: how simulated time drives a clock.
+    public init(
+        name: String = "virtual",
+        technologies: Set<Technology> = Set(Technology.allCases),
+        maximumFrameLength: Int = 256,
+        onElapsed: (@Sendable (Airtime) -> Void)? = nil
+    ) {
+        let core = FieldCore(onElapsed: onElapsed)
+        self.name = name
+        self.technologies = technologies
+        self.core = core
+        self.links = Technology.allCases.map {
+            VirtualLink($0, maximumFrameLength: maximumFrameLength, core: core)
+        }
+    }
+
+    public func link(for technology: Technology) -> (any FrameLink)? {
+        technologies.contains(technology) ? links[Int(technology.rawValue)] : nil
+    }
+
+    public func setCarrier(_ isOn: Bool) async throws(LinkError) {
+        switchCarrier(isOn)
+    }
+
+    /// Turns the carrier on or off, without a wait. Tags lose their volatile state when it goes off.
+    public func switchCarrier(_ isOn: Bool) {
+        core.state.withLock { state in
+            if state.isCarrierOn, !isOn {
+                for tag in state.tags { tag.losePower() }
+            }
+            state.isCarrierOn = isOn
+        }
+    }
+
+    public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        let id = core.addObserver(handler)
+        return PresenceObservation { [core] in core.removeObserver(id) }
+    }
+
+    // MARK: Tags
+
+    /// The tags in the field, in the order in which they came.
+    public var tags: [any VirtualTag] {
+        core.state.withLock { $0.tags }
+    }
+
+    /// Brings a tag near. A tag that is there already stays as it is.
+    public func bring(_ tag: any VirtualTag) {
+        core.changePresence { state in
+            guard !state.tags.contains(where: { $0 === tag }) else { return false }
+            tag.losePower()
+            state.tags.append(tag)
+            return true
+        }
+    }
+
+    /// Takes a tag away. It loses its power and with it its volatile state.
+    public func remove(_ tag: any VirtualTag) {
+        core.changePresence { state in
+            guard let index = state.tags.firstIndex(where: { $0 === tag }) else { return false }
+            state.tags.remove(at: index)
+            tag.losePower()
+            return true
+        }
+    }
+
+    /// Takes all tags away.
+    public func removeAll() {
+        core.changePresence { state in
+            guard !state.tags.isEmpty else { return false }
+            state.removeAllTags()
+            return true
+        }
+    }
+
+    // MARK: Faults and recording
+
+    /// Arms a plan of faults, in place of an earlier one. Exchanges and writes are counted from here.
+    ///
+    /// - Parameter plan: what goes wrong and when; an empty plan disarms.
+    public func arm(_ plan: FaultPlan) {
+        core.state.withLock { $0.faults = plan.isEmpty ? nil : ArmedFaults(plan) }
+    }
+
+    /// Starts to record exchanges, in place of an earlier recording.
+    ///
+    /// - Parameter limit: how many exchanges are kept; later ones are not recorded.
+    public func startRecording(limit: Int = 100_000) {
+        core.state.withLock { state in
+            state.recording = []
+            state.recordingLimit = limit
+        }
+    }
+
+    /// Ends the recording.
+    ///
+    /// - Returns: the exchanges since ``startRecording(limit:)``, oldest first; none when nothing was recorded.
+    @discardableResult
+    public func stopRecording() -> [ExchangeRecord] {
+        core.state.withLock { state in
+            let recording = state.recording ?? []
+            state.recording = nil
+            return recording
+        }
+    }
+}

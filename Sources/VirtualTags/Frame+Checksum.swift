@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+extension Frame {
+    /// The octets without their checksum, or nil when the frame does not end in the right one.
+    ///
+    /// - Parameter technology: the technology whose checksum is looked for: CRC_A for NFC-A, CRC_B for NFC-B and NFC-V,
+    ///   the CRC of FeliCa for NFC-F.
+    /// - Returns: the octets before the checksum, or nil when it is wrong, missing or of another kind.
+    public func payload(checkedBy technology: Technology) -> [UInt8]? {
+        switch checksum {
+        case .automatic:
+            return bytes
+        case .crcB:
+            return technology == .nfcB || technology == .nfcV ? bytes : nil
+        case .none:
+            return payload(endingInChecksumBy: technology.checksum)
+        }
+    }
+
+    /// All octets on the air, with the checksum that `checksum` says.
+    func bytesOnAir(_ technology: Technology) -> [UInt8] {
+        switch checksum {
+        case .none: bytes
+        case .automatic: bytes + technology.checksum(bytes)
+        case .crcB: bytes + Technology.nfcB.checksum(bytes)
+        }
+    }
+
+    private func payload(endingInChecksumBy checksum: ([UInt8]) -> [UInt8]) -> [UInt8]? {
+        guard validBitsInLastByte == 8, bytes.count > 2 else { return nil }
+        let payload = Array(bytes.dropLast(2))
+        return checksum(payload) == Array(bytes.suffix(2)) ? payload : nil
+    }
+
+    /// What the reader makes of an answer, by what it was told about the checksum when it sent the request.
+    ///
+    /// - Returns: the frame as the contract of ``TagLink/FrameLink`` has it, or nil when its checksum is wrong.
+    func received(inAnswerTo request: Frame, _ technology: Technology) -> Frame? {
+        if bitCount < 8 || checksum == request.checksum { return self }
+        switch request.checksum {
+        case .none:
+            return Frame(bytesOnAir(technology), checksum: .none)
+        case .automatic:
+            guard let payload = payload(checkedBy: technology) else { return nil }
+            return Frame(payload)
+        case .crcB:
+            guard checksum == .none, let payload = payload(endingInChecksumBy: Technology.nfcB.checksum) else {
+                return nil
+            }
+            return Frame(payload, checksum: .crcB)
+        }
+    }
+}
+
+extension Technology {
+    /// The technology's checksum over `bytes`, in the order of the air.
+    func checksum(_ bytes: [UInt8]) -> [UInt8] {
+        let crc: UInt16
+        switch self {
+        case .nfcA: crc = CyclicRedundancyCheck.a(bytes)
+        case .nfcB, .nfcV: crc = CyclicRedundancyCheck.b(bytes)
+        case .nfcF:
+            crc = CyclicRedundancyCheck.f(bytes)
+            return [UInt8(crc >> 8), UInt8(crc & 0xFF)]
+        }
+        return [UInt8(crc & 0xFF), UInt8(crc >> 8)]
+    }
+}

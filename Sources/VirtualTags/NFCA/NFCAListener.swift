@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The tag's side of NFC-A activation: a frame goes in, and the layer answers it or hands it up.
+///
+/// States are those of ISO/IEC 14443-3, 6.3: IDLE, READY, ACTIVE and HALT, with READY* and ACTIVE* for a tag that was
+/// woken from HALT and falls back to it.
+struct NFCAListener: Sendable {
+    /// Where the tag is in its activation.
+    enum State: Sendable, Hashable {
+        case idle
+        /// Waits for anticollision or SELECT of a cascade level, from 0.
+        case ready(level: Int)
+        case active
+        case halt
+    }
+
+    /// What to do with a frame.
+    enum Outcome: Sendable, Hashable {
+        case silence
+        /// The answer of the activation.
+        case answer(Frame)
+        /// The answer to REQA or WUPA: an activation begins.
+        case woken(Frame)
+        /// A command for the layer above, without its checksum.
+        case command([UInt8])
+        /// A frame for the layer above whose checksum is wrong.
+        case damaged
+    }
+
+    /// The UID with cascade tags and check octets: five octets a cascade level (ISO/IEC 14443-3, 6.5.4).
+    private let levels: [[UInt8]]
+    private let atqa: Frame
+    private let sak: UInt8
+
+    private(set) var state = State.idle
+    /// Whether the tag was woken from HALT, and goes back there.
+    private(set) var wasHalted = false
+
+    /// Creates the layer, or nil when the UID has not 4, 7 or 10 octets.
+    ///
+    /// - Parameters:
+    ///   - uid: the UID without cascade tags.
+    ///   - atqa: ATQA; the low octet goes first on the air.
+    ///   - sak: SAK of the last cascade level.
+    init?(uid: [UInt8], atqa: UInt16, sak: UInt8) {
+        var levels: [[UInt8]] = []
+        var rest = uid[...]
+        while rest.count > 4 {
+            levels.append([0x88] + rest.prefix(3))
+            rest = rest.dropFirst(3)
+        }
+        guard [4, 7, 10].contains(uid.count) else { return nil }
+        levels.append(Array(rest))
+        self.levels = levels.map { $0 + [$0.reduce(0, ^)] }
+        self.atqa = Frame([UInt8(atqa & 0xFF), UInt8(atqa >> 8)], checksum: .none)
+        self.sak = sak
+    }
+
+    /// Loses all state, as when power goes.
+    mutating func reset() {
+        state = .idle
+        wasHalted = false
+    }
+
+    /// Falls back to IDLE, or to HALT when woken from there: after an error or an unexpected command.
+    mutating func deselect() {
+        state = wasHalted ? .halt : .idle
+    }
+
+    /// Takes a frame.
+    mutating func receive(_ frame: Frame) -> Outcome {
+        if frame.checksum == .none, frame.bytes.count == 1, frame.validBitsInLastByte == 7 {
+            return receiveShortFrame(frame.bytes[0] & 0x7F)
+        }
+        switch state {
+        case .idle, .halt:
+            return .silence
+        case .ready(let level):
+            return receiveWhileReady(frame, level: level)
+        case .active:
+            guard let command = frame.payload(checkedBy: .nfcA) else {
+                if frame.validBitsInLastByte != 8 {
+                    deselect()
+                    return .silence
+                }
+                return .damaged
+            }
+            if command == [0x50, 0x00] {
+                state = .halt
+                return .silence
+            }
+            return .command(command)
+        }
+    }
+
+    /// REQA wakes from IDLE, WUPA from HALT too; in any other state they are errors.
+    private mutating func receiveShortFrame(_ command: UInt8) -> Outcome {
+        switch (state, command) {
+        case (.idle, 0x26), (.idle, 0x52):
+            wasHalted = false
+        case (.halt, 0x52):
+            wasHalted = true
+        case (.idle, _), (.halt, _):
+            return .silence
+        default:
+            deselect()
+            return .silence
+        }
+        state = .ready(level: 0)
+        return .woken(atqa)
+    }
+
+    /// Anticollision and SELECT (ISO/IEC 14443-3, 6.5.3). A tag that is not meant falls back.
+    private mutating func receiveWhileReady(_ frame: Frame, level: Int) -> Outcome {
+        let select: [UInt8] = [0x93, 0x95, 0x97]
+        let own = levels[level]
+        if frame.bytes.count >= 2, frame.bytes[0] == select[level] {
+            let nvb = frame.bytes[1]
+            if nvb == 0x70 {
+                if let payload = frame.payload(checkedBy: .nfcA), payload.dropFirst(2) == own[...] {
+                    if level + 1 < levels.count {
+                        state = .ready(level: level + 1)
+                        return .answer(Frame([sak | 0x04]))
+                    }
+                    state = .active
+                    return .answer(Frame([sak & ~0x04]))
+                }
+            } else if frame.checksum == .none {
+                let bits = Int(nvb >> 4) * 8 + Int(nvb & 0x0F) - 16
+                let sent = Array(frame.bytes.dropFirst(2))
+                if nvb & 0x0F < 8, (0..<40).contains(bits), frame.bitCount == bits + 16,
+                    own.startsWithBits(bits, of: sent)
+                {
+                    return .answer(own.bits(from: bits))
+                }
+            }
+        }
+        deselect()
+        return .silence
+    }
+}

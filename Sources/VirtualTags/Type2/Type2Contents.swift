@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Everything that a Type 2 tag keeps without power: what an image of the tag holds.
+public struct Type2Contents: Sendable, Hashable {
+    /// What the tag is.
+    public var product: Type2Product
+    /// The UID that the tag answers with: 4, 7 or 10 octets. It is in pages 0 and 1 of the memory too.
+    public var uid: [UInt8]
+    /// All pages, four octets each, from page 0; the second sector's after the first's 256. Pages that the product has
+    /// beyond the end read as delivered.
+    public var memory: [UInt8]
+    /// ATQA, low octet first on the air.
+    public var atqa: UInt16 = 0x0044
+    /// SAK.
+    public var sak: UInt8 = 0x00
+    /// The answer to GET_VERSION.
+    public var version: [UInt8]?
+    /// The answer to READ_SIG, 32 octets; those of a virtual tag are zero unless given.
+    public var signature: [UInt8]
+    /// The three 24-bit counters. NTAG213, 215 and 216 use the last one.
+    public var counters: [UInt32]
+    /// The answers to CHECK_TEARING_EVENT: BD when a counter is whole.
+    public var tearingFlags: [UInt8]
+    /// How many times in a row the password was wrong.
+    public var failedAuthentications = 0
+
+    /// Creates a tag as it is delivered, formatted for NDEF and empty.
+    ///
+    /// - Parameters:
+    ///   - product: what the tag is.
+    ///   - uid: the UID, 7 octets as all these products have. Check octets are worked out.
+    public init(blank product: Type2Product, uid: [UInt8]) {
+        self.product = product
+        self.uid = uid
+        version = product.version
+        signature = Array(repeating: 0, count: 32)
+        counters = [0, 0, 0]
+        tearingFlags = [0xBD, 0xBD, 0xBD]
+        memory = Self.factoryMemory(product)
+        let head = Self.manufacturerOctets(uid)
+        memory.replaceSubrange(0..<head.count, with: head)
+    }
+
+    /// A UID of NXP's, with random octets.
+    public static func randomUID(using generator: inout some RandomNumberGenerator) -> [UInt8] {
+        [0x04] + (0..<6).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+
+    /// The UID and its check octets as they are in the first nine octets of the memory (ISO/IEC 14443-3, 6.5.4).
+    private static func manufacturerOctets(_ uid: [UInt8]) -> [UInt8] {
+        guard uid.count == 7 else {
+            return Array((uid + [uid.reduce(0, ^)]).prefix(9))
+        }
+        let first = Array(uid[0..<3])
+        let second = Array(uid[3..<7])
+        return first + [first.reduce(0x88, ^)] + second + [second.reduce(0, ^)]
+    }
+
+    /// All pages as delivered, but for the UID.
+    static func factoryMemory(_ product: Type2Product) -> [UInt8] {
+        var memory = [UInt8](repeating: 0, count: product.pageCount * 4)
+        // Page 2, octet 1 is called "internal" and reads 48.
+        memory[9] = 0x48
+        memory.replaceSubrange(12..<16, with: [0xE1, 0x10, product.capabilitySize, 0x00])
+        memory.replaceSubrange(16..<(16 + product.factoryData.count), with: product.factoryData)
+        for (page, octets) in product.factoryConfiguration {
+            memory.replaceSubrange((page * 4)..<(page * 4 + 4), with: octets)
+        }
+        if let lock = product.dynamicLock, let last = lock.lastOctet {
+            memory[lock.page * 4 + 3] = last
+        }
+        return memory
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Type2Silicon {
+    /// WRITE: one page (MF0ICU1 data sheet, 7.6.5).
+    mutating func write(_ address: UInt8, _ octets: [UInt8]) -> Reply {
+        guard let page = page(address), isWritable(page) else { return .refusal(.argument) }
+        let old = Array(contents.memory[(page * 4)..<(page * 4 + 4)])
+        guard let new = octetsAfterWriting(octets, over: old, page: page) else { return .refusal(.argument) }
+        program(page, old: old, new: new)
+        if product.lockActivation == .atOnce { latchLocks() }
+        if !product.features.contains(.tripleDES) { latchProtection() }
+        return .programmed
+    }
+
+    /// COMPATIBILITY_WRITE, first half (MF0ICU1 data sheet, 7.6.6).
+    mutating func beginCompatibilityWrite(_ address: UInt8) -> Reply {
+        guard let page = page(address), isWritable(page) else { return .refusal(.argument) }
+        pending = .compatibilityWrite(page: address)
+        return .acknowledge
+    }
+
+    /// COMPATIBILITY_WRITE, second half: 16 octets, of which the first four are written.
+    mutating func compatibilityWrite(_ address: UInt8, _ command: [UInt8]) -> Reply {
+        guard command.count == 16 else { return .refusal(.argument) }
+        return write(address, Array(command[0..<4]))
+    }
+
+    /// Whether a page exists, is not the UID's, is not locked, and does not need a password that was not given.
+    private func isWritable(_ page: Int) -> Bool {
+        guard page >= 2, page < product.pageCount else { return false }
+        if page >= latched.protectionStart, !isAuthenticated { return false }
+        if LockField.statically.locks(page, bits: latched.staticLocks) { return false }
+        if let lock = product.dynamicLock, lock.locks(page, bits: latched.dynamicLocks) { return false }
+        if latched.isConfigurationLocked, let start = product.configurationPage, (start...(start + 1)).contains(page) {
+            return false
+        }
+        return true
+    }
+
+    /// What a page holds after a write, by the rules for lock bits, one-time bits and counters.
+    private func octetsAfterWriting(_ octets: [UInt8], over old: [UInt8], page: Int) -> [UInt8]? {
+        if page == 2 {
+            return old[0..<2] + lockOctets(LockField.statically, writing: Array(octets[2..<4]))
+        }
+        if page == 3 {
+            // One-time programmable: bits can only be set.
+            return zip(old, octets).map { $0 | $1 }
+        }
+        if let lock = product.dynamicLock, page == lock.page {
+            let bits = lockOctets(lock, writing: Array(octets[0..<lock.octets]))
+            return bits + old[lock.octets...]
+        }
+        if page == 41, product.features.contains(.pageCounter) {
+            return pageCounter(old, writing: octets)
+        }
+        return octets
+    }
+
+    private func lockOctets(_ field: LockField, writing octets: [UInt8]) -> [UInt8] {
+        let requested = octets.enumerated().reduce(UInt32(0)) { $0 | UInt32($1.element) << UInt32(8 * $1.offset) }
+        // Block-lock bits of page 2 that freeze nothing do not exist, so the field's own rules are enough.
+        let bits = field.bits(field.bits(in: contents.memory), afterWriting: requested)
+        return (0..<field.octets).map { UInt8(truncatingIfNeeded: bits >> UInt32(8 * $0)) }
+    }
+
+    /// The 16-bit counter of page 41: the first write sets it, later ones add their low four bits, and it never runs
+    /// over (MF0ICU2 data sheet, 7.5.11).
+    private func pageCounter(_ old: [UInt8], writing octets: [UInt8]) -> [UInt8]? {
+        let value = UInt32(old[0]) | UInt32(old[1]) << 8
+        let written = UInt32(octets[0]) | UInt32(octets[1]) << 8
+        let next = value == 0 ? written : value + (written & 0x0F)
+        guard next <= 0xFFFF else { return nil }
+        return [UInt8(next & 0xFF), UInt8(next >> 8), old[2], old[3]]
+    }
+
+    /// Programs a page, or as much of it as a power cut lets.
+    private mutating func program(_ page: Int, old: [UInt8], new: [UInt8]) {
+        var result = new
+        switch tear {
+        case nil, .new:
+            break
+        case .old:
+            result = old
+        case .mixed(let seed):
+            var random = SplitMix64(seed: seed)
+            if page == 2 || page == 3 || page == product.dynamicLock?.page {
+                result = random.next() & 1 == 0 ? old : new
+            } else {
+                let mask = random.next()
+                for index in 0..<4 {
+                    let octet = UInt8(truncatingIfNeeded: mask >> UInt64(index * 8))
+                    result[index] = (old[index] & ~octet) | (new[index] & octet)
+                }
+            }
+        }
+        contents.memory.replaceSubrange((page * 4)..<(page * 4 + 4), with: result)
+    }
+
+    mutating func latchLocks() {
+        latched.staticLocks = LockField.statically.bits(in: contents.memory)
+        latched.dynamicLocks = product.dynamicLock?.bits(in: contents.memory) ?? 0
+    }
+}

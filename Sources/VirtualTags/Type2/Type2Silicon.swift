@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The state machine of a Type 2 tag: a frame goes in, and the answer comes out.
+struct Type2Silicon: Sendable {
+    /// What a command leads to.
+    enum Reply {
+        case data([UInt8])
+        case acknowledge
+        /// The memory was programmed, and is acknowledged after the time that it takes.
+        case programmed
+        /// A passive acknowledgement: silence.
+        case silence
+        /// A refusal with a 4-bit code; the tag falls back to IDLE or HALT.
+        case refusal(Refusal)
+    }
+
+    /// The 4-bit codes of refusals (NTAG213/215/216 data sheet, 9.3).
+    enum Refusal: UInt8 {
+        case argument = 0x0
+        case checksum = 0x1
+        case authenticationOrCounter = 0x4
+        case programming = 0x5
+    }
+
+    /// The second half of a command that the tag waits for.
+    enum Pending: Sendable {
+        case nothing
+        case compatibilityWrite(page: UInt8)
+        case sector
+        case tripleDES
+    }
+
+    /// The time that programming a page takes: 4.1 ms.
+    static let programmingTime = Airtime.microseconds(4100)
+
+    var contents: Type2Contents
+    var listener: NFCAListener?
+    /// How many pages of `contents.memory` are the image's own; the rest were added as delivered.
+    let imagePages: Int
+
+    // Volatile state.
+    var pending = Pending.nothing
+    var sector: UInt8 = 0
+    var isAuthenticated = false
+    /// Whether the reading counter has counted since the power came.
+    var hasCountedReading = false
+    var latched = Latched()
+    /// What a power cut leaves of the page that the present command programs.
+    var tear: TornWrite?
+
+    /// What takes effect only at a new activation or with new power.
+    struct Latched: Sendable {
+        var staticLocks: UInt32 = 0
+        var dynamicLocks: UInt32 = 0
+        var isConfigurationLocked = false
+        var protectionStart = Int.max
+        var protectsReading = false
+    }
+
+    init(_ contents: Type2Contents) {
+        var contents = contents
+        imagePages = contents.memory.count / 4
+        contents.memory.removeLast(contents.memory.count % 4)
+        let factory = Type2Contents.factoryMemory(contents.product)
+        if contents.memory.count < factory.count {
+            contents.memory += factory[contents.memory.count...]
+        }
+        self.contents = contents
+        listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak)
+        losePower()
+    }
+
+    var product: Type2Product { contents.product }
+
+    mutating func losePower() {
+        listener?.reset()
+        beginActivation()
+        hasCountedReading = false
+        latched.isConfigurationLocked = configurationAccess & 0x40 != 0
+        if product.lockActivation == .atOnce { latchLocks() }
+    }
+
+    /// What REQA and WUPA reset.
+    mutating func beginActivation() {
+        pending = .nothing
+        sector = 0
+        isAuthenticated = false
+        if product.lockActivation == .nextActivation { latchLocks() }
+        latchProtection()
+    }
+
+    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        guard let outcome = listener?.receive(frame) else { return nil }
+        switch outcome {
+        case .silence:
+            return nil
+        case .answer(let answer):
+            return TagAnswer(answer)
+        case .woken(let answer):
+            beginActivation()
+            return TagAnswer(answer)
+        case .damaged:
+            return refuse(Refusal.checksum.rawValue)
+        case .command(let command):
+            return execute(command, disturbance: disturbance)
+        }
+    }
+
+    private mutating func execute(_ command: [UInt8], disturbance: Disturbance?) -> TagAnswer? {
+        switch disturbance {
+        case .refusal(let code):
+            return refuse(code)
+        case .writeRefusal(let code):
+            let before = contents
+            guard case .programmed = reply(to: command) else { break }
+            contents = before
+            return refuse(code, isWrite: true)
+        case .powerCut(let rest):
+            tear = rest
+        case nil:
+            break
+        }
+        let reply = reply(to: command)
+        tear = nil
+        switch reply {
+        case .data(let octets):
+            return TagAnswer(Frame(octets))
+        case .acknowledge:
+            return TagAnswer(Self.acknowledgement)
+        case .programmed:
+            return TagAnswer(Self.acknowledgement, workTime: Self.programmingTime, isWrite: true)
+        case .silence:
+            return nil
+        case .refusal(let refusal):
+            return refuse(refusal.rawValue)
+        }
+    }
+
+    private static let acknowledgement = Frame(bits: [0x0A], validBitsInLastByte: 4)
+
+    private mutating func refuse(_ code: UInt8, isWrite: Bool = false) -> TagAnswer {
+        pending = .nothing
+        listener?.deselect()
+        return TagAnswer(Frame(bits: [code & 0x0F], validBitsInLastByte: 4), isWrite: isWrite)
+    }
+
+    /// Carries out a command of an activated tag.
+    private mutating func reply(to command: [UInt8]) -> Reply {
+        let waiting = pending
+        pending = .nothing
+        switch waiting {
+        case .nothing: break
+        case .compatibilityWrite(let page): return compatibilityWrite(page, command)
+        case .sector: return sectorSelect(command)
+        case .tripleDES: return .refusal(.argument)
+        }
+        guard let code = command.first else { return .refusal(.argument) }
+        let features = product.features
+        switch (code, command.count) {
+        case (0x30, 2): return read(command[1])
+        case (0xA2, 6): return write(command[1], Array(command[2...]))
+        case (0x3A, 3) where features.contains(.fastRead): return fastRead(command[1], command[2])
+        case (0x60, 1): return contents.version.map { .data($0) } ?? .refusal(.argument)
+        case (0xA0, 2) where features.contains(.compatibilityWrite): return beginCompatibilityWrite(command[1])
+        case (0xC2, 2) where features.contains(.sectors): return beginSectorSelect(command[1])
+        case (0x1B, 5) where features.contains(.password): return authenticate(Array(command[1...]))
+        case (0x3C, 2) where features.contains(.signature):
+            return command[1] == 0 ? .data(contents.signature) : .refusal(.argument)
+        case (0x39, 2): return readCounter(command[1])
+        case (0xA5, 6) where features.contains(.counters):
+            return incrementCounter(command[1], by: Array(command[2..<5]))
+        case (0x3E, 2) where features.contains(.counters):
+            return command[1] < 3 ? .data([contents.tearingFlags[Int(command[1])]]) : .refusal(.argument)
+        case (0x4B, 21) where features.contains(.virtualCardSelect): return .data([configuration(1, 1)])
+        case (0x1A, 2) where features.contains(.tripleDES): return beginTripleDES(command[1])
+        default: return .refusal(.argument)
+        }
+    }
+}

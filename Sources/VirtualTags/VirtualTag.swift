@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// A tag that lives in memory and answers frames as its silicon does.
+///
+/// A virtual tag speaks one technology. It gets each frame as it is on the air, activation included, and says what it
+/// sends back. Its volatile state is lost with the field's power; its memory is not.
+///
+/// Conforming types protect their own state: a field delivers one frame at a time, and the tag's memory may be looked
+/// at from any thread in between. A tag must not call back into the field it is in.
+public protocol VirtualTag: AnyObject, Sendable {
+    /// The technology that the tag answers.
+    var technology: Technology { get }
+
+    /// The identifier that the tag gives while it is activated: the UID of NFC-A and NFC-V, the PUPI of NFC-B, the
+    /// NFCID2 of NFC-F.
+    var identifier: [UInt8] { get }
+
+    /// Takes a frame from the reader and answers it.
+    ///
+    /// - Parameters:
+    ///   - request: the frame as the reader sent it. `checksum` other than `.none` means that the right checksum of that
+    ///     kind is on the air after `bytes`; with `.none` the octets are all there is, and whether the last two are a
+    ///     right checksum is the tag's to find out, with ``TagLink/Frame/payload(checkedBy:)``.
+    ///   - disturbance: what a fault does to the tag in this exchange; nil when nothing does.
+    /// - Returns: the answer, or nil when the tag is silent and has not programmed its memory.
+    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer?
+
+    /// Loses the field: all volatile state is gone.
+    func losePower()
+}
+
+/// What a tag does with one frame.
+public struct TagAnswer: Sendable, Hashable {
+    /// What the tag sends; nil when it is silent.
+    public var frame: Frame?
+
+    /// How long the tag works before it answers, beyond the technology's minimum delay.
+    public var workTime: Airtime
+
+    /// Whether the command programmed the tag's memory, or would have without the disturbance. Writes are counted by
+    /// this.
+    public var isWrite: Bool
+
+    /// Creates an answer.
+    ///
+    /// - Parameters:
+    ///   - frame: what the tag sends, or nil when it is silent.
+    ///   - workTime: how long it works first.
+    ///   - isWrite: whether the command programmed its memory.
+    @inlinable
+    public init(_ frame: Frame?, workTime: Airtime = .zero, isWrite: Bool = false) {
+        self.frame = frame
+        self.workTime = workTime
+        self.isWrite = isWrite
+    }
+}
+
+/// What a fault does to a tag itself, as opposed to the frames that it sends.
+public enum Disturbance: Sendable, Hashable {
+    /// Power goes while the memory is being programmed, if this command programs it. The reader hears nothing.
+    case powerCut(TornWrite)
+    /// The tag refuses the command with this 4-bit code, and does what it does after any refusal.
+    case refusal(UInt8)
+    /// The tag refuses the command with this 4-bit code if it would program the memory.
+    case writeRefusal(UInt8)
+}
+
+/// What is left of the unit of memory, such as a page, that was being programmed when the power went.
+public enum TornWrite: Sendable, Hashable {
+    /// The octets from before the write.
+    case old
+    /// The octets that were written.
+    case new
+    /// Bits of both, chosen by the seed. Where the tag protects the unit against tearing it is the old or the new one.
+    case mixed(seed: UInt64)
+}

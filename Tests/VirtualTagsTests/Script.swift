@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import Testing
+import VirtualTags
+
+/// Sends raw frames to a virtual field, written as hexadecimal text.
+struct Script {
+    static let uid: [UInt8] = [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]
+
+    let field: VirtualField
+    let link: any FrameLink
+
+    init(_ tags: any VirtualTag...) throws {
+        try self.init(field: VirtualField(maximumFrameLength: 1024), tags)
+    }
+
+    init(field: VirtualField, _ tags: [any VirtualTag] = []) throws {
+        self.field = field
+        link = try #require(field.link(for: .nfcA))
+        for tag in tags { field.bring(tag) }
+    }
+
+    /// Sends octets with CRC_A and gives the answer as text: hexadecimal octets, `ACK`, `NAK n`, or the error's code.
+    func send(_ octets: String) async -> String {
+        await exchange(Frame(hex(octets)))
+    }
+
+    /// Sends octets as they are.
+    func sendRaw(_ octets: String) async -> String {
+        await exchange(Frame(hex(octets), checksum: .none))
+    }
+
+    /// Sends a short frame of 7 bits.
+    func sendShort(_ command: UInt8) async -> String {
+        await exchange(Frame(bits: [command], validBitsInLastByte: 7))
+    }
+
+    /// Wakes and selects the tag with a 7-octet UID.
+    func activate(_ uid: [UInt8] = Script.uid, wake: UInt8 = 0x52) async throws {
+        #expect(await sendShort(wake) == "44 00")
+        try await select(uid)
+    }
+
+    func select(_ uid: [UInt8] = Script.uid) async throws {
+        let first = [0x88] + uid[0..<3]
+        let second = Array(uid[3..<7])
+        #expect(await exchange(Frame([0x93, 0x70] + first + [first.reduce(0, ^)])) == "04")
+        #expect(await exchange(Frame([0x95, 0x70] + second + [second.reduce(0, ^)])) == "00")
+    }
+
+    func exchange(_ frame: Frame, timeout: Airtime = .milliseconds(10)) async -> String {
+        do {
+            let answer = try await link.transceive(frame, timeout: timeout)
+            switch answer.nibble {
+            case nil: return octets(answer.bytes)
+            case 0x0A: return "ACK"
+            case let code?: return "NAK \(code)"
+            }
+        } catch {
+            return error.code.description
+        }
+    }
+}
+
+/// Octets as text.
+func octets(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined(separator: " ")
+}
+
+/// Octets from text; spaces do not count.
+func hex(_ text: String) -> [UInt8] {
+    let digits = text.compactMap(\.hexDigitValue)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}
