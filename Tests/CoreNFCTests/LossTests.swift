@@ -22,9 +22,7 @@ import Testing
             session.begin()
             var events = delegate.events.makeAsyncIterator()
             let tag = try #require(await events.nextTags()?.first)
-            var plan = FaultPlan()
-            plan.tagsLeaveAtExchange = exchange
-            field.tags.setFaults(plan)
+            field.tags.arm(exchange.map { .loss(atExchange: $0) } ?? FaultPlan())
             let before = field.tags.link(for: .nfcA)?.statistics.exchanges ?? 0
 
             let outcome = Mutex(Outcome())

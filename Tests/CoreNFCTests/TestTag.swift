@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
+import Foundation
 import VirtualTags
 
 /// Virtual tags as tests need them.
 enum TestTag {
+    /// A message of one URI record.
     static func message(uri: String) -> NFCNDEFMessage {
         NFCNDEFMessage(records: [NFCNDEFPayload.wellKnownTypeURIPayload(string: uri)].compactMap(\.self))
     }
-    static func ntag213(uri: String, serial: UInt8 = 0) -> Type2Silicon {
+
+    /// An NTAG213 with its factory lock control TLV and a URI record.
+    static func ntag213(uri: String, serial: UInt8 = 0) -> Type2Tag {
         ntag213(message: [0xD1, 1, UInt8(uri.utf8.count + 1), 0x55, 0] + Array(uri.utf8), serial: serial)
     }
-    static func ntag213(message: [UInt8], serial: UInt8 = 0) -> Type2Silicon {
-        var m: [UInt8] =
-            [
-                0x04, serial, 0x22, 0x88 ^ 0x04 ^ serial ^ 0x22, 1, 2, 3, 4, 4, 0x48, 0, 0, 0xE1, 0x10, 0x12, 0, 1, 3,
-                0xA0, 0x0C, 0x34, 3, UInt8(message.count),
-            ] + message + [0xFE]
-        m += [UInt8](repeating: 0, count: 180 - m.count)
-        m.replaceSubrange(163..<180, with: [0xBD, 4, 0, 0, 0xFF, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-        return Type2Silicon(memory: m, version: [0, 4, 4, 2, 1, 0, 0x0F, 3])
+
+    /// An NTAG213 with its factory lock control TLV and a message of fewer than 255 octets.
+    static func ntag213(message: [UInt8], serial: UInt8 = 0) -> Type2Tag {
+        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, serial])
+        let messageTLV = [3, UInt8(message.count)] + message + [0xFE]
+        contents.memory.replaceSubrange(21..<21 + messageTLV.count, with: messageTLV)
+        return Type2Tag(contents)
     }
-    static func unformattedNTAG213() -> Type2Silicon {
-        let m: [UInt8] = [0x04, 0, 0x22, 0x88 ^ 0x04 ^ 0x22, 1, 2, 3, 4, 4, 0x48, 0, 0]
-        return Type2Silicon(
-            memory: m + [UInt8](repeating: 0, count: 180 - m.count),
-            version: [0, 4, 4, 2, 1, 0, 0x0F, 3]
-        )
+
+    /// An NTAG213 without a capability container.
+    static func unformattedNTAG213() -> Type2Tag {
+        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0])
+        contents.memory.replaceSubrange(12..<16, with: [0, 0, 0, 0])
+        return Type2Tag(contents)
     }
 }
