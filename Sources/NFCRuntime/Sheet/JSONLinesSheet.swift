@@ -19,13 +19,9 @@ public final class JSONLinesSheet: ScanSheet {
 
     /// The line for a content.
     package static func line(for content: SheetContent) -> String {
-        JSONLine.text(
-            .object([
-                ("state", .string(content.state.rawValue)),
-                ("title", .string(content.title)),
-                ("message", .string(content.message)),
-                ("shows_error_symbol", .bool(content.showsErrorSymbol)),
-            ])
-        )
+        "{\"state\":" + JSONText.quoted(content.state.rawValue)
+            + ",\"title\":" + JSONText.quoted(content.title)
+            + ",\"message\":" + JSONText.quoted(content.message)
+            + ",\"shows_error_symbol\":\(content.showsErrorSymbol)}"
     }
 }
