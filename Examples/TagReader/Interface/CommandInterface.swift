@@ -61,7 +61,7 @@ struct CommandInterface {
         let messages = reader.store.messages
         for index in messages.indices.suffix(result.added) { say(row(index)) }
         if let failure = result.failure { throw Failure(text: failure) }
-        if let alert = result.alert { throw Failure(text: "\(Wording.endedTitle). \(alert)") }
+        if let alert = result.alert { throw Failure(text: "\(endTitle). \(alert)") }
     }
 
     private func list(_ arguments: [String]) throws(Failure) {
@@ -78,7 +78,7 @@ struct CommandInterface {
         switch await reader.write(index) {
         case .written: say(Wording.written)
         case .failed(let text): throw Failure(text: text)
-        case .ended(_, let alert?): throw Failure(text: "\(Wording.endedTitle). \(alert)")
+        case .ended(_, let alert?): throw Failure(text: "\(endTitle). \(alert)")
         case .ended(_, nil): throw Failure(text: "Cancelled.")
         }
     }
@@ -106,6 +106,8 @@ struct CommandInterface {
         }
         return number - 1
     }
+
+    private var endTitle: String { reader.canScan ? Wording.endedTitle : Wording.unavailableTitle }
 
     /// Standard output without a buffer, so that a program at the other end of a pipe sees each answer at once.
     private func say(_ text: String) {

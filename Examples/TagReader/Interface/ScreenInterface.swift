@@ -80,10 +80,10 @@ final class ScreenInterface {
         if result.added > 0 {
             selection = messages.count - 1
             status = result.added == 1 ? "1 message was added." : "\(result.added) messages were added."
-            await pause()
+            if !readsMany { await pause() }
         }
         if let failure = result.failure { await alert("Not Saved", failure) }
-        if let text = result.alert { await alert(Wording.endedTitle, text) }
+        if let text = result.alert { await alert(endTitle, text) }
     }
 
     private func writeSelected() async {
@@ -96,7 +96,7 @@ final class ScreenInterface {
         case .failed(let text):
             status = text
             await pause()
-        case .ended(_, let text?): await alert(Wording.endedTitle, text)
+        case .ended(_, let text?): await alert(endTitle, text)
         case .ended(_, nil): break
         }
     }
@@ -113,6 +113,8 @@ final class ScreenInterface {
             await alert("Not Deleted", error.text)
         }
     }
+
+    private var endTitle: String { reader.canScan ? Wording.endedTitle : Wording.unavailableTitle }
 
     /// Leaves the sheet's result on the screen for a moment.
     private func pause() async {

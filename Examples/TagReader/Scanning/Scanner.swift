@@ -41,7 +41,10 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         for await event in stream {
             switch event {
             case .messages(let messages):
-                if await !handle(messages) { session.invalidate() }
+                if await !handle(messages) {
+                    session.alertMessage = Wording.found
+                    session.invalidate()
+                }
             case .ended(let error): end = error
             }
         }
