@@ -19,6 +19,7 @@ ALLOWED = {
     "Sources/CoreNFC": {"NDEF", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,
     "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc"},
+    "Examples/FirstScan": {"CoreNFC", "Foundation"},
 }
 IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?"
                     r"import (?:struct |class |enum |func |var |let |protocol |typealias )?(\w+)", re.MULTILINE)

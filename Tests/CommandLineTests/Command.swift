@@ -21,15 +21,21 @@ struct Command {
     var name: String
     var environment: [String: String] = [:]
 
-    /// Runs the program without a terminal.
-    func run(_ arguments: String..., input: String = "") throws -> Outcome {
-        try run(arguments, input: input)
+    /// Where the program is: beside the tests, or the system's.
+    var path: String {
+        let own = Self.folder.appendingPathComponent(name).path
+        return FileManager.default.isExecutableFile(atPath: own) ? own : "/usr/bin/\(name)"
     }
 
     /// Runs the program without a terminal.
-    func run(_ arguments: [String], input: String = "") throws -> Outcome {
+    func run(_ arguments: String..., input: String = "") throws -> Outcome {
+        try run(arguments, input: Data(input.utf8))
+    }
+
+    /// Runs the program without a terminal.
+    func run(_ arguments: [String], input: Data = Data()) throws -> Outcome {
         let process = Process()
-        process.executableURL = Self.folder.appendingPathComponent(name)
+        process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         var environment = ProcessInfo.processInfo.environment
         for key in environment.keys where key.hasPrefix("NFC_") || key.hasPrefix("TAGREADER_") {
@@ -40,7 +46,7 @@ struct Command {
         // Files in place of pipes: nothing can fill up and wait.
         let scratch = try ScratchFolder()
         let files = ["in", "out", "err"].map { scratch.path($0) }
-        try Data(input.utf8).write(to: URL(fileURLWithPath: files[0]))
+        try input.write(to: URL(fileURLWithPath: files[0]))
         for file in files.dropFirst() { _ = FileManager.default.createFile(atPath: file, contents: nil) }
         process.standardInput = FileHandle(forReadingAtPath: files[0])
         process.standardOutput = FileHandle(forWritingAtPath: files[1])
