@@ -10,7 +10,7 @@ enum Keyboard {
     enum Key: Sendable, Equatable {
         case up, down, enter, escape, interrupt
         case character(Character)
-        /// The terminal has another size.
+        /// The terminal has another size, or the person wants the screen drawn anew.
         case resized
         /// Nobody types any more.
         case closed
@@ -58,7 +58,10 @@ enum Keyboard {
     private static func key(for byte: UInt8) -> Key? {
         switch byte {
         case 0x0D, 0x0A: return .enter
-        case 0x03, 0x04: return .interrupt
+        case 0x03: return .interrupt
+        case 0x04: return .closed
+        // Ctrl-L draws the screen anew.
+        case 0x0C: return .resized
         case 0x1B:
             // An arrow key follows at once; the Escape key is followed by nothing.
             guard let second = readByte(within: 50) else { return .escape }

@@ -33,7 +33,8 @@ final class ScreenInterface {
         while true {
             draw()
             let key = await Keyboard.nextKey()
-            if key == .closed || key == .interrupt { return 0 }
+            if key == .interrupt { return 130 }
+            if key == .closed { return 0 }
             if key == .resized { continue }
             status = ""
             switch place {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import Synchronization
+import TagLink
 
 /// The scanning sheet on a terminal: a card at the cursor, redrawn in place.
 ///
@@ -31,7 +31,7 @@ public final class TerminalSheet: ScanSheet {
     private let usesColor: Bool
     private let fallback = PlainTextSheet()
     private let queue = DispatchQueue(label: "org.opencorenfc.sheet")
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Creates a sheet.
     ///
