@@ -21,7 +21,7 @@ extension CommandFailure {
         case .lengthOverrun, .writeInProgress: "Write the tag anew, or use another one."
         case .readOnly: "Use another tag."
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
-        case .refused, .updateFailed, .badAnswer: "Try again; if that does not help, the tag is worn or not what it seems."
+        case .refused, .updateFailed, .badAnswer: "Try again; a tag that goes on like this is worn."
         default: nil
         }
     }
