@@ -68,6 +68,20 @@ let package = Package(
             path: "Examples/TagReader",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "FirstScan",
+            dependencies: ["CoreNFC"],
+            path: "Examples/FirstScan",
+            swiftSettings: strict
+        ),
+
+        // Uses what lies below CoreNFC; a test looks at what it is linked with.
+        .executableTarget(
+            name: "LinkageProbe",
+            dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"],
+            path: "Tests/LinkageProbe",
+            swiftSettings: strict
+        ),
 
         .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
         .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
@@ -94,7 +108,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["nfc", "TagReader"],
+            dependencies: ["nfc", "TagReader", "FirstScan", "LinkageProbe"],
             swiftSettings: strict
         ),
     ],

@@ -51,6 +51,7 @@ public struct Airtime: Sendable, Hashable, Comparable, AdditiveArithmetic {
         Airtime(carrierPeriods: lhs.carrierPeriods - rhs.carrierPeriods)
     }
 
+    /// A span as many times as long.
     @inlinable
     public static func * (lhs: Airtime, rhs: Int) -> Airtime {
         Airtime(carrierPeriods: lhs.carrierPeriods * Int64(rhs))

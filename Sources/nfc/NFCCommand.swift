@@ -8,7 +8,19 @@ struct NFCCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nfc",
         abstract: "Read, write and make NFC tags and their messages.",
-        subcommands: [NDEFCommand.self]
+        discussion: """
+            Examples:
+              nfc scan
+              nfc write https://example.com
+              nfc tag create --product NTAG215 --out card.nfc
+              echo d1010c55046578616d706c652e636f6d | nfc ndef decode
+
+            Every command that answers takes --json. Exit status: 0 done, 1 the tag
+            or the data said no, 2 wrong usage, 3 no reader, 130 cancelled.
+            """,
+        subcommands: [
+            ScanCommand.self, WriteCommand.self, ReadersCommand.self, NDEFCommand.self,
+        ]
     )
 
     /// Runs the command line. Wrong usage ends with status 2, as in the contract, and not with the parser's own 64.

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Lines of text for a terminal.
+enum Lines {
+    /// Shows what could drive the terminal instead of sending it: what a card says is not to be trusted.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069, 0x200E, 0x200F, 0xFEFF:
+                result += "\\u{" + String(scalar.value, radix: 16) + "}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// Cuts a line that is too long; wide characters count as two columns.
+    static func cut(_ text: String, columns: Int) -> String {
+        var used = 0
+        var result = ""
+        for character in text {
+            let width = width(character)
+            if used + width > columns {
+                while used > columns - 1, let last = result.popLast() { used -= self.width(last) }
+                return columns > 0 ? result + "…" : ""
+            }
+            result.append(character)
+            used += width
+        }
+        return result
+    }
+
+    /// Breaks a text into lines of at most so many characters.
+    static func wrapped(_ text: String, columns: Int) -> [String] {
+        var lines = [""]
+        var used = 0
+        for character in text {
+            if used + width(character) > max(columns, 2) {
+                lines.append("")
+                used = 0
+            }
+            lines[lines.count - 1].append(character)
+            used += width(character)
+        }
+        return lines
+    }
+
+    private static func width(_ character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE4F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
+    }
+}

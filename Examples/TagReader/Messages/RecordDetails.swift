@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+
+/// A record as people read it.
+struct RecordDetails {
+    var format: String
+    var type: String
+    var identifier: String
+    /// The payload, decoded: the first line says what it is.
+    var payload: [String]
+
+    init(_ record: NFCNDEFPayload) {
+        format = Self.name(of: record.typeNameFormat)
+        type = Self.text(record.type)
+        identifier = Self.text(record.identifier)
+        payload = Self.payload(of: record, depth: 0)
+    }
+
+    /// The message in one line, for the list.
+    static func summary(of message: NFCNDEFMessage) -> String {
+        message.records.first.flatMap { payload(of: $0, depth: 0).first } ?? "no record"
+    }
+
+    /// "1 record", "2 records".
+    static func count(of message: NFCNDEFMessage) -> String {
+        message.records.count == 1 ? "1 record" : "\(message.records.count) records"
+    }
+
+    private static func payload(of record: NFCNDEFPayload, depth: Int) -> [String] {
+        switch record.typeNameFormat {
+        case .empty:
+            return ["Empty"]
+        case .nfcWellKnown:
+            return wellKnown(record, depth: depth)
+        case .media:
+            let type = text(record.type)
+            let head = "Media: \(type), \(size(record.payload))"
+            return type.lowercased().hasPrefix("text/") ? [head, Lines.escaped(preview(record.payload))] : [head]
+        case .absoluteURI:
+            return ["Link: \(text(record.type))"]
+        case .nfcExternal:
+            if record.type == Data("android.com:pkg".utf8) { return ["Android app: \(text(record.payload))"] }
+            return ["External: \(text(record.type)), \(size(record.payload))"] + hex(record.payload)
+        case .unknown, .unchanged:
+            return ["Data: \(size(record.payload))"] + hex(record.payload)
+        }
+    }
+
+    private static func wellKnown(_ record: NFCNDEFPayload, depth: Int) -> [String] {
+        if let url = record.wellKnownTypeURIPayload() {
+            return ["Link: " + Lines.escaped(url.absoluteString)]
+        }
+        if case (let text?, let locale?) = record.wellKnownTypeTextPayload() {
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { Lines.escaped(String($0)) }
+            return ["Text (\(locale.identifier(.bcp47))): " + (lines.first ?? "")] + lines.dropFirst()
+        }
+        if record.type == Data("Sp".utf8), depth == 0, let poster = NFCNDEFMessage(data: record.payload) {
+            let parts = poster.records.map { payload(of: $0, depth: depth + 1) }
+            let title = parts.joined().first { $0.hasPrefix("Text") } ?? parts.first?.first ?? ""
+            return ["Poster: " + title] + parts.flatMap { $0 }.filter { $0 != title }
+        }
+        return ["Well-known: \(text(record.type)), \(size(record.payload))"] + hex(record.payload)
+    }
+
+    private static func name(of format: NFCTypeNameFormat) -> String {
+        switch format {
+        case .empty: "0, empty"
+        case .nfcWellKnown: "1, well-known"
+        case .media: "2, media"
+        case .absoluteURI: "3, absolute URI"
+        case .nfcExternal: "4, external"
+        case .unknown: "5, unknown"
+        case .unchanged: "6, unchanged"
+        }
+    }
+
+    private static func size(_ data: Data) -> String {
+        data.count == 1 ? "1 byte" : "\(data.count) bytes"
+    }
+
+    private static func preview(_ data: Data) -> String {
+        String(decoding: data.prefix(400), as: UTF8.self) + (data.count > 400 ? "…" : "")
+    }
+
+    private static func text(_ data: Data) -> String {
+        data.isEmpty ? "none" : Lines.escaped(preview(data))
+    }
+
+    private static func hex(_ data: Data) -> [String] {
+        if data.isEmpty { return [] }
+        let digits = data.prefix(32).map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }
+        return [digits.joined() + (data.count > 32 ? "…" : "")]
+    }
+}

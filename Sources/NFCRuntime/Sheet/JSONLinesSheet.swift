@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A scanning sheet for programs: each change is one JSON object on a line.
+///
+/// The object has `state` (a ``SheetState``), `title`, `message` and `shows_error_symbol`.
+public final class JSONLinesSheet: ScanSheet {
+    private let output: OutputDescriptor
+
+    /// Creates a sheet.
+    ///
+    /// - Parameter fileDescriptor: where the lines are written; it stays open. Standard error unless given.
+    public init(fileDescriptor: Int32 = 2) {
+        output = OutputDescriptor(fileDescriptor)
+    }
+
+    public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
+        output.write(Self.line(for: content) + "\n")
+    }
+
+    /// The line for a content.
+    package static func line(for content: SheetContent) -> String {
+        "{\"state\":" + JSONText.quoted(content.state.rawValue)
+            + ",\"title\":" + JSONText.quoted(content.title)
+            + ",\"message\":" + JSONText.quoted(content.message)
+            + ",\"shows_error_symbol\":\(content.showsErrorSymbol)}"
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import TagLink
+
+/// The scanning sheet on a terminal: a card at the cursor, redrawn in place.
+///
+/// While the sheet waits for a tag, or the app works with one, it owns the terminal: it reads the keys, and Esc, q or
+/// Ctrl-C cancel. An app that reads keys itself stops before `begin()` and goes on when it is told that the session is
+/// over; the terminal then has its former settings. A result stays where it was drawn, with the cursor below it; a
+/// sheet that leaves without one is erased.
+///
+/// The terminal is given back at `exit` too, and at a signal that ends the process.
+public final class TerminalSheet: ScanSheet {
+    private struct Screen {
+        let terminal: Terminal
+        let settings: termios
+        let keys: any DispatchSourceRead
+        let sizeCheck: any DispatchSourceTimer
+        var size: Terminal.Size
+    }
+
+    private struct State {
+        var screen: Screen?
+        var content: SheetContent?
+        var decoder = SheetKeyDecoder()
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    private let path: String
+    private let usesColor: Bool
+    private let fallback = PlainTextSheet()
+    private let queue = DispatchQueue(label: "org.opencorenfc.sheet")
+    private let state = Locked(State())
+
+    /// Creates a sheet.
+    ///
+    /// - Parameters:
+    ///   - path: the terminal, the controlling one unless given. Where it can't be had, the sheet is a
+    ///     ``PlainTextSheet`` on standard error.
+    ///   - usesColor: whether symbols are coloured.
+    public init(path: String = "/dev/tty", usesColor: Bool = true) {
+        self.path = path
+        self.usesColor = usesColor
+    }
+
+    public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            if content.canCancel {
+                state.content = content
+                state.cancel = cancel
+                if state.screen == nil, !takeTerminal(&state) { return fallback.present(content, cancel: cancel) }
+                draw(state)
+            } else if state.screen == nil, state.content?.canCancel == true, content.state != .dismissed {
+                state.content = content
+                fallback.present(content, cancel: cancel)
+            } else {
+                leave(&state, showing: content)
+            }
+        }
+    }
+
+    /// Prints something while the sheet is up: takes the card away, runs the closure, and draws the card below.
+    ///
+    /// - Parameter print: writes whole lines.
+    public func interrupted(by print: () -> Void) {
+        state.withLock { state in
+            state.screen?.terminal.write("\r\u{1B}[J")
+            print()
+            draw(state)
+        }
+    }
+
+    // MARK: Drawing
+
+    /// Draws the card and puts the cursor back to its first line, so that erasing it is one sequence.
+    private func draw(_ state: borrowing State) {
+        guard let screen = state.screen, let content = state.content else { return }
+        let lines = render(content, size: screen.size)
+        let up = lines.count > 1 ? "\u{1B}[\(lines.count - 1)A" : ""
+        screen.terminal.write("\r\u{1B}[J\u{1B}[?25l" + lines.joined(separator: "\r\n") + "\r" + up)
+    }
+
+    private func render(_ content: SheetContent, size: Terminal.Size) -> [String] {
+        SheetCard.render(content, width: size.columns, height: size.lines, usesColor: usesColor)
+    }
+
+    // MARK: The terminal
+
+    private func takeTerminal(_ state: inout State) -> Bool {
+        guard let terminal = Terminal.open(path: path) else { return false }
+        guard let settings = terminal.enterRawMode() else {
+            terminal.close()
+            return false
+        }
+        TerminalRestorer.arm(descriptor: terminal.fileDescriptor, settings: settings)
+        let keys = DispatchSource.makeReadSource(fileDescriptor: terminal.fileDescriptor, queue: queue)
+        keys.setEventHandler { [weak self] in self?.keysCame() }
+        keys.setCancelHandler { terminal.close() }
+        let sizeCheck = DispatchSource.makeTimerSource(queue: queue)
+        sizeCheck.schedule(deadline: .now() + .milliseconds(250), repeating: .milliseconds(250))
+        sizeCheck.setEventHandler { [weak self] in self?.checkSize() }
+        state.decoder = SheetKeyDecoder()
+        state.screen = Screen(
+            terminal: terminal,
+            settings: settings,
+            keys: keys,
+            sizeCheck: sizeCheck,
+            size: terminal.size
+        )
+        keys.activate()
+        sizeCheck.activate()
+        return true
+    }
+
+    /// Gives the terminal back, before the app hears of the end.
+    private func leave(_ state: inout State, showing content: SheetContent) {
+        state.content = content
+        state.cancel = nil
+        guard let screen = state.screen.take() else { return }
+        let lines = render(content, size: screen.terminal.size)
+        let card = lines.map { $0 + "\r\n" }.joined()
+        screen.terminal.write("\r\u{1B}[J" + card + "\u{1B}[?25h")
+        TerminalRestorer.disarm()
+        screen.terminal.leaveRawMode(screen.settings)
+        screen.sizeCheck.cancel()
+        screen.keys.cancel()
+    }
+
+    private func checkSize() {
+        state.withLock { state in
+            guard let size = state.screen?.terminal.size, size != state.screen?.size else { return }
+            state.screen?.size = size
+            draw(state)
+        }
+    }
+
+    // MARK: Keys
+
+    private func keysCame() {
+        let (cancel, awaitsMore) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
+            guard let bytes = state.screen?.terminal.readKeys() else { return (nil, false) }
+            var cancels = false
+            for byte in bytes where state.decoder.cancels(byte) { cancels = true }
+            return (cancels ? state.cancel : nil, state.decoder.awaitsMore)
+        }
+        if awaitsMore {
+            queue.asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in self?.nothingFollowed() }
+        }
+        cancel?()
+    }
+
+    private func nothingFollowed() {
+        let cancel = state.withLock { state in state.decoder.timeOut() ? state.cancel : nil }
+        cancel?()
+    }
+}

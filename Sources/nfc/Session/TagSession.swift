@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import NFCRuntime
+import TagLink
+import TagProtocols
+
+/// A reader session that a command waits for: the scanning sheet is up, tags come as they are found, and Ctrl-C cancels.
+struct TagSession {
+    /// What happens in the session.
+    typealias Event = ReaderSession.Event
+
+    let environment: NFCEnvironment
+    let session: ReaderSession
+    /// What happens, in order; ends after ``ReaderSession/Event/ended(_:)``.
+    let events: AsyncStream<Event>
+    private let interrupt: any DispatchSourceSignal
+    private let timeout: ScheduledEvent?
+
+    /// Begins a session.
+    ///
+    /// - Parameters:
+    ///   - environment: reader, sheet and clock.
+    ///   - prompt: what the sheet says.
+    ///   - seconds: after how long to give up; nil for the session's own limit.
+    init(environment: NFCEnvironment, prompt: String, seconds: Double?) throws(CommandFailure) {
+        guard let driver = environment.fieldDriver else {
+            throw CommandFailure(.noReader, "no-reader", "There is no reader.")
+        }
+        self.environment = environment
+        let session = ReaderSession(environment: environment, driver: driver)
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        self.session = session
+        self.events = events
+        // A sheet that owns the terminal hears Ctrl-C as a key; everywhere else it is this signal.
+        signal(SIGINT, SIG_IGN)
+        let interrupt = DispatchSource.makeSignalSource(signal: SIGINT)
+        interrupt.setEventHandler { session.fail(.userCanceled) }
+        interrupt.activate()
+        self.interrupt = interrupt
+        timeout = seconds.map { environment.clock.schedule(after: .seconds($0)) { session.fail(.timeout) } }
+        session.alertMessage = prompt
+        session.observe { event in
+            continuation.yield(event)
+            if case .ended = event { continuation.finish() }
+        }
+        session.begin()
+    }
+
+    /// Lets go of what the session kept; call it after its last event.
+    func close() {
+        timeout?.cancel()
+        interrupt.cancel()
+    }
+
+    /// Runs a procedure on a tag that was found.
+    func perform<Value: Sendable>(
+        on tag: DetectedTag,
+        _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
+    ) async throws(CommandFailure) -> Value {
+        let connected = await withCheckedContinuation { continuation in
+            session.connect(to: tag) { continuation.resume(returning: $0) }
+        }
+        if case .failure(let error) = connected { throw CommandFailure(error) }
+        let result = await withCheckedContinuation { continuation in
+            session.perform(on: tag, procedure) { continuation.resume(returning: $0) }
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw CommandFailure(error)
+        }
+    }
+
+    /// Prints while the sheet may be up.
+    func print(_ body: () -> Void) {
+        if let sheet = environment.sheet as? TerminalSheet {
+            sheet.interrupted(by: body)
+        } else {
+            body()
+        }
+    }
+}
+
+extension CommandFailure {
+    init(_ error: CommandError) {
+        switch error {
+        case .tag(let error): self.init(error)
+        case .sessionInvalidated: self.init(.refused, "session-ended", "The session ended before the work was done.")
+        case .notConnected, .tagUnavailable:
+            self.init(.refused, "tag-lost", "The tag left before the work was done. Hold it still and try again.")
+        }
+    }
+
+    /// Why a session ended by itself; nil when it ended because the work was done.
+    init?(_ end: SessionEnd, found: Bool) {
+        switch end {
+        case .firstMessageRead: return nil
+        case .userCanceled: self.init(.cancelled, "cancelled", "Cancelled.")
+        case .timeout where found: return nil
+        case .timeout: self.init(.refused, "timeout", "No tag came in time. Hold one near the reader and try again.")
+        case .systemBusy: self.init(.refused, "busy", "The reader is busy. Wait a moment and try again.")
+        case .terminatedUnexpectedly(let reason): self.init(.noReader, "reader-lost", reason)
+        case .unsupported(let reason): self.init(.noReader, "unsupported", reason)
+        }
+    }
+}

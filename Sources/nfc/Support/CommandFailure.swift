@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// Why a command did not do what was asked, told in one place: a JSON object with `--json`, a sentence without.
+struct CommandFailure: Error {
+    /// The exit status of the contract.
+    enum Status: Int32 {
+        /// The tag, or the data, said no.
+        case refused = 1
+        /// The command was called wrongly.
+        case usage = 2
+        /// There is no reader.
+        case noReader = 3
+        /// The person cancelled.
+        case cancelled = 130
+    }
+
+    var status: Status
+    /// The error's name, as programs read it.
+    var name: String
+    /// What happened and what to do next, as a sentence.
+    var message: String
+
+    init(_ status: Status = .refused, _ name: String, _ message: String) {
+        self.status = status
+        self.name = name
+        self.message = message
+    }
+
+    /// Prints the failure and ends the command with its status.
+    func report(json: Bool, _ more: (inout JSONWriter) -> Void = { _ in }) throws -> Never {
+        if json, status != .usage {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("ok", false)
+            writer.member("error", name)
+            writer.member("message", message)
+            more(&writer)
+            writer.endObject()
+            writer.printLine()
+        } else {
+            StandardError.write("Error: \(RecordText.printable(message))\n")
+        }
+        throw ExitCode(status.rawValue)
+    }
+}
+
+extension JSONWriter {
+    /// Prints what was written as a line of standard output, and begins anew.
+    mutating func printLine() {
+        newLine()
+        var output = StandardOutput()
+        swap(&output.buffer, &text)
+        output.flush()
+    }
+}
+
+/// Prints a line for people to standard output.
+func printLine(_ text: String) {
+    var output = StandardOutput()
+    output.buffer = Array(text.utf8) + [0x0A]
+    output.flush()
+}
+
+/// Runs the work of a command and reports its failure.
+func reportingFailure<Value>(json: Bool, _ body: () async throws(CommandFailure) -> Value) async throws -> Value {
+    do throws(CommandFailure) {
+        return try await body()
+    } catch {
+        try error.report(json: json)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// A built program, run as a person or a script runs it.
+struct Command {
+    /// What a run printed, and how it ended.
+    struct Outcome {
+        var status: Int32
+        var output: String
+        var error: String
+
+        /// The lines of standard output.
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+    }
+
+    /// Where the programs are: beside the tests.
+    private static let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent()
+
+    var name: String
+    var environment: [String: String] = [:]
+
+    /// Where the program is: beside the tests, or the system's.
+    var path: String {
+        let own = Self.folder.appendingPathComponent(name).path
+        return FileManager.default.isExecutableFile(atPath: own) ? own : "/usr/bin/\(name)"
+    }
+
+    /// Runs the program without a terminal.
+    func run(_ arguments: String..., input: String = "") throws -> Outcome {
+        try run(arguments, input: Data(input.utf8))
+    }
+
+    /// Runs the program without a terminal.
+    func run(_ arguments: [String], input: Data = Data()) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        for key in environment.keys where key.hasPrefix("NFC_") || key.hasPrefix("TAGREADER_") {
+            environment[key] = nil
+        }
+        environment.merge(self.environment) { $1 }
+        process.environment = environment
+        // Files in place of pipes: nothing can fill up and wait.
+        let scratch = try ScratchFolder()
+        let files = ["in", "out", "err"].map { scratch.path($0) }
+        try input.write(to: URL(fileURLWithPath: files[0]))
+        for file in files.dropFirst() { _ = FileManager.default.createFile(atPath: file, contents: nil) }
+        process.standardInput = FileHandle(forReadingAtPath: files[0])
+        process.standardOutput = FileHandle(forWritingAtPath: files[1])
+        process.standardError = FileHandle(forWritingAtPath: files[2])
+        try process.run()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus,
+            output: try String(contentsOfFile: files[1], encoding: .utf8),
+            error: try String(contentsOfFile: files[2], encoding: .utf8)
+        )
+    }
+}
+
+/// A folder of a test's own, which goes with it.
+final class ScratchFolder {
+    private let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// The path of a file in the folder.
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// The Human Interface Guidelines on what the scanning sheet says, held against the sample app's own texts.
+@Suite struct `Wording of the sample app` {
+    /// Each string literal of the file that holds the texts, without the titles.
+    private static let texts: [String] = {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Examples/TagReader/Scanning/Wording.swift")
+        let source = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        return source.split(separator: "\n").filter { !$0.contains("Title =") }.flatMap { line in
+            line.matches(of: /"([^"]+)"/).map { String($0.1) }
+        }
+    }()
+
+    @Test func `The texts are found`() {
+        #expect(Self.texts.count >= 15)
+    }
+
+    @Test(arguments: texts)
+    func `A text names no technology and no gesture`(text: String) {
+        let words = text.lowercased().split { !$0.isLetter }.map(String.init)
+        let forbidden = ["nfc", "tag", "tags", "ndef", "rfid", "tap", "touch", "contact", "press", "swipe"]
+        #expect(words.filter(forbidden.contains) == [])
+    }
+
+    @Test(arguments: texts)
+    func `A text is one or two short sentences with a full stop`(text: String) throws {
+        #expect(text.hasSuffix("."))
+        #expect(try #require(text.first).isUppercase)
+        #expect(text.count <= 75)
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that uses every layer below CoreNFC and nothing else. A test looks at what it is linked with: Foundation must
+// not be there.
+import NDEF
+import NFCRuntime
+import TagLink
+import TagProtocols
+import VirtualTags
+
+let field = VirtualField()
+let environment = NFCEnvironment(reader: .field(field))
+let message = try NDEFMessage([.uri("https://example.com")]).encoded()
+if let link = field.link(for: .nfcA) {
+    let targets = try await NFCAActivation(link: link).activateAll()
+    print("\(message.count) octets, \(targets.count) tags, \(environment.limits.session)")
+}

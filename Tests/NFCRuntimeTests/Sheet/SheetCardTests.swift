@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import Testing
+
+@Suite struct `The card of the scanning sheet` {
+    private func content(
+        _ state: SheetState,
+        _ message: String,
+        symbol: Bool = false
+    ) -> SheetContent {
+        let title = state == .ready || state == .scanning ? "Ready to Scan" : ""
+        return SheetContent(state: state, title: title, message: message, showsErrorSymbol: symbol)
+    }
+
+    @Test func `A sheet that waits has title, picture, message and the way out`() {
+        let lines = SheetCard.render(content(.ready, "Hold the poster near the reader."), width: 40)
+        #expect(
+            lines == [
+                "╭──────────────────────────────────────╮",
+                "│            Ready to Scan             │",
+                "│                                      │",
+                "│              ( ( · ) )               │",
+                "│                                      │",
+                "│   Hold the poster near the reader.   │",
+                "│                                      │",
+                "│            Esc to cancel             │",
+                "╰──────────────────────────────────────╯",
+            ]
+        )
+    }
+
+    @Test func `Success is a check mark with the last message, and nothing to cancel`() {
+        #expect(
+            SheetCard.render(content(.success, "Saved."), width: 22) == [
+                "╭────────────────────╮",
+                "│         ✓          │",
+                "│                    │",
+                "│       Saved.       │",
+                "╰────────────────────╯",
+            ]
+        )
+    }
+
+    @Test func `Failure has the error symbol only when the session says so`() {
+        #expect(SheetCard.render(content(.failure, "No.", symbol: true), width: 22).contains { $0.contains("✗") })
+        #expect(!SheetCard.render(content(.failure, "No."), width: 22).contains { $0.contains("✗") })
+    }
+
+    @Test func `A sheet that is gone has no lines`() {
+        #expect(SheetCard.render(content(.dismissed, "x"), width: 40) == [])
+    }
+
+    @Test func `A narrow terminal has no frame`() {
+        #expect(SheetCard.render(content(.success, "Saved."), width: 10) == ["    ✓     ", "          ", "  Saved.  "])
+    }
+
+    @Test(arguments: 1...60)
+    func `No line is longer than the terminal`(width: Int) {
+        let message = "A long text with averylongwordthatdoesnotfitanywhereatall and 日本語のテキスト, once more."
+        for state in [SheetState.ready, .scanning, .success, .failure] {
+            for line in SheetCard.render(content(state, message), width: width) where width >= 2 {
+                #expect(TerminalText.width(line) <= width)
+            }
+        }
+    }
+
+    @Test func `A message that does not fit the screen is cut, with an ellipsis`() {
+        let message = Array(repeating: "word", count: 500).joined(separator: " ")
+        let lines = SheetCard.render(content(.ready, message), width: 50, height: 24)
+        #expect(lines.count <= 23)
+        #expect(lines.contains { $0.contains("…") })
+    }
+
+    @Test func `Control characters in the app's text are shown, not obeyed`() {
+        let lines = SheetCard.render(content(.ready, "a\u{1B}[2Jb\u{7}"), width: 50, usesColor: true)
+        #expect(lines.contains { $0.contains("a\\u{1b}[2Jb\\u{7}") })
+        #expect(!lines.contains { $0.contains("\u{1B}[2J") })
+    }
+
+    @Test func `Colour is only there when it is asked for`() {
+        #expect(SheetCard.render(content(.success, "Saved."), width: 40, usesColor: true)[1].contains("\u{1B}[32m"))
+        #expect(!SheetCard.render(content(.success, "Saved."), width: 40).joined().contains("\u{1B}"))
+    }
+}

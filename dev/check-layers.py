@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that each target imports only what the design lets it, and that each file names its licence.
+
+The targets below CoreNFC do without Foundation; drivers and tag protocols know nothing of each other; the sample app
+imports what an app on a phone could import, and what its text interface needs.
+"""
+import pathlib
+import re
+import sys
+
+# "System" stands for what comes with the compiler and is not Foundation.
+SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
+ALLOWED = {
+    "Sources/NDEF": set(),
+    "Sources/TagLink": set(),
+    "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
+    "Sources/VirtualTags": {"NDEF", "TagLink", "Synchronization"},
+    "Sources/NFCRuntime": {"TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
+    "Sources/CoreNFC": {"NDEF", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
+    "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,
+    "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc"},
+    "Examples/FirstScan": {"CoreNFC", "Foundation"},
+}
+IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?"
+                    r"import (?:struct |class |enum |func |var |let |protocol |typealias )?(\w+)", re.MULTILINE)
+LICENCE = "// SPDX-License-Identifier: Apache-2.0"
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    problems = []
+    for folder, allowed in ALLOWED.items():
+        for path in sorted((root / folder).rglob("*.swift")):
+            for module in IMPORT.findall(path.read_text()):
+                if module not in allowed:
+                    problems.append(f"{path.relative_to(root)}: {folder} may not import {module}.")
+    for folder in ["Sources", "Tests", "Examples"]:
+        for path in sorted((root / folder).rglob("*.swift")):
+            lines = path.read_text().splitlines()
+            if lines[:1] != [LICENCE]:
+                problems.append(f"{path.relative_to(root)}: the first line is not '{LICENCE}'.")
+            if len(lines) > 400:
+                problems.append(f"{path.relative_to(root)}: {len(lines)} lines; look for the second concern.")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    sys.exit(1 if problems else 0)
+
+
+main()
