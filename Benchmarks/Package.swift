@@ -22,7 +22,17 @@ let package = Package(
             dependencies: [.product(name: "NDEF", package: "OpenCoreNFC")],
             path: "Sources/NDEFBenchmark",
             swiftSettings: strict
-        )
+        ),
+        .executableTarget(
+            name: "scan-benchmark",
+            dependencies: [
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            path: "Sources/ScanBenchmark",
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCRuntime
+import VirtualTags
+
+/// Measures whole scans of an NTAG213 in the virtual field, and what they leave behind.
+@main
+struct ScanBenchmark {
+    static let usage = """
+        Usage: scan-benchmark [--json] [--rounds N] [--scans N]
+          --json      print one JSON object a line
+          --rounds N  measure N times (default 5)
+          --scans N   how many scans a round has (default 20000; 200000 with 5 rounds make a million)
+
+        """
+
+    static func main() async {
+        var json = false
+        var rounds = 5
+        var scans = 20000
+        var arguments = CommandLine.arguments.dropFirst()
+        while let argument = arguments.popFirst() {
+            switch argument {
+            case "--json": json = true
+            case "--rounds": rounds = arguments.popFirst().flatMap { Int($0) } ?? rounds
+            case "--scans": scans = arguments.popFirst().flatMap { Int($0) } ?? scans
+            default:
+                FileHandle.standardError.write(Data(usage.utf8))
+                exit(argument == "--help" ? 0 : 2)
+            }
+        }
+        await measure(rounds: max(1, rounds), scans: max(1, scans), json: json)
+    }
+
+    static func measure(rounds: Int, scans: Int, json: Bool) async {
+        let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x04] + Array("example.com".utf8)
+        let field = VirtualField()
+        field.bring(tag(holding: message))
+        let scanner = Scanner(environment: NFCEnvironment(reader: .field(field)))
+        _ = await scanner.run(1000)
+        for round in 1...rounds {
+            let start = ContinuousClock.now
+            let octets = await scanner.run(scans)
+            let seconds = start.duration(to: .now) / .seconds(1)
+            guard octets == scans * message.count else {
+                FileHandle.standardError.write(Data("Not every scan read the message.\n".utf8))
+                exit(1)
+            }
+            let rate = Int(Double(scans) / seconds)
+            let memory = ProcessStatus.number("VmRSS")
+            let threads = ProcessStatus.number("Threads")
+            if json {
+                print(
+                    #"{"round":\#(round),"scans":\#(scans),"per_second":\#(rate),"rss_kb":\#(memory),"threads":\#(threads)}"#
+                )
+            } else {
+                print("round \(round): \(scans) scans, \(rate) a second, \(memory) KB resident, \(threads) threads")
+            }
+        }
+    }
+
+    static func tag(holding message: [UInt8]) -> Type2Tag {
+        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+        let messageTLV = [0x03, UInt8(message.count)] + message + [0xFE]
+        contents.memory.replaceSubrange(21..<21 + messageTLV.count, with: messageTLV)
+        return Type2Tag(contents)
+    }
+}
