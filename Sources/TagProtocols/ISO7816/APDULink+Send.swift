@@ -27,7 +27,10 @@ extension APDULink {
             )
             response = try await exchange(more)
             if response.data.isEmpty, response.status.high == 0x61 {
-                throw TagError(.badAnswer, "GET RESPONSE brought nothing, and the card has more (ISO/IEC 7816-4, 5.3.4).")
+                throw TagError(
+                    .badAnswer,
+                    "GET RESPONSE brought nothing, and the card has more (ISO/IEC 7816-4, 5.3.4)."
+                )
             }
             data += response.data
             rounds += 1

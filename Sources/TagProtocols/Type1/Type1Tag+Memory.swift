@@ -24,7 +24,8 @@ extension Type1Tag {
     /// Reads those blocks of a range of octets that have not been read.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         try await readStaticMemory()
-        let blocks = addresses.lowerBound / Self.blockSize..<(addresses.upperBound + Self.blockSize - 1) / Self.blockSize
+        let blocks =
+            addresses.lowerBound / Self.blockSize..<(addresses.upperBound + Self.blockSize - 1) / Self.blockSize
         var wanted = blocks.filter { memory[$0 * Self.blockSize] == nil }
         guard !target.isStatic else {
             guard wanted.isEmpty else {

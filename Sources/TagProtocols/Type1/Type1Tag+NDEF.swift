@@ -133,7 +133,10 @@ extension Type1Tag {
         if let lost { throw lost }
         if let layout { return layout }
         guard target.hasNDEF else {
-            throw TagError(.noCapabilityContainer, "HR0 is not 1x, so the tag is not for NDEF (NFC Forum T1T 1.2, 5.3).")
+            throw TagError(
+                .noCapabilityContainer,
+                "HR0 is not 1x, so the tag is not for NDEF (NFC Forum T1T 1.2, 5.3)."
+            )
         }
         try await readStaticMemory()
         let container = try container()

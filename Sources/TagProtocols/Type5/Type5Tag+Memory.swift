@@ -103,13 +103,15 @@ extension Type5Tag {
     func readMemorySize() async throws(TagError) -> Int? {
         if let known = Type5Product.memorySize(target) { return known }
         if case .octets(let octets) = try await exchange(.getSystemInformation, []),
-            let info = try? ISO15693SystemInfo(octets), let count = info.blockCount, let size = info.blockSize {
+            let info = try? ISO15693SystemInfo(octets), let count = info.blockCount, let size = info.blockSize
+        {
             return count * size
         }
         // Bit 2 of the request: the memory's size.
         if case .octets(let octets) = try await exchange(.extendedGetSystemInformation, [0x04]),
             let info = try? ISO15693SystemInfo(octets, isExtended: true),
-            let count = info.blockCount, let size = info.blockSize {
+            let count = info.blockCount, let size = info.blockSize
+        {
             return count * size
         }
         return nil
