@@ -34,9 +34,15 @@ public protocol APDULink: AnyObject, Sendable {
 
     /// Says whether the card still answers, without disturbing its applications.
     func isPresent() async -> Bool
+
+    /// Tells the link that someone else has just selected the card anew, so that the protocol begins from its start.
+    func wasActivated()
 }
 
 extension APDULink {
+    /// Nothing to do, for a reader whose chip activates cards by itself.
+    public func wasActivated() {}
+
     /// Command data and header of a card that takes frames of 256 octets: PCB and CRC come on top.
     public var singleBlockCommandLength: Int { 253 }
 

@@ -29,7 +29,7 @@ extension APDULink {
             if response.data.isEmpty, response.status.high == 0x61 {
                 throw TagError(
                     .badAnswer,
-                    "GET RESPONSE brought nothing, and the card has more (ISO/IEC 7816-4, 5.3.4)."
+                    "GET RESPONSE brought nothing while there is more (ISO/IEC 7816-4, 5.3.4)."
                 )
             }
             data += response.data

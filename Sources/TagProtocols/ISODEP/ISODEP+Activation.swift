@@ -2,53 +2,105 @@
 public import TagLink
 
 extension ISODEP {
-    /// Begins ISO-DEP with a Type A card that is ACTIVE: RATS, and nothing else (ISO/IEC 14443-4, 5).
+    /// How often RATS and ATTRIB are sent when they are not answered (ISO/IEC 14443-4, 5.6.1.1).
+    static let openingAttempts = 2
+
+    /// Begins the protocol: RATS or ATTRIB, with the largest frame size that the link takes.
     ///
-    /// The frame size offered is the largest that the link takes. The bit rate stays at 106 kbit/s: see
-    /// ``select(bitRate:link:cid:)``. A start-up guard time that the card asks for is
-    /// ``AnswerToSelect/startUpGuardTime``; a caller that needs it waits before the first command.
+    /// Does nothing when it has begun. The bit rate stays at 106 kbit/s: see ``select(bitRate:)``. A start-up guard time
+    /// that the card asks for is ``AnswerToSelect/startUpGuardTime``; who needs it waits before the first command.
     ///
-    /// - Parameters:
-    ///   - link: the NFC-A link over which the card was selected.
-    ///   - cid: a card identifier, 0 to 14, to have several cards active at once; nil goes without, as one octet less
-    ///     is sent in every block.
-    /// - Returns: the card, ready for APDUs.
-    /// - Throws: ``TagError`` with `tagLost`, `badAnswer` when the ATS is malformed, `unsupported` when the card takes no
-    ///   CID and one was asked for, `readerUnavailable`, `cancelled`.
-    public static func activate(link: any FrameLink, cid: UInt8? = nil) async throws(TagError) -> ISODEP {
-        let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
-        let answer = try await requestAnswerToSelect(link, parameter: sizeIndex << 4 | (cid ?? 0))
-        guard cid == nil || answer.supportsCID else {
-            throw TagError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-4, 5.2.6).")
+    /// - Throws: ``LinkError`` with `timeout` or `transmission` when the card does not answer, `protocolViolation` when
+    ///   its answer is malformed, `unsupported` when it takes no CID and one was asked for, and as `transmit(_:)` does.
+    public func activate() async throws(LinkError) {
+        let failure = state.withLock { $0.failure }
+        if let failure { throw failure }
+        guard state.withLock({ $0.machine == nil }) else { return }
+        do throws(LinkError) {
+            switch opening {
+            case .requestAnswerToSelect: try await requestAnswerToSelect()
+            case .attribute(let target): try await attribute(target)
+            }
+        } catch {
+            end(with: error)
+            throw error
         }
-        let parameters = ISODEPParameters(
-            cardFrameSize: min(ISODEPParameters.frameSize(index: answer.frameSizeIndex), link.maximumFrameLength),
-            readerFrameSize: ISODEPParameters.frameSize(index: sizeIndex),
-            frameWaitingTime: ISODEPParameters.frameWaitingTime(index: answer.frameWaitingIndex),
-            cid: cid
-        )
-        return ISODEP(link: link, parameters: parameters, answerToSelect: answer)
     }
 
-    /// RATS, sent once more when it was not answered well (ISO/IEC 14443-4, 5.6.1.1).
-    private static func requestAnswerToSelect(
-        _ link: any FrameLink,
-        parameter: UInt8
-    ) async throws(TagError) -> AnswerToSelect {
-        var failure = TagError(.tagLost, "The card does not answer RATS.")
-        for _ in 0..<2 {
-            let frame: Frame
+    private func requestAnswerToSelect() async throws(LinkError) {
+        let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
+        // The activation frame waiting time, 71,680/fc (NFC Forum Digital 2.3, 14.6.1.3).
+        let frame = try await open([0xE0, sizeIndex << 4 | (cid ?? 0)], timeout: Airtime(carrierPeriods: 71680))
+        let answer: AnswerToSelect
+        do throws(TagError) {
+            answer = try AnswerToSelect(frame.bytes)
+        } catch {
+            throw LinkError(.protocolViolation, error.reason)
+        }
+        guard cid == nil || answer.supportsCID else {
+            throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-4, 5.2.6).")
+        }
+        start(
+            cardFrameSize: ISODEPParameters.frameSize(index: answer.frameSizeIndex),
+            readerFrameSize: ISODEPParameters.frameSize(index: sizeIndex),
+            frameWaitingTime: ISODEPParameters.frameWaitingTime(index: answer.frameWaitingIndex),
+            answer
+        )
+    }
+
+    private func attribute(_ target: NFCBTarget) async throws(LinkError) {
+        guard target.isISODEP else {
+            throw LinkError(.unsupported, "The card does not speak ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4).")
+        }
+        guard cid == nil || target.supportsCID else {
+            throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-3, 7.9.4).")
+        }
+        let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
+        let frame = try await open(
+            [0x1D] + target.identifier + [0x00, sizeIndex, 0x01, cid ?? 0],
+            timeout: target.frameWaitingTime + ISODEPParameters.waitingTolerance
+        )
+        guard let first = frame.bytes.first, first & 0x0F == cid ?? 0 else {
+            throw LinkError(.protocolViolation, "The answer to ATTRIB has another CID (ISO/IEC 14443-3, 7.11).")
+        }
+        start(
+            cardFrameSize: target.maximumFrameSize,
+            readerFrameSize: ISODEPParameters.frameSize(index: sizeIndex),
+            frameWaitingTime: target.frameWaitingTime,
+            nil
+        )
+    }
+
+    private func open(_ request: [UInt8], timeout: Airtime) async throws(LinkError) -> Frame {
+        var failure = LinkError(.timeout, "The card does not answer.")
+        for _ in 0..<Self.openingAttempts {
             do throws(LinkError) {
-                // The activation frame waiting time, 71,680/fc (NFC Forum Digital 2.3, 14.6.1.3).
-                frame = try await link.transceive(Frame([0xE0, parameter]), timeout: Airtime(carrierPeriods: 71680))
+                return try await link.transceive(Frame(request), timeout: timeout)
             } catch {
-                if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error)
-                continue
+                failure = error
+                guard TagError(fatal: error) == nil else { throw error }
             }
-            return try AnswerToSelect(frame.bytes)
         }
         throw failure
+    }
+
+    private func start(
+        cardFrameSize: Int,
+        readerFrameSize: Int,
+        frameWaitingTime: Airtime,
+        _ answer: AnswerToSelect?
+    ) {
+        let parameters = ISODEPParameters(
+            cardFrameSize: min(cardFrameSize, link.maximumFrameLength),
+            readerFrameSize: readerFrameSize,
+            frameWaitingTime: frameWaitingTime,
+            cid: cid
+        )
+        state.withLock {
+            $0.parameters = parameters
+            $0.answerToSelect = answer
+            $0.machine = ISODEPStateMachine(parameters)
+        }
     }
 
     /// A bit rate that PPS can choose (ISO/IEC 14443-4, 5.3).
@@ -63,30 +115,28 @@ extension ISODEP {
         }
     }
 
-    /// Asks a card for another bit rate with PPS, before the first command (ISO/IEC 14443-4, 5.3).
+    /// Asks a Type A card for another bit rate with PPS, before the first command (ISO/IEC 14443-4, 5.3).
     ///
     /// The link has to change its own rate when this returns; for one that stays at 106 kbit/s, don't call it. PPS
     /// costs about 1 ms, so that it pays only from some tens of octets on.
     ///
-    /// - Parameters:
-    ///   - bitRate: the rate for both directions.
-    ///   - link: the NFC-A link over which RATS was answered.
-    ///   - cid: the card identifier that was given with RATS.
-    /// - Throws: ``TagError`` with `badAnswer`, `tagLost`, `readerUnavailable`, `cancelled`.
-    public static func select(bitRate: BitRate, link: any FrameLink, cid: UInt8? = nil) async throws(TagError) {
-        let start: UInt8 = 0xD0 | (cid ?? 0)
-        let rates = bitRate.rawValue << 2 | bitRate.rawValue
-        let frame: Frame
-        do throws(LinkError) {
-            frame = try await link.transceive(
-                Frame([start, 0x11, rates]),
-                timeout: Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
-            )
-        } catch {
-            throw TagError(link: error)
+    /// - Parameter bitRate: the rate for both directions.
+    /// - Throws: ``LinkError`` with `unsupported` when the card can't do it, `protocolViolation` when it answers otherwise,
+    ///   and as ``activate()`` does.
+    public func select(bitRate: BitRate) async throws(LinkError) {
+        try await activate()
+        guard let answerToSelect, bitRate.isSupported(by: answerToSelect) else {
+            throw LinkError(.unsupported, "The card does not offer that bit rate (ISO/IEC 14443-4, 5.2.4).")
         }
+        let start: UInt8 = 0xD0 | (cid ?? 0)
+        let frame = try await link.transceive(
+            Frame([start, 0x11, bitRate.rawValue << 2 | bitRate.rawValue]),
+            timeout: Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
+        )
         guard frame.bytes == [start] else {
-            throw TagError(.badAnswer, "The answer to PPS does not repeat PPSS (ISO/IEC 14443-4, 5.4).")
+            let error = LinkError(.protocolViolation, "The answer to PPS does not repeat PPSS (ISO/IEC 14443-4, 5.4).")
+            end(with: error)
+            throw error
         }
     }
 }

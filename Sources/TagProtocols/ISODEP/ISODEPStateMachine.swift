@@ -134,7 +134,7 @@ struct ISODEPStateMachine {
     private mutating func extend(_ multiplier: UInt8) -> Action {
         guard (1...59).contains(multiplier) else {
             return recover(
-                .init(.protocolViolation, "The multiplier of S(WTX) is \(multiplier) (ISO/IEC 14443-4, 7.3).")
+                .init(.protocolViolation, "S(WTX) multiplies by \(multiplier) (ISO/IEC 14443-4, 7.3).")
             )
         }
         extensions += 1

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Finds NFC-B cards with raw frames, and begins ISO-DEP with one: REQB or WUPB, slots, ATTRIB, HLTB
-/// (ISO/IEC 14443-3, 7).
+/// Finds NFC-B cards with raw frames: REQB or WUPB, slots, HLTB (ISO/IEC 14443-3, 7). ATTRIB is ``ISODEP``'s.
 public struct NFCBActivation: Sendable {
     /// The link to the field.
     public let link: any FrameLink
@@ -52,50 +51,6 @@ public struct NFCBActivation: Sendable {
             slotIndex = min(4, slotIndex + 1)
         }
         return found
-    }
-
-    /// Begins ISO-DEP with a card (ISO/IEC 14443-3, 7.10: ATTRIB).
-    ///
-    /// - Parameters:
-    ///   - target: the card as ``findAll(applicationFamily:waking:limit:)`` found it.
-    ///   - cid: a card identifier, 0 to 14; nil goes without.
-    /// - Returns: the card, ready for APDUs.
-    /// - Throws: ``TagError`` with `unsupported` when the card has no ISO-DEP or no CID, `tagLost`, `badAnswer`,
-    ///   `readerUnavailable`, `cancelled`.
-    public func activate(_ target: NFCBTarget, cid: UInt8? = nil) async throws(TagError) -> ISODEP {
-        guard target.isISODEP else {
-            throw TagError(.unsupported, "The card does not speak ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4).")
-        }
-        guard cid == nil || target.supportsCID else {
-            throw TagError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-3, 7.9.4).")
-        }
-        let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
-        let request = Frame([0x1D] + target.identifier + [0x00, sizeIndex, 0x01, cid ?? 0])
-        let timeout = target.frameWaitingTime + ISODEPParameters.waitingTolerance
-        var failure = TagError(.tagLost, "The card does not answer ATTRIB.")
-        for _ in 0..<Self.attempts {
-            let answer: Frame
-            do throws(LinkError) {
-                answer = try await link.transceive(request, timeout: timeout)
-            } catch {
-                if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error)
-                continue
-            }
-            guard let first = answer.bytes.first, first & 0x0F == cid ?? 0 else {
-                throw TagError(.badAnswer, "The answer to ATTRIB has another CID (ISO/IEC 14443-3, 7.11).")
-            }
-            return ISODEP(
-                link: link,
-                parameters: ISODEPParameters(
-                    cardFrameSize: min(target.maximumFrameSize, link.maximumFrameLength),
-                    readerFrameSize: ISODEPParameters.frameSize(index: sizeIndex),
-                    frameWaitingTime: target.frameWaitingTime,
-                    cid: cid
-                )
-            )
-        }
-        throw failure
     }
 
     /// Halts a card that waits for ATTRIB: it answers to nothing but WUPB from then on (ISO/IEC 14443-3, 7.12: HLTB).

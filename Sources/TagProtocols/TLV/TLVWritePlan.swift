@@ -15,6 +15,7 @@ struct TLVWritePlan {
         var octets: [UInt8]
     }
 
+    private let layout: TLVLayout
     private let unitSize: Int
     /// The octets from the length on, and the terminator where there is room for it.
     private let target: [Int: UInt8]
@@ -32,6 +33,7 @@ struct TLVWritePlan {
         let length = count <= 254 ? [UInt8(count)] : [0xFF, UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF)]
         let octets = length + message
         let addresses = layout.addresses(1..<octets.count + 2)
+        self.layout = layout
         self.unitSize = unitSize
         // The dictionary's keys are unique: addresses ascend.
         self.target = Dictionary(uniqueKeysWithValues: zip(addresses, octets + [0xFE]))
@@ -44,12 +46,14 @@ struct TLVWritePlan {
         Set(target.keys.map { $0 / unitSize }).sorted()
     }
 
-    /// The units that hold octets which stay as they are: before the TLV, lock and reserved octets, the area's end.
+    /// The units that hold octets which stay as they are: what comes before the TLV, lock and reserved octets, and what
+    /// lies beyond the data area.
     var unitsToPreserve: [Int] {
-        // Octets behind the terminator may be anything.
-        let last = target.keys.max() ?? 0
-        return units.filter { unit in
-            (unit * unitSize..<(unit + 1) * unitSize).contains { target[$0] == nil && $0 < last }
+        units.filter { unit in
+            (unit * unitSize..<(unit + 1) * unitSize).contains { address in
+                address <= layout.area.lowerBound || address >= layout.area.upperBound
+                    || layout.reserved.contains { $0.contains(address) }
+            }
         }
     }
 

@@ -15,7 +15,7 @@ extension Type1Tag {
     func readStaticMemory() async throws(TagError) {
         guard memory[Self.staticSize - 1] == nil else { return }
         let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
-        guard answer[0] == target.headerROM0, Array(answer[2..<6]) == target.uid else {
+        guard answer[0] == target?.headerROM0, Array(answer[2..<6]) == target?.uid else {
             throw TagError(.badAnswer, "RALL gives another header or UID than RID (NFC Forum T1T 1.2, 5.4).")
         }
         memory.store(answer[2...], at: 0)
@@ -27,7 +27,7 @@ extension Type1Tag {
         let blocks =
             addresses.lowerBound / Self.blockSize..<(addresses.upperBound + Self.blockSize - 1) / Self.blockSize
         var wanted = blocks.filter { memory[$0 * Self.blockSize] == nil }
-        guard !target.isStatic else {
+        guard !isStatic else {
             guard wanted.isEmpty else {
                 throw TagError(.lengthOverrun, "The data area goes beyond the static memory (NFC Forum T1T 1.2, 4.2).")
             }
@@ -66,7 +66,7 @@ extension Type1Tag {
         memory.forget(unit)
         layout = nil
         let command: UInt8 =
-            target.isStatic ? (isErasing ? 0x53 : 0x1A) : (isErasing ? 0x54 : 0x1B)
+            isStatic ? (isErasing ? 0x53 : 0x1A) : (isErasing ? 0x54 : 0x1B)
         let answer: [UInt8]
         do throws(TagError) {
             answer = try await exchange(
@@ -83,7 +83,7 @@ extension Type1Tag {
         guard answer[0] == UInt8(unit), isDone else {
             throw TagError(
                 .updateFailed,
-                "The tag does not hold what was written to \(target.isStatic ? "octet" : "block") \(unit): it is locked."
+                "The tag does not hold what was written to \(isStatic ? "octet" : "block") \(unit): it is locked."
             )
         }
     }

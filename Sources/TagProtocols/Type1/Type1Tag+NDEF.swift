@@ -78,7 +78,8 @@ extension Type1Tag {
     /// - Throws: ``TagError`` with `unsupported` for other products, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
     public func format() async throws(TagError) {
         let content: [UInt8]
-        switch (target.headerROM0, target.headerROM1) {
+        try await prepare()
+        switch (target?.headerROM0, target?.headerROM1) {
         case (0x11, _): content = [0xE1, 0x10, 0x0E, 0x00, 0x03, 0x00, 0xFE, 0x00]
         case (0x12, 0x4C):
             content = [
@@ -132,10 +133,11 @@ extension Type1Tag {
     private func locate() async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
-        guard target.hasNDEF else {
+        try await prepare()
+        guard target?.hasNDEF == true else {
             throw TagError(
                 .noCapabilityContainer,
-                "HR0 is not 1x, so the tag is not for NDEF (NFC Forum T1T 1.2, 5.3)."
+                "HR0 is not 1x: no NDEF (NFC Forum T1T 1.2, 5.3)."
             )
         }
         try await readStaticMemory()
@@ -146,7 +148,7 @@ extension Type1Tag {
         var walk = TLVWalk(
             area: container.area,
             reserved: [Type1CapabilityContainer.reserved],
-            hasControls: !target.isStatic,
+            hasControls: !isStatic,
             specification: "NFC Forum T1T 1.2, 2.4"
         )
         while true {

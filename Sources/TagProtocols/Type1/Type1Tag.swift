@@ -4,15 +4,15 @@ public import TagLink
 /// A Type 1 tag from the reader's side: Topaz 96 and Topaz 512 (NFC Forum T1T 1.2).
 ///
 /// ```swift
-/// let tag = Type1Tag(target: try await Type1Target.identify(link: link), link: link)
+/// let tag = Type1Tag(link: link)
 /// let message = try await tag.readNDEF()
 /// ```
 public final class Type1Tag: ForumTag {
     /// The tag's platform: always Type 1.
     public var type: ForumTagType { .type1 }
 
-    /// The tag as RID found it.
-    public let target: Type1Target
+    /// The tag as RID found it; nil before RID was sent, which ``prepare()`` or the first procedure does.
+    public internal(set) var target: Type1Target?
 
     /// The link over which it is reached.
     public let link: any FrameLink
@@ -41,12 +41,37 @@ public final class Type1Tag: ForumTag {
     /// Takes over a tag.
     ///
     /// - Parameters:
-    ///   - target: the tag as RID found it.
+    ///   - target: the tag as RID found it, when it did.
     ///   - link: the NFC-A link over which it is reached.
-    public init(target: Type1Target, link: any FrameLink) {
-        self.target = target
+    public init(target: Type1Target? = nil, link: any FrameLink) {
         self.link = link
-        self.memory = TLVMemory(unitSize: target.isStatic ? 1 : 8, limit: Self.maximumSize)
+        self.memory = TLVMemory(unitSize: 1, limit: Self.maximumSize)
+        if let target { identified(target) }
+    }
+
+    /// Sends RID, unless that was done.
+    public func prepare() async throws(TagError) {
+        if let lost { throw lost }
+        guard target == nil else { return }
+        do throws(TagError) {
+            identified(try await Type1Target.identify(link: link))
+        } catch {
+            if error.code == .tagLost { lost = error }
+            throw error
+        }
+    }
+
+    private func identified(_ target: Type1Target) {
+        self.target = target
+        memory = TLVMemory(unitSize: target.isStatic ? 1 : 8, limit: Self.maximumSize)
+    }
+
+    /// Whether the tag has static memory alone.
+    var isStatic: Bool { target?.isStatic ?? true }
+
+    /// Takes it that the tag answers again. It has no state to forget.
+    public func wasActivated() {
+        lost = nil
     }
 
     /// Says whether the tag still answers, by RID.
@@ -55,7 +80,8 @@ public final class Type1Tag: ForumTag {
     public func isPresent() async -> Bool {
         guard lost == nil else { return false }
         do throws(TagError) {
-            return try await Type1Target.identify(link: link) == target
+            let present = try await Type1Target.identify(link: link)
+            return target == nil || present == target
         } catch {
             return false
         }
@@ -72,11 +98,12 @@ public final class Type1Tag: ForumTag {
         answerLength: Int,
         timeout: Airtime = Type1Tag.answerTimeout
     ) async throws(TagError) -> [UInt8] {
-        if let lost { throw lost }
+        try await prepare()
+        let uid = target?.uid ?? []
         var failure = LinkError(.timeout, "The tag does not answer.")
         for _ in 0...Self.retries {
             do throws(LinkError) {
-                let answer = try await link.transceive(Frame(octets + target.uid, checksum: .crcB), timeout: timeout)
+                let answer = try await link.transceive(Frame(octets + uid, checksum: .crcB), timeout: timeout)
                 guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
                     throw LinkError(
                         .protocolViolation,

@@ -48,7 +48,7 @@ public struct Type1Target: Sendable, Hashable {
             guard octets.count == 6 else {
                 throw TagError(
                     .badAnswer,
-                    "The answer to RID has \(octets.count) octets, not 6 (NFC Forum T1T 1.2, 5.3)."
+                    "RID brought \(octets.count) octets, not 6 (NFC Forum T1T 1.2, 5.3)."
                 )
             }
             return Type1Target(headerROM0: octets[0], headerROM1: octets[1], uid: Array(octets[2...]))

@@ -44,6 +44,11 @@ public final class Type3Tag: ForumTag {
         self.link = link
     }
 
+    /// Takes it that the tag answers again. What was read of it stays good.
+    public func wasActivated() {
+        lost = nil
+    }
+
     /// Says whether the tag still answers, by polling for its system.
     ///
     /// - Returns: false when the tag is gone or another one is in its place.

@@ -22,7 +22,6 @@ extension Type4Tag {
     func readCapabilityContainer() async throws(TagError) -> Type4CapabilityContainer {
         if let lost { throw lost }
         if let capabilityContainer { return capabilityContainer }
-        try await selectApplication()
         guard try await select(file: Type4CapabilityContainer.file) else {
             throw TagError(
                 .noCapabilityContainer,
@@ -39,7 +38,8 @@ extension Type4Tag {
         return container
     }
 
-    private func selectApplication() async throws(TagError) {
+    /// Selects the NDEF application, unless it is selected.
+    func selectApplication() async throws(TagError) {
         guard !isApplicationSelected else { return }
         selectedFile = nil
         var status = try await send(.select(application: Self.applicationName)).status

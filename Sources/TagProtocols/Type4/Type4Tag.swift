@@ -8,7 +8,7 @@ public import TagLink
 /// takes as few commands as the card allows.
 ///
 /// ```swift
-/// let tag = Type4Tag(link: try await ISODEP.activate(link: link))
+/// let tag = Type4Tag(link: ISODEP(link: link))
 /// let message = try await tag.readNDEF()
 /// ```
 public final class Type4Tag: ForumTag {
@@ -53,9 +53,32 @@ public final class Type4Tag: ForumTag {
 
     /// Takes over a card.
     ///
-    /// - Parameter link: the card, with ISO-DEP active and any application selected.
+    /// - Parameter link: the card, with any application selected.
     public init(link: any APDULink) {
         self.link = link
+    }
+
+    /// Begins ISO-DEP, unless it has begun.
+    public func prepare() async throws(TagError) {
+        guard let card = link as? ISODEP else { return }
+        do throws(LinkError) {
+            try await card.activate()
+        } catch {
+            throw remember(TagError(link: error))
+        }
+    }
+
+    /// Takes it that nothing is selected on the card, and that ISO-DEP has to begin anew.
+    public func wasActivated() {
+        link.wasActivated()
+        selectionWasChanged()
+        if lost?.code != .readerUnavailable { lost = nil }
+    }
+
+    /// Tells the procedures that someone else has sent commands to the card, and may have selected another application.
+    public func selectionWasChanged() {
+        isApplicationSelected = false
+        selectedFile = nil
     }
 
     /// Says whether the card still answers, without a command to its applications.
@@ -70,15 +93,20 @@ public final class Type4Tag: ForumTag {
         do throws(TagError) {
             return try await link.send(command)
         } catch {
-            if error.code == .tagLost { lost = error }
-            throw error
+            throw remember(error)
         }
+    }
+
+    private func remember(_ error: TagError) -> TagError {
+        if error.code == .tagLost { lost = error }
+        return error
     }
 
     /// Selects a file, unless it is selected.
     ///
     /// - Returns: false when the card has no such file.
     func select(file: UInt16) async throws(TagError) -> Bool {
+        try await selectApplication()
         guard selectedFile != file else { return true }
         selectedFile = nil
         var status = try await send(.select(file: file, parameter2: fileSelectParameter)).status

@@ -61,6 +61,11 @@ public final class Type5Tag: ForumTag {
         self.writesWithOption = target.manufacturer == 0x07
     }
 
+    /// Takes it that the tag answers again. What was read of it stays good.
+    public func wasActivated() {
+        lost = nil
+    }
+
     /// Says whether the tag still answers: READ SINGLE BLOCK with its UID.
     ///
     /// - Returns: false when the tag is gone or another one is in its place.
