@@ -6,6 +6,7 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Kind: String, Sendable {
             case timeout, tagRemoved, transmission, collision, frameTooLong, readerUnavailable, cancelled, unsupported
+            case protocolViolation
         }
 
         let kind: Kind
@@ -26,6 +27,8 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let cancelled = Code(kind: .cancelled)
         /// The reader can't send such a frame.
         public static let unsupported = Code(kind: .unsupported)
+        /// The tag broke the rules of the transport protocol, such as ISO/IEC 14443-4.
+        public static let protocolViolation = Code(kind: .protocolViolation)
 
         public var description: String { kind.rawValue }
     }

@@ -65,7 +65,18 @@ public protocol ForumTag: AnyObject {
     /// Says whether the tag still answers, by the cheapest exchange that changes nothing.
     func isPresent() async -> Bool
 
+    /// Does what is left of activation: RATS or ATTRIB on a Type 4 tag, RID on a Type 1 tag. The first procedure does it
+    /// when it has not been done, so that this is for those who want it in time, or counted with activation.
+    ///
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
+    func prepare() async throws(TagError)
+
     /// Tells the procedures that someone else has just activated the tag, with ``NFCAActivation/reactivate(_:)`` for
     /// instance, so that what a tag forgets when it is deselected is not taken for granted.
     func wasActivated()
+}
+
+extension ForumTag {
+    /// Nothing is left to do.
+    public func prepare() async throws(TagError) {}
 }

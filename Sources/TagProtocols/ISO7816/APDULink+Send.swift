@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+extension APDULink {
+    /// Sends a command and follows the status words that ask for another one: 61xx with GET RESPONSE, 6Cxx with the
+    /// right Le (ISO/IEC 7816-4, 5.3.4).
+    ///
+    /// - Parameter command: the command.
+    /// - Returns: the whole response. Its status word may be any other.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
+    public func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
+        var response = try await exchange(command)
+        if response.status.high == 0x6C, response.data.isEmpty {
+            var corrected = command
+            corrected.expectedLength = response.status.low == 0 ? 256 : Int(response.status.low)
+            response = try await exchange(corrected)
+        }
+        var data = response.data
+        var rounds = 0
+        while response.status.high == 0x61 {
+            let more = CommandAPDU(
+                command.instructionClass,
+                0xC0,
+                0x00,
+                0x00,
+                expectedLength: response.status.low == 0 ? 256 : Int(response.status.low)
+            )
+            response = try await exchange(more)
+            if response.data.isEmpty, response.status.high == 0x61 {
+                throw TagError(
+                    .badAnswer,
+                    "GET RESPONSE brought nothing while there is more (ISO/IEC 7816-4, 5.3.4)."
+                )
+            }
+            data += response.data
+            rounds += 1
+            guard rounds < ResponseAPDU.maximumRounds, data.count <= ResponseAPDU.maximumGatheredLength else {
+                throw TagError(.badAnswer, "The card goes on sending with GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
+            }
+        }
+        return ResponseAPDU(data: data, status: response.status)
+    }
+
+    private func exchange(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
+        let octets: [UInt8]
+        do throws(LinkError) {
+            octets = try await transmit(command.octets)
+        } catch {
+            throw TagError(link: error)
+        }
+        guard let response = ResponseAPDU(octets) else {
+            throw TagError(.badAnswer, "A response APDU has no status word (ISO/IEC 7816-4, 5.1).")
+        }
+        return response
+    }
+}
+
+extension ResponseAPDU {
+    /// The most data that is gathered with GET RESPONSE: what one extended response could bring.
+    static let maximumGatheredLength = 65536
+    /// The most GET RESPONSE commands that one command is worth.
+    static let maximumRounds = 512
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A command APDU (ISO/IEC 7816-4, 5.1).
+public struct CommandAPDU: Sendable, Hashable {
+    /// CLA.
+    public var instructionClass: UInt8
+    /// INS.
+    public var instruction: UInt8
+    /// P1.
+    public var parameter1: UInt8
+    /// P2.
+    public var parameter2: UInt8
+    /// The data field; empty when there is none. At most 65,535 octets.
+    public var data: [UInt8]
+    /// Ne, the most octets of data that are expected: 1 to 65,536; nil or 0 when none are.
+    public var expectedLength: Int?
+    /// Whether extended length fields are used even where short ones would do.
+    public var usesExtendedLength: Bool
+
+    /// Creates a command.
+    ///
+    /// - Parameters:
+    ///   - instructionClass: CLA.
+    ///   - instruction: INS.
+    ///   - parameter1: P1.
+    ///   - parameter2: P2.
+    ///   - data: the data field, at most 65,535 octets.
+    ///   - expectedLength: Ne, at most 65,536.
+    ///   - usesExtendedLength: whether extended length fields are forced.
+    public init(
+        _ instructionClass: UInt8,
+        _ instruction: UInt8,
+        _ parameter1: UInt8,
+        _ parameter2: UInt8,
+        data: [UInt8] = [],
+        expectedLength: Int? = nil,
+        usesExtendedLength: Bool = false
+    ) {
+        precondition(data.count <= 65535, "a data field has at most 65,535 octets")
+        precondition((0...65536).contains(expectedLength ?? 0), "Ne is 0 to 65,536")
+        self.instructionClass = instructionClass
+        self.instruction = instruction
+        self.parameter1 = parameter1
+        self.parameter2 = parameter2
+        self.data = data
+        self.expectedLength = expectedLength == 0 ? nil : expectedLength
+        self.usesExtendedLength = usesExtendedLength
+    }
+
+    /// Reads a command APDU.
+    ///
+    /// - Parameter octets: the whole command.
+    /// - Returns: nil when header, Lc, data and Le do not add up to the octets.
+    public init?(_ octets: [UInt8]) {
+        guard octets.count >= 4 else { return nil }
+        self.init(octets[0], octets[1], octets[2], octets[3])
+        let body = Array(octets[4...])
+        guard let first = body.first else { return }
+        if body.count == 1 {
+            expectedLength = first == 0 ? 256 : Int(first)
+            return
+        }
+        if first != 0 {
+            let end = 1 + Int(first)
+            guard body.count == end || body.count == end + 1 else { return nil }
+            data = Array(body[1..<end])
+            if body.count > end { expectedLength = body[end] == 0 ? 256 : Int(body[end]) }
+            return
+        }
+        guard body.count >= 3 else { return nil }
+        usesExtendedLength = true
+        let length = Int(body[1]) << 8 | Int(body[2])
+        if body.count == 3 {
+            expectedLength = length == 0 ? 65536 : length
+            return
+        }
+        let end = 3 + length
+        guard length > 0, body.count == end || body.count == end + 2 else { return nil }
+        data = Array(body[3..<end])
+        if body.count > end {
+            let expected = Int(body[end]) << 8 | Int(body[end + 1])
+            expectedLength = expected == 0 ? 65536 : expected
+        }
+    }
+
+    /// The command's octets, with short length fields where they do.
+    public var octets: [UInt8] {
+        var result = [instructionClass, instruction, parameter1, parameter2]
+        let expected = expectedLength ?? 0
+        if usesExtendedLength || data.count > 255 || expected > 256 {
+            guard !data.isEmpty || expected > 0 else { return result }
+            result.append(0)
+            if !data.isEmpty {
+                result += [UInt8(data.count >> 8), UInt8(data.count & 0xFF)] + data
+            }
+            if expected > 0 {
+                result += [UInt8(expected >> 8 & 0xFF), UInt8(expected & 0xFF)]
+            }
+            return result
+        }
+        if !data.isEmpty { result += [UInt8(data.count)] + data }
+        if expected > 0 { result.append(UInt8(expected & 0xFF)) }
+        return result
+    }
+
+    /// Whether a command's octets have extended length fields.
+    static func isExtended(_ octets: [UInt8]) -> Bool {
+        octets.count >= 7 && octets[4] == 0
+    }
+}

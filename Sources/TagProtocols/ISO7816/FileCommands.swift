@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3), as NFC Forum T4T 1.2, 5 uses
+/// them.
+extension CommandAPDU {
+    /// The largest offset that P1 and P2 of READ BINARY and UPDATE BINARY hold.
+    public static let maximumShortOffset = 0x7FFF
+    /// The largest offset of an offset data object with three octets.
+    public static let maximumOffset = 0xFF_FFFF
+
+    /// SELECT by DF name.
+    ///
+    /// - Parameters:
+    ///   - name: the application identifier, 5 to 16 octets.
+    ///   - expectsTemplate: whether Le asks for the file control information, as NFC Forum T4T 1.2, 5.5 does.
+    public static func select(application name: [UInt8], expectsTemplate: Bool = true) -> CommandAPDU {
+        CommandAPDU(0x00, 0xA4, 0x04, 0x00, data: name, expectedLength: expectsTemplate ? 256 : nil)
+    }
+
+    /// SELECT by file identifier.
+    ///
+    /// - Parameters:
+    ///   - file: the file identifier.
+    ///   - parameter2: 0C asks for no file control information; mapping 1.0 wants 00.
+    public static func select(file: UInt16, parameter2: UInt8 = 0x0C) -> CommandAPDU {
+        CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: [UInt8(file >> 8), UInt8(file & 0xFF)])
+    }
+
+    /// READ BINARY of the selected file.
+    ///
+    /// Up to offset 7FFF the offset is in P1 and P2. Beyond, it is B1 with an offset data object (54), and the answer
+    /// has its data in a discretionary data object (53): see ``discretionaryData(_:)``.
+    ///
+    /// - Parameters:
+    ///   - offset: where to begin, 0 to FFFFFF.
+    ///   - count: how many octets are wanted, 1 to 65,536 with the data object's own octets.
+    public static func readBinary(offset: Int, count: Int) -> CommandAPDU {
+        guard offset > maximumShortOffset else {
+            return CommandAPDU(0x00, 0xB0, UInt8(offset >> 8), UInt8(offset & 0xFF), expectedLength: count)
+        }
+        return CommandAPDU(
+            0x00,
+            0xB1,
+            0x00,
+            0x00,
+            data: offsetDataObject(offset),
+            expectedLength: count + discretionaryOverhead(count)
+        )
+    }
+
+    /// UPDATE BINARY of the selected file; beyond offset 7FFF it is D7 with data objects.
+    ///
+    /// - Parameters:
+    ///   - offset: where to begin, 0 to FFFFFF.
+    ///   - data: the octets to write.
+    public static func updateBinary(offset: Int, data: [UInt8]) -> CommandAPDU {
+        guard offset > maximumShortOffset else {
+            return CommandAPDU(0x00, 0xD6, UInt8(offset >> 8), UInt8(offset & 0xFF), data: data)
+        }
+        return CommandAPDU(
+            0x00,
+            0xD7,
+            0x00,
+            0x00,
+            data: offsetDataObject(offset) + [0x53] + berLength(data.count) + data
+        )
+    }
+
+    /// 54 03 and the offset, as mapping version 3 has it.
+    static func offsetDataObject(_ offset: Int) -> [UInt8] {
+        [0x54, 0x03, UInt8(offset >> 16 & 0xFF), UInt8(offset >> 8 & 0xFF), UInt8(offset & 0xFF)]
+    }
+
+    /// How many octets tag and length of the data object around so much data take.
+    static func discretionaryOverhead(_ count: Int) -> Int {
+        1 + berLength(count).count
+    }
+
+    /// A length of BER-TLV (ISO/IEC 7816-4, 5.2.2.2).
+    static func berLength(_ count: Int) -> [UInt8] {
+        switch count {
+        case 0..<0x80: [UInt8(count)]
+        case 0x80..<0x100: [0x81, UInt8(count)]
+        default: [0x82, UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF)]
+        }
+    }
+
+    /// Takes the data out of the answer to READ BINARY with an odd instruction.
+    ///
+    /// - Parameter octets: the answer's data field: 53, a length and so many octets.
+    /// - Returns: nil when it is not that.
+    public static func discretionaryData(_ octets: [UInt8]) -> [UInt8]? {
+        guard octets.count >= 2, octets[0] == 0x53 else { return nil }
+        var start = 2
+        var length = Int(octets[1])
+        if length == 0x81, octets.count >= 3 {
+            start = 3
+            length = Int(octets[2])
+        } else if length == 0x82, octets.count >= 4 {
+            start = 4
+            length = Int(octets[2]) << 8 | Int(octets[3])
+        } else if length >= 0x80 {
+            return nil
+        }
+        guard octets.count == start + length else { return nil }
+        return Array(octets[start...])
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+extension ISODEP {
+    /// How often RATS and ATTRIB are sent when they are not answered (ISO/IEC 14443-4, 5.6.1.1).
+    static let openingAttempts = 2
+
+    /// Begins the protocol: RATS or ATTRIB, with the largest frame size that the link takes.
+    ///
+    /// Does nothing when it has begun. The bit rate stays at 106 kbit/s: see ``select(bitRate:)``. A start-up guard time
+    /// that the card asks for is ``AnswerToSelect/startUpGuardTime``; who needs it waits before the first command.
+    ///
+    /// - Throws: ``LinkError`` with `timeout` or `transmission` when the card does not answer, `protocolViolation` when
+    ///   its answer is malformed, `unsupported` when it takes no CID and one was asked for, and as `transmit(_:)` does.
+    public func activate() async throws(LinkError) {
+        let failure = state.withLock { $0.failure }
+        if let failure { throw failure }
+        guard state.withLock({ $0.machine == nil }) else { return }
+        do throws(LinkError) {
+            switch opening {
+            case .requestAnswerToSelect: try await requestAnswerToSelect()
+            case .attribute(let target): try await attribute(target)
+            }
+        } catch {
+            end(with: error)
+            throw error
+        }
+    }
+
+    private func requestAnswerToSelect() async throws(LinkError) {
+        let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
+        // The activation frame waiting time, 71,680/fc (NFC Forum Digital 2.3, 14.6.1.3).
+        let frame = try await open([0xE0, sizeIndex << 4 | (cid ?? 0)], timeout: Airtime(carrierPeriods: 71680))
+        let answer: AnswerToSelect
+        do throws(TagError) {
+            answer = try AnswerToSelect(frame.bytes)
+        } catch {
+            throw LinkError(.protocolViolation, error.reason)
+        }
+        guard cid == nil || answer.supportsCID else {
+            throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-4, 5.2.6).")
+        }
+        start(
+            cardFrameSize: ISODEPParameters.frameSize(index: answer.frameSizeIndex),
+            readerFrameSize: ISODEPParameters.frameSize(index: sizeIndex),
+            frameWaitingTime: ISODEPParameters.frameWaitingTime(index: answer.frameWaitingIndex),
+            answer
+        )
+    }
+
+    private func attribute(_ target: NFCBTarget) async throws(LinkError) {
+        guard target.isISODEP else {
+            throw LinkError(.unsupported, "The card does not speak ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4).")
+        }
+        guard cid == nil || target.supportsCID else {
+            throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-3, 7.9.4).")
+        }
+        let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
+        let frame = try await open(
+            [0x1D] + target.identifier + [0x00, sizeIndex, 0x01, cid ?? 0],
+            timeout: target.frameWaitingTime + ISODEPParameters.waitingTolerance
+        )
+        guard let first = frame.bytes.first, first & 0x0F == cid ?? 0 else {
+            throw LinkError(.protocolViolation, "The answer to ATTRIB has another CID (ISO/IEC 14443-3, 7.11).")
+        }
+        start(
+            cardFrameSize: target.maximumFrameSize,
+            readerFrameSize: ISODEPParameters.frameSize(index: sizeIndex),
+            frameWaitingTime: target.frameWaitingTime,
+            nil
+        )
+    }
+
+    private func open(_ request: [UInt8], timeout: Airtime) async throws(LinkError) -> Frame {
+        var failure = LinkError(.timeout, "The card does not answer.")
+        for _ in 0..<Self.openingAttempts {
+            do throws(LinkError) {
+                return try await link.transceive(Frame(request), timeout: timeout)
+            } catch {
+                failure = error
+                guard TagError(fatal: error) == nil else { throw error }
+            }
+        }
+        throw failure
+    }
+
+    private func start(
+        cardFrameSize: Int,
+        readerFrameSize: Int,
+        frameWaitingTime: Airtime,
+        _ answer: AnswerToSelect?
+    ) {
+        let parameters = ISODEPParameters(
+            cardFrameSize: min(cardFrameSize, link.maximumFrameLength),
+            readerFrameSize: readerFrameSize,
+            frameWaitingTime: frameWaitingTime,
+            cid: cid
+        )
+        state.withLock {
+            $0.parameters = parameters
+            $0.answerToSelect = answer
+            $0.machine = ISODEPStateMachine(parameters)
+        }
+    }
+
+    /// A bit rate that PPS can choose (ISO/IEC 14443-4, 5.3).
+    public enum BitRate: UInt8, Sendable, CaseIterable {
+        case kbit106, kbit212, kbit424, kbit848
+
+        /// Whether a card can do it in both directions, by TA(1) of its ATS.
+        public func isSupported(by answer: AnswerToSelect) -> Bool {
+            guard self != .kbit106 else { return true }
+            let bit: UInt8 = 1 << (rawValue - 1)
+            return answer.bitRates & bit != 0 && answer.bitRates & (bit << 4) != 0
+        }
+    }
+
+    /// Asks a Type A card for another bit rate with PPS, before the first command (ISO/IEC 14443-4, 5.3).
+    ///
+    /// The link has to change its own rate when this returns; for one that stays at 106 kbit/s, don't call it. PPS
+    /// costs about 1 ms, so that it pays only from some tens of octets on.
+    ///
+    /// - Parameter bitRate: the rate for both directions.
+    /// - Throws: ``LinkError`` with `unsupported` when the card can't do it, `protocolViolation` when it answers otherwise,
+    ///   and as ``activate()`` does.
+    public func select(bitRate: BitRate) async throws(LinkError) {
+        try await activate()
+        guard let answerToSelect, bitRate.isSupported(by: answerToSelect) else {
+            throw LinkError(.unsupported, "The card does not offer that bit rate (ISO/IEC 14443-4, 5.2.4).")
+        }
+        let start: UInt8 = 0xD0 | (cid ?? 0)
+        let frame = try await link.transceive(
+            Frame([start, 0x11, bitRate.rawValue << 2 | bitRate.rawValue]),
+            timeout: Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
+        )
+        guard frame.bytes == [start] else {
+            let error = LinkError(.protocolViolation, "The answer to PPS does not repeat PPSS (ISO/IEC 14443-4, 5.4).")
+            end(with: error)
+            throw error
+        }
+    }
+}

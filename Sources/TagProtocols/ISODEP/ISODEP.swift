@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// ISO-DEP, the half-duplex block protocol of ISO/IEC 14443-4, over raw frames: how APDUs reach Type 4 tags, passports,
+/// payment cards and DESFire.
+///
+/// ```swift
+/// let card = ISODEP(link: link)
+/// let response = try await card.transmit([0x00, 0xA4, 0x04, 0x00])
+/// ```
+///
+/// RATS, or ATTRIB on a Type B card, goes out with ``activate()`` or before the first command. Missing and damaged blocks
+/// are asked for again within the protocol's rules. After any error other than `frameTooLong` the two sides may disagree
+/// on where they are: every later call throws that error again, until ``wasActivated()`` says that the card begins anew.
+public final class ISODEP: APDULink {
+    /// How the protocol is begun with a card that is selected.
+    public enum Opening: Sendable, Hashable {
+        /// RATS, on a Type A card that is ACTIVE.
+        case requestAnswerToSelect
+        /// ATTRIB, on a Type B card.
+        case attribute(NFCBTarget)
+    }
+
+    /// The link that carries the blocks.
+    public let link: any FrameLink
+    /// How the protocol is begun.
+    public let opening: Opening
+    /// The card identifier, 0 to 14, for several cards at once; nil goes without, which spares an octet a block.
+    public let cid: UInt8?
+
+    struct State {
+        var machine: ISODEPStateMachine?
+        var parameters = ISODEPParameters()
+        var answerToSelect: AnswerToSelect?
+        var isBusy = false
+        var failure: LinkError?
+    }
+
+    let state: Locked<State>
+
+    /// Takes over a card that is selected and has not heard RATS or ATTRIB yet.
+    ///
+    /// - Parameters:
+    ///   - link: the link over which it was selected.
+    ///   - opening: how the protocol is begun.
+    ///   - cid: a card identifier, 0 to 14, to have several cards active at once.
+    public init(link: any FrameLink, opening: Opening = .requestAnswerToSelect, cid: UInt8? = nil) {
+        precondition(cid ?? 0 < 15, "a card identifier is 0 to 14")
+        self.link = link
+        self.opening = opening
+        self.cid = cid
+        let assumed = ISODEPParameters(readerFrameSize: min(256, link.maximumFrameLength), cid: cid)
+        self.state = Locked(State(parameters: assumed))
+    }
+
+    /// What reader and card agreed on; before activation, what a card that says nothing of itself can do.
+    public var parameters: ISODEPParameters { state.withLock { $0.parameters } }
+    /// The card's ATS; nil for a Type B card, and before activation.
+    public var answerToSelect: AnswerToSelect? { state.withLock { $0.answerToSelect } }
+
+    public var maximumCommandLength: Int { 65544 }
+    public var maximumResponseLength: Int { ISODEPStateMachine.maximumResponse }
+    public var singleBlockCommandLength: Int { parameters.commandPayload }
+    public var singleBlockResponseLength: Int { parameters.responsePayload }
+    public var statistics: LinkStatistics { link.statistics }
+
+    public func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+        guard apdu.count <= maximumCommandLength else {
+            throw LinkError(.frameTooLong, "A command has \(apdu.count) octets; \(maximumCommandLength) is the most.")
+        }
+        try await activate()
+        var action = try begin(apdu)
+        while true {
+            switch action {
+            case .finish(let response):
+                state.withLock { $0.isBusy = false }
+                return response
+            case .fail(let error):
+                end(with: error)
+                throw error
+            case .send(let block, let timeout):
+                do throws(LinkError) {
+                    let frame = try await link.transceive(Frame(block), timeout: timeout)
+                    action = advance { $0.receive(frame) }
+                } catch {
+                    action = advance { $0.fail(error) }
+                }
+            }
+        }
+    }
+
+    /// Says whether the card still answers: R(NAK), which it answers with R(ACK) and nothing else happens
+    /// (ISO/IEC 14443-4, 7.5.6, method 1). A card with which the protocol has not begun gets RATS or ATTRIB.
+    public func isPresent() async -> Bool {
+        if !state.withLock({ $0.machine != nil || $0.failure != nil }) {
+            return (try? await activate()) != nil
+        }
+        let check = state.withLock { state in
+            state.failure == nil && !state.isBusy ? state.machine?.presenceCheck : nil
+        }
+        // A card in the middle of a command is there as far as anyone knows.
+        guard let check else { return state.withLock { $0.isBusy } }
+        let timeout = parameters.frameWaitingTime + ISODEPParameters.waitingTolerance
+        for _ in 0...ISODEPStateMachine.retries {
+            do throws(LinkError) {
+                let frame = try await link.transceive(Frame(check), timeout: timeout)
+                if ISODEPBlock(frame.bytes, cid: cid) != nil { return true }
+            } catch {
+                guard error.code == .timeout || error.code == .transmission else { return false }
+            }
+        }
+        return false
+    }
+
+    public func wasActivated() {
+        state.withLock {
+            $0.machine = nil
+            $0.failure = nil
+            $0.isBusy = false
+        }
+    }
+
+    /// Ends the protocol with S(DESELECT); the card is then in HALT (ISO/IEC 14443-4, 8).
+    ///
+    /// - Throws: ``LinkError`` with `timeout` when the card did not agree, and as `transmit(_:)` does. The card counts as
+    ///   deselected all the same.
+    public func deselect() async throws(LinkError) {
+        guard state.withLock({ $0.machine != nil }) else { return }
+        _ = try begin([])
+        end(with: LinkError(.readerUnavailable, "The card has been deselected."))
+        let block = Frame(ISODEPBlock.deselect.octets(cid: cid))
+        // FWT of deselection (ISO/IEC 14443-4, 8.1).
+        let timeout = Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
+        var failure = LinkError(.protocolViolation, "S(DESELECT) was answered with another block.")
+        for _ in 0...ISODEPStateMachine.retries {
+            do throws(LinkError) {
+                let frame = try await link.transceive(block, timeout: timeout)
+                if ISODEPBlock(frame.bytes, cid: cid) == .deselect { return }
+            } catch {
+                failure = error
+                guard error.code == .timeout || error.code == .transmission else { throw error }
+            }
+        }
+        throw failure
+    }
+
+    private func begin(_ apdu: [UInt8]) throws(LinkError) -> ISODEPStateMachine.Action {
+        let begun = state.withLock { state -> Result<ISODEPStateMachine.Action, LinkError> in
+            if let failure = state.failure { return .failure(failure) }
+            guard !state.isBusy, var machine = state.machine else {
+                return .failure(LinkError(.readerUnavailable, "Another command is under way on this card."))
+            }
+            state.isBusy = true
+            let action = machine.begin(apdu)
+            state.machine = machine
+            return .success(action)
+        }
+        return try begun.get()
+    }
+
+    private func advance(
+        _ event: (inout ISODEPStateMachine) -> ISODEPStateMachine.Action
+    ) -> ISODEPStateMachine.Action {
+        state.withLock { state in
+            guard var machine = state.machine else {
+                return .fail(LinkError(.readerUnavailable, "The card was activated anew in the middle of a command."))
+            }
+            let action = event(&machine)
+            state.machine = machine
+            return action
+        }
+    }
+
+    func end(with error: LinkError) {
+        state.withLock {
+            $0.failure = error
+            $0.isBusy = false
+        }
+    }
+}

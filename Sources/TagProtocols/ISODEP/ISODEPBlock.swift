@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A block of ISO/IEC 14443-4, 7.1: what ISO-DEP sends at a time.
+enum ISODEPBlock: Equatable {
+    /// An I-block: a piece of an APDU.
+    case information(number: UInt8, isChained: Bool, payload: [UInt8])
+    /// An R(ACK) block.
+    case acknowledge(number: UInt8)
+    /// An R(NAK) block. Only a reader sends it.
+    case negativeAcknowledge(number: UInt8)
+    /// An S(WTX) block with its multiplier.
+    case waitingTimeExtension(multiplier: UInt8)
+    /// An S(DESELECT) block.
+    case deselect
+
+    /// Reads a block.
+    ///
+    /// - Parameters:
+    ///   - octets: the frame's octets without the checksum.
+    ///   - cid: the card identifier in use, or nil when blocks go without one.
+    /// - Returns: nil when the octets are no block, or one for another card.
+    init?(_ octets: [UInt8], cid: UInt8?) {
+        guard let pcb = octets.first else { return nil }
+        var start = 1
+        if pcb & 0x08 != 0 {
+            guard let cid, octets.count > 1, octets[1] & 0x0F == cid else { return nil }
+            start = 2
+        } else if let cid, cid != 0 {
+            return nil
+        }
+        let rest = octets[start...]
+        switch pcb & 0xE2 {
+        // Bit 3 says that a node address follows, which is never asked for.
+        case 0x02 where pcb & 0x04 == 0:
+            self = .information(number: pcb & 1, isChained: pcb & 0x10 != 0, payload: Array(rest))
+        case 0xA2 where pcb & 0x04 == 0 && rest.isEmpty:
+            self = pcb & 0x10 == 0 ? .acknowledge(number: pcb & 1) : .negativeAcknowledge(number: pcb & 1)
+        case 0xC2 where pcb & 0x35 == 0x30:
+            guard rest.count == 1, let first = rest.first else { return nil }
+            // The two high bits are a power level indication (ISO/IEC 14443-4, 7.4).
+            self = .waitingTimeExtension(multiplier: first & 0x3F)
+        case 0xC2 where pcb & 0x35 == 0 && rest.isEmpty:
+            self = .deselect
+        default: return nil
+        }
+    }
+
+    /// The block's octets.
+    func octets(cid: UInt8?) -> [UInt8] {
+        let pcb: UInt8
+        var payload: [UInt8] = []
+        switch self {
+        case .information(let number, let isChained, let content):
+            pcb = 0x02 | number | (isChained ? 0x10 : 0)
+            payload = content
+        case .acknowledge(let number): pcb = 0xA2 | number
+        case .negativeAcknowledge(let number): pcb = 0xB2 | number
+        case .waitingTimeExtension(let multiplier):
+            pcb = 0xF2
+            payload = [multiplier]
+        case .deselect: pcb = 0xC2
+        }
+        guard let cid else { return [pcb] + payload }
+        return [pcb | 0x08, cid] + payload
+    }
+}

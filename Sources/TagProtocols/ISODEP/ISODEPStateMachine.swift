@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5): what to send next, and when a response is whole.
+///
+/// Every way through it ends. Damaged or missing blocks are answered at most ``retries`` times in a row, a card may ask
+/// for more time ``maximumExtensions`` times an APDU, and a response may not outgrow its limit.
+struct ISODEPStateMachine {
+    /// What to do next.
+    enum Action: Equatable {
+        /// Send this block, and wait so long for the answer.
+        case send([UInt8], timeout: Airtime)
+        /// The response is whole.
+        case finish([UInt8])
+        /// Give up.
+        case fail(LinkError)
+    }
+
+    /// How often in a row a missing or damaged block is asked for again (NFC Forum Digital 2.3, 16.2: nRETRY).
+    static let retries = 2
+    /// How often a card may extend its waiting time in one APDU.
+    static let maximumExtensions = 128
+    /// The longest response of a command with an extended length field: 65,536 octets and a status word.
+    static let maximumResponse = 65538
+    /// The longest response of any other command, generous to cards with commands of their own.
+    static let maximumShortResponse = 4096
+
+    private enum Phase: Equatable {
+        case idle, sending, receiving
+    }
+
+    private let parameters: ISODEPParameters
+    private var phase = Phase.idle
+    private var blockNumber: UInt8 = 0
+    private var command: [UInt8] = []
+    private var sent = 0
+    private var block: Range<Int> = 0..<0
+    private var response: [UInt8] = []
+    private var responseLimit = maximumShortResponse
+    private var failures = 0
+    private var extensions = 0
+    private var timeout: Airtime
+
+    init(_ parameters: ISODEPParameters) {
+        self.parameters = parameters
+        self.timeout = parameters.frameWaitingTime
+    }
+
+    /// Begins an APDU.
+    mutating func begin(_ apdu: [UInt8]) -> Action {
+        command = apdu
+        response = []
+        responseLimit = CommandAPDU.isExtended(apdu) ? Self.maximumResponse : Self.maximumShortResponse
+        sent = 0
+        failures = 0
+        extensions = 0
+        phase = .sending
+        return sendNextBlock()
+    }
+
+    /// Takes a frame that came back.
+    mutating func receive(_ frame: Frame) -> Action {
+        guard frame.validBitsInLastByte == 8, let answer = ISODEPBlock(frame.bytes, cid: parameters.cid) else {
+            return recover(.init(.protocolViolation, "An answer is no block (ISO/IEC 14443-4, 7.1)."))
+        }
+        switch answer {
+        case .information(let number, let isChained, let payload):
+            guard number == blockNumber, phase == .receiving || block.upperBound == command.count else {
+                return recover(.init(.protocolViolation, "An I-block has the wrong number (ISO/IEC 14443-4, 7.5.4)."))
+            }
+            return take(payload, isChained: isChained)
+        case .acknowledge(let number): return acknowledge(number)
+        case .waitingTimeExtension(let multiplier): return extend(multiplier)
+        case .negativeAcknowledge, .deselect:
+            return recover(.init(.protocolViolation, "The card sent a block that only a reader sends."))
+        }
+    }
+
+    /// Takes the failure of an exchange.
+    mutating func fail(_ error: LinkError) -> Action {
+        switch error.code {
+        case .timeout, .transmission, .collision: return recover(error)
+        default:
+            phase = .idle
+            return .fail(error)
+        }
+    }
+
+    /// The block for a presence check: R(NAK), which a card that waits for a command answers with R(ACK)
+    /// (ISO/IEC 14443-4, 7.5.6).
+    var presenceCheck: [UInt8] {
+        ISODEPBlock.negativeAcknowledge(number: blockNumber).octets(cid: parameters.cid)
+    }
+
+    private mutating func take(_ payload: [UInt8], isChained: Bool) -> Action {
+        guard !isChained || !payload.isEmpty else {
+            return stop("A chained block is empty (ISO/IEC 14443-4, 7.5.2).")
+        }
+        guard response.count + payload.count <= responseLimit else {
+            return stop("The response goes on beyond \(responseLimit) octets (ISO/IEC 7816-4, 5.1).")
+        }
+        response += payload
+        failures = 0
+        timeout = parameters.frameWaitingTime
+        blockNumber ^= 1
+        guard isChained else {
+            phase = .idle
+            return .finish(response)
+        }
+        phase = .receiving
+        return send(.acknowledge(number: blockNumber))
+    }
+
+    private mutating func acknowledge(_ number: UInt8) -> Action {
+        guard phase == .sending else {
+            return recover(.init(.protocolViolation, "The card acknowledges its own block (ISO/IEC 14443-4, 7.5.5)."))
+        }
+        if number != blockNumber {
+            // The card has not had the last block (rule 6).
+            failures += 1
+            guard failures <= Self.retries else { return stop("The card does not take a block that was repeated.") }
+            return sendBlock()
+        }
+        guard block.upperBound < command.count else {
+            return stop("The card acknowledges the last block of a command in place of answering it.")
+        }
+        failures = 0
+        timeout = parameters.frameWaitingTime
+        blockNumber ^= 1
+        sent = block.upperBound
+        return sendNextBlock()
+    }
+
+    private mutating func extend(_ multiplier: UInt8) -> Action {
+        guard (1...59).contains(multiplier) else {
+            return recover(
+                .init(.protocolViolation, "S(WTX) multiplies by \(multiplier) (ISO/IEC 14443-4, 7.3).")
+            )
+        }
+        extensions += 1
+        guard extensions <= Self.maximumExtensions else {
+            return stop("The card asked for more time \(extensions) times in one command (ISO/IEC 14443-4, 7.3).")
+        }
+        failures = 0
+        timeout = min(
+            parameters.frameWaitingTime * Int(multiplier),
+            max(ISODEPParameters.longestFrameWaitingTime, parameters.frameWaitingTime)
+        )
+        let action = send(.waitingTimeExtension(multiplier: multiplier))
+        return action
+    }
+
+    /// Asks for a block again: R(ACK) while the card chains, R(NAK) otherwise (rules 4 and 5).
+    private mutating func recover(_ error: LinkError) -> Action {
+        failures += 1
+        guard failures <= Self.retries else {
+            phase = .idle
+            return .fail(error)
+        }
+        return send(
+            phase == .receiving ? .acknowledge(number: blockNumber) : .negativeAcknowledge(number: blockNumber)
+        )
+    }
+
+    private mutating func stop(_ reason: String) -> Action {
+        phase = .idle
+        return .fail(LinkError(.protocolViolation, reason))
+    }
+
+    private mutating func sendNextBlock() -> Action {
+        block = sent..<min(command.count, sent + parameters.commandPayload)
+        return sendBlock()
+    }
+
+    private func sendBlock() -> Action {
+        send(
+            .information(
+                number: blockNumber,
+                isChained: block.upperBound < command.count,
+                payload: Array(command[block])
+            )
+        )
+    }
+
+    private func send(_ block: ISODEPBlock) -> Action {
+        .send(block.octets(cid: parameters.cid), timeout: timeout + ISODEPParameters.waitingTolerance)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// Finds NFC-B cards with raw frames: REQB or WUPB, slots, HLTB (ISO/IEC 14443-3, 7). ATTRIB is ``ISODEP``'s.
+public struct NFCBActivation: Sendable {
+    /// The link to the field.
+    public let link: any FrameLink
+
+    /// How long a card may take to begin its ATQB: TR0 and TR1 at their longest, and the reader's tolerance
+    /// (ISO/IEC 14443-3, 7.1.6).
+    static let answerTimeout = Airtime(carrierPeriods: 7680)
+
+    /// How often a round that broke off is begun anew.
+    static let attempts = 3
+
+    /// Creates the procedure for a field.
+    ///
+    /// - Parameter link: an NFC-B link.
+    public init(link: any FrameLink) {
+        self.link = link
+    }
+
+    /// Finds every card in the field. All of them wait for ATTRIB or HLTB afterwards.
+    ///
+    /// A card that is alone costs one exchange. Where cards collide, rounds with 2, 4, 8 and 16 slots follow until each
+    /// has had a slot of its own.
+    ///
+    /// - Parameters:
+    ///   - applicationFamily: AFI; 0 for every card.
+    ///   - waking: whether halted cards are woken too (WUPB).
+    ///   - limit: the number of cards after which the search ends.
+    /// - Returns: the cards in the order in which they were found; none when nothing answers.
+    /// - Throws: ``TagError`` with `readerUnavailable`, `unsupported`, `cancelled`.
+    public func findAll(
+        applicationFamily: UInt8 = 0,
+        waking: Bool = false,
+        limit: Int = 16
+    ) async throws(TagError) -> [NFCBTarget] {
+        var found: [NFCBTarget] = []
+        var slotIndex: UInt8 = 0
+        var failures = 0
+        while found.count < limit {
+            let round = try await round(applicationFamily, waking, slotIndex)
+            for target in round.targets where found.count < limit {
+                if !found.contains(where: { $0.identifier == target.identifier }) { found.append(target) }
+            }
+            guard round.isCrowded else { break }
+            // With 16 slots the cards choose anew each time; the cards found before are there again.
+            if slotIndex == 4 { failures += 1 }
+            guard failures < Self.attempts else { break }
+            slotIndex = min(4, slotIndex + 1)
+        }
+        return found
+    }
+
+    /// Halts a card that waits for ATTRIB: it answers to nothing but WUPB from then on (ISO/IEC 14443-3, 7.12: HLTB).
+    ///
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `cancelled`.
+    public func halt(_ target: NFCBTarget) async throws(TagError) {
+        let answer: Frame
+        do throws(LinkError) {
+            answer = try await link.transceive(Frame([0x50] + target.identifier), timeout: Self.answerTimeout)
+        } catch {
+            throw TagError(link: error)
+        }
+        guard answer.bytes == [0x00] else {
+            throw TagError(.badAnswer, "The answer to HLTB is not 00 (ISO/IEC 14443-3, 7.12).")
+        }
+    }
+
+    /// One REQB with its slots.
+    private func round(
+        _ family: UInt8,
+        _ waking: Bool,
+        _ slotIndex: UInt8
+    ) async throws(TagError) -> (targets: [NFCBTarget], isCrowded: Bool) {
+        var targets: [NFCBTarget] = []
+        var isCrowded = false
+        for slot in 0..<UInt8(1 << slotIndex) {
+            let parameter: UInt8 = slotIndex | (waking ? 0x08 : 0)
+            let request = slot == 0 ? Frame([0x05, family, parameter]) : Frame([slot << 4 | 0x05])
+            do throws(LinkError) {
+                let answer = try await link.transceive(request, timeout: Self.answerTimeout)
+                do throws(TagError) {
+                    targets.append(try NFCBTarget(answer.bytes))
+                } catch {
+                    // Not an ATQB: as good as damaged.
+                    isCrowded = true
+                }
+            } catch {
+                if let failure = TagError(fatal: error) { throw failure }
+                // Cards that speak at once damage each other's answers.
+                if error.code != .timeout { isCrowded = true }
+            }
+        }
+        return (targets, isCrowded)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The octets of FeliCa commands, from LEN on (FeliCa Card User's Manual, 4; JIS X 6319-4).
+///
+/// Lite-S authentication, and the MACs that go with it, are cryptography and not here.
+public enum FeliCaCommand {
+    /// A block of a service: the place of the service in the command's list, and the block's number.
+    public struct BlockElement: Sendable, Hashable {
+        /// The service's place in the command's list, 0 to 15.
+        public var service: UInt8
+        /// The block's number.
+        public var block: UInt16
+        /// The access mode, 0 to 7: 0 for reading and writing, 1 for cashback to a purse.
+        public var accessMode: UInt8
+
+        /// Creates an element.
+        public init(block: UInt16, service: UInt8 = 0, accessMode: UInt8 = 0) {
+            self.block = block
+            self.service = service
+            self.accessMode = accessMode
+        }
+
+        /// Two octets up to block 255, three beyond, the block's number little endian (NFC Forum T3T 1.0, 5.6).
+        public var octets: [UInt8] {
+            let head = (accessMode & 7) << 4 | service & 0x0F
+            return block < 256
+                ? [0x80 | head, UInt8(block)]
+                : [head, UInt8(block & 0xFF), UInt8(block >> 8)]
+        }
+    }
+
+    /// Puts LEN and IDm around a command's parameters.
+    ///
+    /// - Parameters:
+    ///   - code: the command's code, which is even.
+    ///   - idm: whom it is for.
+    ///   - parameters: what follows IDm. At most 245 octets.
+    public static func make(_ code: UInt8, idm: [UInt8], _ parameters: [UInt8] = []) -> [UInt8] {
+        let count = 2 + idm.count + parameters.count
+        precondition(count <= 255, "a FeliCa command has at most 255 octets")
+        return [UInt8(count), code] + idm + parameters
+    }
+
+    /// Request Service: the key versions of areas and services, FFFF where there is none.
+    public static func requestService(idm: [UInt8], nodes: [UInt16]) -> [UInt8] {
+        make(0x02, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(littleEndian))
+    }
+
+    /// Request Response: whether the card is there, and its mode.
+    public static func requestResponse(idm: [UInt8]) -> [UInt8] {
+        make(0x04, idm: idm)
+    }
+
+    /// Read Without Encryption, which NFC Forum T3T 1.0, 5.4 calls CHECK.
+    public static func read(idm: [UInt8], services: [UInt16], blocks: [BlockElement]) -> [UInt8] {
+        make(0x06, idm: idm, lists(services, blocks))
+    }
+
+    /// Write Without Encryption, which NFC Forum T3T 1.0, 5.5 calls UPDATE.
+    ///
+    /// - Parameter data: 16 octets for each block.
+    public static func write(
+        idm: [UInt8],
+        services: [UInt16],
+        blocks: [BlockElement],
+        data: [UInt8]
+    ) -> [UInt8] {
+        make(0x08, idm: idm, lists(services, blocks) + data)
+    }
+
+    /// Request System Code: all systems on the card.
+    public static func requestSystemCode(idm: [UInt8]) -> [UInt8] {
+        make(0x0C, idm: idm)
+    }
+
+    /// Request Service v2: key versions for DES and AES.
+    public static func requestServiceV2(idm: [UInt8], nodes: [UInt16]) -> [UInt8] {
+        make(0x32, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(littleEndian))
+    }
+
+    /// Request Specification Version.
+    public static func requestSpecificationVersion(idm: [UInt8]) -> [UInt8] {
+        make(0x3C, idm: idm, [0x00, 0x00])
+    }
+
+    /// Reset Mode.
+    public static func resetMode(idm: [UInt8]) -> [UInt8] {
+        make(0x3E, idm: idm, [0x00, 0x00])
+    }
+
+    private static func lists(_ services: [UInt16], _ blocks: [BlockElement]) -> [UInt8] {
+        [UInt8(services.count)] + services.flatMap(littleEndian) + [UInt8(blocks.count)] + blocks.flatMap(\.octets)
+    }
+
+    private static func littleEndian(_ value: UInt16) -> [UInt8] {
+        [UInt8(value & 0xFF), UInt8(value >> 8)]
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// Finds NFC-F tags (JIS X 6319-4; NFC Forum Digital 2.3, 8.6: SENSF_REQ).
+public struct NFCFPolling: Sendable {
+    /// What the tag is asked for besides IDm and PMm.
+    public enum RequestCode: UInt8, Sendable {
+        case none = 0x00, systemCode = 0x01, communicationPerformance = 0x02
+    }
+
+    /// One answer.
+    public struct Answer: Sendable, Hashable {
+        /// The tag.
+        public var target: NFCFTarget
+        /// The two octets that were asked for; nil when the tag left them out.
+        public var requestData: [UInt8]?
+    }
+
+    /// The link to the field.
+    public let link: any FrameLink
+
+    /// Creates the procedure for a field.
+    ///
+    /// - Parameter link: an NFC-F link.
+    public init(link: any FrameLink) {
+        self.link = link
+    }
+
+    /// Polls once.
+    ///
+    /// - Parameters:
+    ///   - systemCode: the system to look for; FF in either half stands for any.
+    ///   - request: what the tag is asked for besides.
+    ///   - timeSlots: TSN: 0, 1, 3, 7 or 15, one less than the number of slots.
+    /// - Returns: the tags that answered, in the order of their slots. None when nothing answers.
+    /// - Throws: ``TagError`` with `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
+    public func poll(
+        systemCode: UInt16 = NFCFTarget.anySystemCode,
+        request: RequestCode = .systemCode,
+        timeSlots: UInt8 = 0
+    ) async throws(TagError) -> [Answer] {
+        let frame = Frame([
+            0x06, 0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), request.rawValue, timeSlots,
+        ])
+        let octets: [UInt8]
+        do throws(LinkError) {
+            octets = try await link.transceive(frame, timeout: Self.timeout(timeSlots: timeSlots)).bytes
+        } catch {
+            if let failure = TagError(fatal: error) { throw failure }
+            // Silence, or answers in the same slot.
+            return []
+        }
+        var answers: [Answer] = []
+        var rest = octets[...]
+        while let length = rest.first {
+            let answer = Array(rest.prefix(Int(length)))
+            guard answer.count == Int(length), length == 18 || length == 20, answer[1] == 0x01 else {
+                throw TagError(
+                    .badAnswer,
+                    "An answer to polling is not a length of 18 or 20, 01, IDm and PMm (NFC Forum Digital 2.3, 8.6.2)."
+                )
+            }
+            rest = rest.dropFirst(answer.count)
+            let data = answer.count == 20 ? Array(answer[18...]) : nil
+            var code: UInt16? = systemCode >> 8 == 0xFF || systemCode & 0xFF == 0xFF ? nil : systemCode
+            if request == .systemCode, let data { code = UInt16(data[0]) << 8 | UInt16(data[1]) }
+            let target = NFCFTarget(idm: Array(answer[2..<10]), pmm: Array(answer[10..<18]), systemCode: code)
+            if !answers.contains(where: { $0.target.idm == target.idm }) {
+                answers.append(Answer(target: target, requestData: data))
+            }
+        }
+        return answers
+    }
+
+    /// The first slot begins 2.417 ms after the request, and each takes 1.208 ms (NFC Forum Digital 2.3, 8.6.3).
+    static func timeout(timeSlots: UInt8) -> Airtime {
+        Airtime(carrierPeriods: 512 * 64 + 256 * 64 * (Int64(timeSlots) + 1)) + .milliseconds(1)
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// Request flags that are not implied by anything else (ISO/IEC 15693-3, 7.3.1).
+public struct ISO15693RequestFlags: OptionSet, Sendable, Hashable {
+    public var rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Two sub-carriers.
+    public static let dualSubCarriers = Self(rawValue: 0x01)
+    /// The high data rate, which NFC Forum tags use.
+    public static let highDataRate = Self(rawValue: 0x02)
+    /// The request is an inventory.
+    public static let inventory = Self(rawValue: 0x04)
+    /// Protocol extension.
+    public static let protocolExtension = Self(rawValue: 0x08)
+    /// Only the selected tag answers; in an inventory, an AFI follows.
+    public static let select = Self(rawValue: 0x10)
+    /// The UID follows; in an inventory, there is one slot.
+    public static let address = Self(rawValue: 0x20)
+    /// The command's option.
+    public static let option = Self(rawValue: 0x40)
+}
+
+/// The codes of ISO/IEC 15693-3 commands (10.1).
+public struct ISO15693Command: RawRepresentable, Sendable, Hashable {
+    public var rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    public static let inventory = Self(rawValue: 0x01)
+    public static let stayQuiet = Self(rawValue: 0x02)
+    public static let readSingleBlock = Self(rawValue: 0x20)
+    public static let writeSingleBlock = Self(rawValue: 0x21)
+    public static let lockBlock = Self(rawValue: 0x22)
+    public static let readMultipleBlocks = Self(rawValue: 0x23)
+    public static let writeMultipleBlocks = Self(rawValue: 0x24)
+    public static let select = Self(rawValue: 0x25)
+    public static let resetToReady = Self(rawValue: 0x26)
+    public static let writeAFI = Self(rawValue: 0x27)
+    public static let lockAFI = Self(rawValue: 0x28)
+    public static let writeDSFID = Self(rawValue: 0x29)
+    public static let lockDSFID = Self(rawValue: 0x2A)
+    public static let getSystemInformation = Self(rawValue: 0x2B)
+    public static let getMultipleBlockSecurityStatus = Self(rawValue: 0x2C)
+    public static let fastReadMultipleBlocks = Self(rawValue: 0x2D)
+    public static let extendedReadSingleBlock = Self(rawValue: 0x30)
+    public static let extendedWriteSingleBlock = Self(rawValue: 0x31)
+    public static let extendedLockBlock = Self(rawValue: 0x32)
+    public static let extendedReadMultipleBlocks = Self(rawValue: 0x33)
+    public static let extendedWriteMultipleBlocks = Self(rawValue: 0x34)
+    public static let authenticate = Self(rawValue: 0x35)
+    public static let keyUpdate = Self(rawValue: 0x36)
+    public static let challenge = Self(rawValue: 0x39)
+    public static let readBuffer = Self(rawValue: 0x3A)
+    public static let extendedGetSystemInformation = Self(rawValue: 0x3B)
+    public static let extendedGetMultipleBlockSecurityStatus = Self(rawValue: 0x3C)
+}
+
+/// A request of ISO/IEC 15693-3, without its checksum.
+public enum ISO15693Request {
+    /// Puts a request together.
+    ///
+    /// - Parameters:
+    ///   - command: the command; those from A0 on have the manufacturer's code as their first parameter.
+    ///   - flags: the flags; `address` is added when there is a UID.
+    ///   - uid: whom it is for, from E0 on; nil for whoever hears it, or the selected tag.
+    ///   - parameters: what follows.
+    public static func make(
+        _ command: ISO15693Command,
+        flags: ISO15693RequestFlags = .highDataRate,
+        uid: [UInt8]? = nil,
+        _ parameters: [UInt8] = []
+    ) -> [UInt8] {
+        let all = uid == nil ? flags : flags.union(.address)
+        return [all.rawValue, command.rawValue] + (uid ?? []).reversed() + parameters
+    }
+}
+
+/// A response of ISO/IEC 15693-3.
+public enum ISO15693Response: Sendable, Hashable {
+    /// What follows the response flags.
+    case success([UInt8])
+    /// The tag refused with an error code (ISO/IEC 15693-3, 7.4.2).
+    case failure(ISO15693ErrorCode)
+
+    /// Reads a response.
+    ///
+    /// - Parameter frame: the answer. Where the link did not check the checksum, as after an EOF, a right one is removed.
+    /// - Throws: ``TagError`` with `badAnswer`.
+    public init(_ frame: Frame) throws(TagError) {
+        var octets = frame.bytes
+        if frame.checksum == .none, octets.count > 2 {
+            let crc = CyclicRedundancyCheck.b(octets.dropLast(2))
+            if [UInt8(crc & 0xFF), UInt8(crc >> 8)] == Array(octets.suffix(2)) { octets.removeLast(2) }
+        }
+        guard let flags = octets.first, frame.validBitsInLastByte == 8 else {
+            throw TagError(.badAnswer, "A response has no flags (ISO/IEC 15693-3, 7.4).")
+        }
+        if flags & 0x01 != 0 {
+            self = .failure(ISO15693ErrorCode(rawValue: octets.count > 1 ? octets[1] : 0x0F))
+        } else {
+            self = .success(Array(octets.dropFirst()))
+        }
+    }
+}
+
+/// An error code in a response (ISO/IEC 15693-3, 7.4.2).
+public struct ISO15693ErrorCode: RawRepresentable, Error, Sendable, Hashable, CustomStringConvertible {
+    public var rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The code's meaning.
+    public var description: String {
+        switch rawValue {
+        case 0x01: "the command is not supported"
+        case 0x02: "the command is not recognised"
+        case 0x03: "the option is not supported"
+        case 0x0F: "an unknown error"
+        case 0x10: "the block is not available"
+        case 0x11: "the block is locked already"
+        case 0x12: "the block is locked"
+        case 0x13: "the block was not programmed"
+        case 0x14: "the block was not locked"
+        case 0x15: "the block is protected"
+        default: "error code \(String(rawValue, radix: 16))"
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// Finds NFC-V tags: INVENTORY with one slot, and with 16 slots and masks where tags collide (ISO/IEC 15693-3, 8 and
+/// 10.3.1).
+public struct NFCVInventory: Sendable {
+    /// The link to the field.
+    public let link: any FrameLink
+
+    /// How long a tag may take beyond t1.
+    static let answerTimeout = Airtime.milliseconds(1)
+    /// The most rounds of 16 slots: more than any field with tags that keep to the rules needs.
+    static let maximumRounds = 64
+    /// How often a slot that is damaged is looked into without a hint of a collision.
+    static let attempts = 3
+
+    /// Creates the procedure for a field.
+    ///
+    /// - Parameter link: an NFC-V link.
+    public init(link: any FrameLink) {
+        self.link = link
+    }
+
+    /// Finds every tag in the field.
+    ///
+    /// A tag that is alone costs one exchange. Where tags collide, 16 slots tell them apart by the next four bits of
+    /// their UIDs, again and again with a longer mask.
+    ///
+    /// - Parameters:
+    ///   - applicationFamily: AFI; nil for every tag.
+    ///   - limit: the number of tags after which the search ends.
+    /// - Returns: the tags; none when nothing answers.
+    /// - Throws: ``TagError`` with `badAnswer` when tags go on colliding beyond the last bit of the UID,
+    ///   `readerUnavailable`, `unsupported`, `cancelled`.
+    public func findAll(applicationFamily: UInt8? = nil, limit: Int = 16) async throws(TagError) -> [NFCVTarget] {
+        for _ in 0..<Self.attempts {
+            switch try await exchange(request(applicationFamily, slots: 1, mask: [], bits: 0)) {
+            case .silence: return []
+            case .tag(let target): return [target]
+            case .collision: return try await search(applicationFamily, limit)
+            case .damage: continue
+            }
+        }
+        return try await search(applicationFamily, limit)
+    }
+
+    private enum Outcome {
+        case silence, collision, damage
+        case tag(NFCVTarget)
+    }
+
+    /// A mask: so many bits of the UID from its end, in octets from the last one on.
+    private struct Mask {
+        var octets: [UInt8] = []
+        var bits = 0
+
+        func appending(slot: Int) -> Mask {
+            var result = self
+            if bits % 8 == 0 {
+                result.octets.append(UInt8(slot))
+            } else {
+                result.octets[result.octets.count - 1] |= UInt8(slot) << 4
+            }
+            result.bits += 4
+            return result
+        }
+    }
+
+    private func search(_ family: UInt8?, _ limit: Int) async throws(TagError) -> [NFCVTarget] {
+        var found: [NFCVTarget] = []
+        var masks = [Mask()]
+        var rounds = 0
+        while let mask = masks.popLast(), found.count < limit {
+            rounds += 1
+            guard rounds <= Self.maximumRounds else { break }
+            for slot in 0..<16 where found.count < limit {
+                // The EOF alone moves on to the next slot.
+                let frame =
+                    slot == 0
+                    ? request(family, slots: 16, mask: mask.octets, bits: mask.bits)
+                    : Frame([], checksum: .none)
+                switch try await exchange(frame) {
+                case .silence: continue
+                case .tag(let target):
+                    if !found.contains(where: { $0.uid == target.uid }) { found.append(target) }
+                case .collision, .damage:
+                    guard mask.bits < 60 else {
+                        throw TagError(.badAnswer, "Tags collide on every bit of their UIDs (ISO/IEC 15693-3, 8.1).")
+                    }
+                    masks.append(mask.appending(slot: slot))
+                }
+            }
+        }
+        return found
+    }
+
+    private func exchange(_ frame: Frame) async throws(TagError) -> Outcome {
+        do throws(LinkError) {
+            let answer = try await link.transceive(frame, timeout: Self.answerTimeout)
+            do throws(TagError) {
+                guard case .success(let octets) = try ISO15693Response(answer), octets.count == 9 else {
+                    return .damage
+                }
+                return .tag(NFCVTarget(uid: octets[1...].reversed(), dsfid: octets[0]))
+            } catch {
+                return .damage
+            }
+        } catch {
+            if let failure = TagError(fatal: error) { throw failure }
+            switch error.code {
+            case .timeout: return .silence
+            case .collision: return .collision
+            default: return .damage
+            }
+        }
+    }
+
+    private func request(_ family: UInt8?, slots: Int, mask: [UInt8], bits: Int) -> Frame {
+        var flags: ISO15693RequestFlags = [.highDataRate, .inventory]
+        if slots == 1 { flags.insert(.address) }
+        if family != nil { flags.insert(.select) }
+        let parameters = (family.map { [$0] } ?? []) + [UInt8(bits)] + mask
+        return Frame(ISO15693Request.make(.inventory, flags: flags, parameters))
+    }
+}

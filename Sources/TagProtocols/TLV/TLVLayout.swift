@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the NDEF message TLV is in a data area, octet by octet, around those that are not for data.
+struct TLVLayout: Equatable {
+    /// From the TLV's type to the end of the data area.
+    var area: Range<Int>
+    /// Lock and reserved octets in it, ascending and apart from each other.
+    var reserved: [Range<Int>]
+    /// The lock octets that control TLVs name, wherever they are.
+    var locks: [Range<Int>] = []
+    /// The length of the message that is there.
+    var messageLength: Int
+    /// How many octets the length takes on the tag: 1 or 3.
+    var lengthSize: Int
+
+    init(area: Range<Int>, reserved: [Range<Int>], messageLength: Int = 0, lengthSize: Int = 1) {
+        self.area = area
+        self.reserved = Self.merged(reserved, in: area)
+        self.messageLength = messageLength
+        self.lengthSize = lengthSize
+    }
+
+    /// How many octets for data there are.
+    var count: Int { area.count - reserved.reduce(0) { $0 + $1.count } }
+
+    /// The longest message that fits from the TLV's type on: two octets of TLV up to 254, four beyond. A length has 16
+    /// bits, of which FFFF is reserved.
+    var capacity: Int {
+        count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4))
+    }
+
+    /// The addresses of octets for data, counted from the TLV's type.
+    func addresses(_ places: Range<Int>) -> [Int] {
+        var result: [Int] = []
+        result.reserveCapacity(places.count)
+        var address = area.lowerBound
+        var place = 0
+        var gaps = reserved[...]
+        while place < places.upperBound, address < area.upperBound {
+            if let gap = gaps.first, gap.contains(address) {
+                address = gap.upperBound
+                gaps = gaps.dropFirst()
+                continue
+            }
+            let stop = min(gaps.first?.lowerBound ?? area.upperBound, area.upperBound)
+            let run = min(stop - address, places.upperBound - place)
+            if place + run > places.lowerBound {
+                let skip = max(0, places.lowerBound - place)
+                result += address + skip..<address + run
+            }
+            place += run
+            address += run
+        }
+        return result
+    }
+
+    /// The addresses of the octets of the present message.
+    var messageAddresses: [Int] {
+        addresses(1 + lengthSize..<1 + lengthSize + messageLength)
+    }
+
+    private static func merged(_ ranges: [Range<Int>], in area: Range<Int>) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        for range in ranges.map({ $0.clamped(to: area) }).filter({ !$0.isEmpty }).sorted(by: {
+            $0.lowerBound < $1.lowerBound
+        }) {
+            if let last = result.last, range.lowerBound <= last.upperBound {
+                result[result.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                result.append(range)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Walks through the TLVs of a data area to the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3;
+/// T5T 1.0, 4.4).
+///
+/// It asks for octets as it needs them, and every step moves it on, so that an area of nothing but NULL TLVs ends.
+struct TLVWalk {
+    /// What to do next.
+    enum Action: Equatable {
+        /// Read the octet at this address, and go on.
+        case read(address: Int)
+        /// The message has been found.
+        case found(TLVLayout)
+    }
+
+    private let area: Range<Int>
+    private let specification: String
+    private let hasControls: Bool
+    private var position: Int
+    private var reserved: [Range<Int>]
+    private var locks: [Range<Int>] = []
+    /// More control TLVs than a tag can have a use for.
+    private static let maximumControls = 32
+
+    /// Creates a walk.
+    ///
+    /// - Parameters:
+    ///   - area: the data area.
+    ///   - reserved: octets in it that are never for data.
+    ///   - hasControls: whether lock and memory control TLVs count, as they do on Type 1 and 2.
+    ///   - specification: what errors name.
+    init(area: Range<Int>, reserved: [Range<Int>] = [], hasControls: Bool, specification: String) {
+        self.area = area
+        self.reserved = reserved
+        self.hasControls = hasControls
+        self.specification = specification
+        self.position = area.lowerBound
+    }
+
+    /// Goes on as far as the memory is known.
+    ///
+    /// - Throws: ``TagError`` with `noMessageTLV` or `lengthOverrun`.
+    mutating func advance(in memory: TLVMemory) throws(TagError) -> Action {
+        while true {
+            let rest = TLVLayout(area: min(position, area.upperBound)..<area.upperBound, reserved: reserved)
+            let header = rest.addresses(0..<5)
+            guard let start = header.first else {
+                throw TagError(.noMessageTLV, "The data area ends without an NDEF message TLV (\(specification)).")
+            }
+            guard let type = memory[start] else { return .read(address: start) }
+            if type == 0x00 {
+                position = start + 1
+                continue
+            }
+            if type == 0xFE {
+                throw TagError(
+                    .noMessageTLV,
+                    "A terminator TLV comes before any NDEF message TLV (\(specification))."
+                )
+            }
+            guard header.count > 1 else { throw overrun(type) }
+            guard let first = memory[header[1]] else { return .read(address: header[1]) }
+            var length = Int(first)
+            var lengthSize = 1
+            if first == 0xFF {
+                guard header.count > 3 else { throw overrun(type) }
+                guard let high = memory[header[2]] else { return .read(address: header[2]) }
+                guard let low = memory[header[3]] else { return .read(address: header[3]) }
+                length = Int(high) << 8 | Int(low)
+                lengthSize = 3
+            }
+            guard 1 + lengthSize + length <= rest.count else { throw overrun(type) }
+            if type == 0x03 {
+                var layout = TLVLayout(
+                    area: start..<area.upperBound,
+                    reserved: reserved,
+                    messageLength: length,
+                    lengthSize: lengthSize
+                )
+                layout.locks = locks
+                return .found(layout)
+            }
+            let places = 1 + lengthSize + length
+            if hasControls, type == 0x01 || type == 0x02, places == 5 {
+                for address in header[2...] where memory[address] == nil { return .read(address: address) }
+                let value = header[2...].map { memory[$0] ?? 0 }
+                let range = Self.range(value, isLock: type == 0x01)
+                if reserved.count < Self.maximumControls {
+                    reserved.append(range)
+                    if type == 0x01 { locks.append(range) }
+                }
+            }
+            position = (rest.addresses(places - 1..<places).first ?? area.upperBound) + 1
+        }
+    }
+
+    /// The octets that a control TLV's value names: page address, octet offset, size, octets of a page.
+    private static func range(_ value: [UInt8], isLock: Bool) -> Range<Int> {
+        let start = (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
+        let size = value[1] == 0 ? 256 : Int(value[1])
+        return start..<start + (isLock ? (size + 7) / 8 : size)
+    }
+
+    private func overrun(_ type: UInt8) -> TagError {
+        let name = type == 0x03 ? "The NDEF message TLV" : "The TLV of type \(type)"
+        return TagError(.lengthOverrun, "\(name) runs past the end of the data area (\(specification)).")
+    }
+}

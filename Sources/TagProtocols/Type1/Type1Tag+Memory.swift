@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reading and writing the memory.
+extension Type1Tag {
+    /// Octets that RALL brings.
+    static let staticSize = 120
+    /// Octets of a segment.
+    static let segmentSize = 128
+    /// Octets of a block.
+    static let blockSize = 8
+    /// From how many blocks of a segment on RSEG takes less time than a READ8 for each.
+    static let blocksWorthSegment = 6
+
+    /// Reads all of the static memory: RALL (NFC Forum T1T 1.2, 5.4).
+    func readStaticMemory() async throws(TagError) {
+        guard memory[Self.staticSize - 1] == nil else { return }
+        let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
+        guard answer[0] == target?.headerROM0, Array(answer[2..<6]) == target?.uid else {
+            throw TagError(.badAnswer, "RALL gives another header or UID than RID (NFC Forum T1T 1.2, 5.4).")
+        }
+        memory.store(answer[2...], at: 0)
+    }
+
+    /// Reads those blocks of a range of octets that have not been read.
+    func fetch(_ addresses: Range<Int>) async throws(TagError) {
+        try await readStaticMemory()
+        let blocks =
+            addresses.lowerBound / Self.blockSize..<(addresses.upperBound + Self.blockSize - 1) / Self.blockSize
+        var wanted = blocks.filter { memory[$0 * Self.blockSize] == nil }
+        guard !isStatic else {
+            guard wanted.isEmpty else {
+                throw TagError(.lengthOverrun, "The data area goes beyond the static memory (NFC Forum T1T 1.2, 4.2).")
+            }
+            return
+        }
+        let perSegment = Self.segmentSize / Self.blockSize
+        while let first = wanted.first {
+            let segment = first / perSegment
+            let inSegment = wanted.prefix { $0 / perSegment == segment }
+            if inSegment.count >= Self.blocksWorthSegment, segment < 16 {
+                let command: [UInt8] = [0x10, UInt8(segment << 4)] + [UInt8](repeating: 0, count: 8)
+                let answer = try await exchange(command, answerLength: 1 + Self.segmentSize)
+                try check(answer[0], UInt8(segment << 4), "RSEG")
+                memory.store(answer[1...], at: segment * Self.segmentSize)
+            } else {
+                for block in inSegment {
+                    let command: [UInt8] = [0x02, UInt8(block)] + [UInt8](repeating: 0, count: 8)
+                    let answer = try await exchange(command, answerLength: 1 + Self.blockSize)
+                    try check(answer[0], UInt8(block), "READ8")
+                    memory.store(answer[1...], at: block * Self.blockSize)
+                }
+            }
+            wanted.removeFirst(inSegment.count)
+        }
+    }
+
+    /// Writes a unit: an octet with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). The tag answers
+    /// with what it holds then, which is compared.
+    ///
+    /// - Parameters:
+    ///   - octets: the unit's octets.
+    ///   - unit: the unit.
+    ///   - isErasing: whether bits are cleared too; without, they are only set.
+    /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else afterwards.
+    func write(_ octets: [UInt8], to unit: Int, isErasing: Bool = true) async throws(TagError) {
+        memory.forget(unit)
+        layout = nil
+        let command: UInt8 =
+            isStatic ? (isErasing ? 0x53 : 0x1A) : (isErasing ? 0x54 : 0x1B)
+        let answer: [UInt8]
+        do throws(TagError) {
+            answer = try await exchange(
+                [command, UInt8(unit)] + octets,
+                answerLength: 1 + octets.count,
+                timeout: Self.writeTimeout
+            )
+        } catch {
+            guard error.code == .badAnswer else { throw error }
+            throw TagError(.updateFailed, error.reason, link: error.link)
+        }
+        memory.store(answer[1...], at: unit * memory.unitSize)
+        let isDone = zip(answer[1...], octets).allSatisfy { isErasing ? $0 == $1 : $0 & $1 == $1 }
+        guard answer[0] == UInt8(unit), isDone else {
+            throw TagError(
+                .updateFailed,
+                "The tag does not hold what was written to \(isStatic ? "octet" : "block") \(unit): it is locked."
+            )
+        }
+    }
+
+    private func check(_ echo: UInt8, _ sent: UInt8, _ name: String) throws(TagError) {
+        guard echo == sent else {
+            throw TagError(.badAnswer, "The answer to \(name) is for another address (NFC Forum T1T 1.2, 5).")
+        }
+    }
+}

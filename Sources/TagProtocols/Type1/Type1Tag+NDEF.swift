@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Type1Tag {
+    /// Runs the NDEF detection procedure: RALL, and on larger tags what the TLVs lead to (NFC Forum T1T 1.2, 6.3).
+    ///
+    /// - Returns: what was found. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused` when
+    ///   reading is not free, `tagLost`, `badAnswer`, `cancelled`.
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let layout = try await locate()
+        return NDEFDetection(
+            access: try container().isWritable ? .readWrite : .readOnly,
+            capacity: layout.capacity,
+            messageLength: layout.messageLength
+        )
+    }
+
+    /// Reads the NDEF message (NFC Forum T1T 1.2, 6.4).
+    ///
+    /// - Returns: the message's octets; none when the tag is empty. What has been read is not fetched again.
+    /// - Throws: ``TagError`` as ``detectNDEF()`` does.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let addresses = try await locate().messageAddresses
+        // Reserved blocks are left out.
+        for run in runs(addresses) { try await fetch(run) }
+        return addresses.map { memory[$0] ?? 0 }
+    }
+
+    /// Writes an NDEF message so that a tag that is lost between two writes holds the old message, none, or the new one
+    /// (NFC Forum T1T 1.2, 6.5). Each write's answer is compared with what was written.
+    ///
+    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when an
+    ///   octet did not change, `tagLost`, and as ``detectNDEF()`` does.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        let layout = try await locate()
+        guard try container().isWritable else {
+            throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1).")
+        }
+        guard message.count <= layout.capacity else {
+            throw TagError(
+                .messageTooLong,
+                "The message has \(message.count) octets, and the tag has room for \(layout.capacity)."
+            )
+        }
+        let size = memory.unitSize
+        let plan = TLVWritePlan(message, layout: layout, unitSize: size)
+        for unit in plan.unitsToPreserve { try await fetch(unit * size..<(unit + 1) * size) }
+        let locked = plan.units.first { isLocked(block: $0 * size / Self.blockSize) }
+        guard locked == nil else {
+            throw TagError(.readOnly, "A block of the data area is locked (NFC Forum T1T 1.2, 4.3).")
+        }
+        for step in plan.steps(memory) { try await write(step.octets, to: step.unit) }
+        var written = layout
+        written.messageLength = message.count
+        written.lengthSize = message.count <= 254 ? 1 : 3
+        self.layout = written
+    }
+
+    /// Makes the tag read-only, for ever: the container's write access, the static lock bits, then those that a lock
+    /// control TLV names (NFC Forum T1T 1.2, 6.6).
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed`, `tagLost`, and as ``detectNDEF()`` does.
+    public func lock() async throws(TagError) {
+        let layout = try await locate()
+        guard try container().isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
+        let access = Type1CapabilityContainer.address + 3
+        try await set([(memory[access] ?? 0) | 0x0F], at: access, isErasing: true)
+        try await set([0xFF, 0xFF], at: Self.staticLocks.lowerBound, isErasing: false)
+        for range in layout.locks where range.upperBound <= Self.maximumSize {
+            try await set([UInt8](repeating: 0xFF, count: range.count), at: range.lowerBound, isErasing: false)
+        }
+        self.layout = layout
+    }
+
+    /// Makes an empty NDEF tag of a Topaz 96 or 512.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` for other products, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        let content: [UInt8]
+        try await prepare()
+        switch (target?.headerROM0, target?.headerROM1) {
+        case (0x11, _): content = [0xE1, 0x10, 0x0E, 0x00, 0x03, 0x00, 0xFE, 0x00]
+        case (0x12, 0x4C):
+            content = [
+                0xE1, 0x10, 0x3F, 0x00, 0x01, 0x03, 0xF2, 0x30, 0x33, 0x02, 0x03, 0xF0, 0x02, 0x03, 0x03, 0x00,
+            ]
+        default: throw TagError(.unsupported, "Only Topaz 96 and Topaz 512 can be formatted.")
+        }
+        try await readStaticMemory()
+        if let present = try? container(), !present.isWritable {
+            throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1).")
+        }
+        // From the end, so that E1 comes last.
+        let size = memory.unitSize
+        for start in stride(from: 0, to: content.count, by: size).reversed() {
+            let unit = (Type1CapabilityContainer.address + start) / size
+            try await write(Array(content[start..<start + size]), to: unit)
+        }
+    }
+
+    /// LOCK-0 and LOCK-1: bit n for block n.
+    static let staticLocks = 112..<114
+
+    private func isLocked(block: Int) -> Bool {
+        guard block < 16, let octet = memory[Self.staticLocks.lowerBound + block / 8] else { return false }
+        return octet >> (block % 8) & 1 != 0
+    }
+
+    /// Writes octets wherever they are in their units.
+    private func set(_ octets: [UInt8], at address: Int, isErasing: Bool) async throws(TagError) {
+        let size = memory.unitSize
+        let units = address / size..<(address + octets.count + size - 1) / size
+        for unit in units {
+            var content = [UInt8](repeating: 0, count: size)
+            if isErasing {
+                try await fetch(unit * size..<(unit + 1) * size)
+                content = memory.unit(unit) ?? content
+            }
+            for index in 0..<size {
+                let place = unit * size + index - address
+                if octets.indices.contains(place) { content[index] = octets[place] }
+            }
+            try await write(content, to: unit, isErasing: isErasing)
+        }
+    }
+
+    private func container() throws(TagError) -> Type1CapabilityContainer {
+        let start = Type1CapabilityContainer.address
+        return try Type1CapabilityContainer((start..<start + 4).compactMap { memory[$0] })
+    }
+
+    private func locate() async throws(TagError) -> TLVLayout {
+        if let lost { throw lost }
+        if let layout { return layout }
+        try await prepare()
+        guard target?.hasNDEF == true else {
+            throw TagError(
+                .noCapabilityContainer,
+                "HR0 is not 1x: no NDEF (NFC Forum T1T 1.2, 5.3)."
+            )
+        }
+        try await readStaticMemory()
+        let container = try container()
+        guard container.isReadable else {
+            throw TagError(.refused, "The capability container does not grant reading (NFC Forum T1T 1.2, 6.1).")
+        }
+        var walk = TLVWalk(
+            area: container.area,
+            reserved: [Type1CapabilityContainer.reserved],
+            hasControls: !isStatic,
+            specification: "NFC Forum T1T 1.2, 2.4"
+        )
+        while true {
+            switch try walk.advance(in: memory) {
+            case .found(let found):
+                layout = found
+                return found
+            case .read(let address): try await fetch(address..<address + 1)
+            }
+        }
+    }
+
+    /// Addresses that follow each other, as ranges.
+    private func runs(_ addresses: [Int]) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        for address in addresses {
+            if let last = result.last, last.upperBound == address {
+                result[result.count - 1] = last.lowerBound..<address + 1
+            } else {
+                result.append(address..<address + 1)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// A Type 1 tag from the reader's side: Topaz 96 and Topaz 512 (NFC Forum T1T 1.2).
+///
+/// ```swift
+/// let tag = Type1Tag(link: link)
+/// let message = try await tag.readNDEF()
+/// ```
+public final class Type1Tag: ForumTag {
+    /// The tag's platform: always Type 1.
+    public var type: ForumTagType { .type1 }
+
+    /// The tag as RID found it; nil before RID was sent, which ``prepare()`` or the first procedure does.
+    public internal(set) var target: Type1Target?
+
+    /// The link over which it is reached.
+    public let link: any FrameLink
+
+    /// The UID's seven octets; nil before the memory has been read.
+    public var uid: [UInt8]? {
+        memory[6] == nil ? nil : (0..<7).compactMap { memory[$0] }
+    }
+
+    /// What is known of the memory.
+    var memory: TLVMemory
+    /// Where the message is, when it has been found.
+    var layout: TLVLayout?
+    /// The error that every procedure ends with once the tag is lost.
+    var lost: TagError?
+
+    /// How often a command is tried again. All commands sent here may be repeated.
+    static let retries = 2
+    /// How long the tag may take to answer.
+    static let answerTimeout = Airtime.milliseconds(2)
+    /// How long the tag may take to write: erase and write (Topaz data sheet: 7 ms), and tolerance.
+    static let writeTimeout = Airtime.milliseconds(10)
+    /// The largest memory that a capability container can name.
+    static let maximumSize = 2048
+
+    /// Takes over a tag.
+    ///
+    /// - Parameters:
+    ///   - target: the tag as RID found it, when it did.
+    ///   - link: the NFC-A link over which it is reached.
+    public init(target: Type1Target? = nil, link: any FrameLink) {
+        self.link = link
+        self.memory = TLVMemory(unitSize: 1, limit: Self.maximumSize)
+        if let target { identified(target) }
+    }
+
+    /// Sends RID, unless that was done.
+    public func prepare() async throws(TagError) {
+        if let lost { throw lost }
+        guard target == nil else { return }
+        do throws(TagError) {
+            identified(try await Type1Target.identify(link: link))
+        } catch {
+            if error.code == .tagLost { lost = error }
+            throw error
+        }
+    }
+
+    private func identified(_ target: Type1Target) {
+        self.target = target
+        memory = TLVMemory(unitSize: target.isStatic ? 1 : 8, limit: Self.maximumSize)
+    }
+
+    /// Whether the tag has static memory alone.
+    var isStatic: Bool { target?.isStatic ?? true }
+
+    /// Takes it that the tag answers again. It has no state to forget.
+    public func wasActivated() {
+        lost = nil
+    }
+
+    /// Says whether the tag still answers, by RID.
+    ///
+    /// - Returns: false when the tag is gone or another one is in its place.
+    public func isPresent() async -> Bool {
+        guard lost == nil else { return false }
+        do throws(TagError) {
+            let present = try await Type1Target.identify(link: link)
+            return target == nil || present == target
+        } catch {
+            return false
+        }
+    }
+
+    /// Sends a command, with the UID behind it, until it is answered.
+    ///
+    /// - Parameters:
+    ///   - octets: the command and its parameters.
+    ///   - answerLength: how many octets the answer has.
+    ///   - timeout: how long the tag may take.
+    func exchange(
+        _ octets: [UInt8],
+        answerLength: Int,
+        timeout: Airtime = Type1Tag.answerTimeout
+    ) async throws(TagError) -> [UInt8] {
+        try await prepare()
+        let uid = target?.uid ?? []
+        var failure = LinkError(.timeout, "The tag does not answer.")
+        for _ in 0...Self.retries {
+            do throws(LinkError) {
+                let answer = try await link.transceive(Frame(octets + uid, checksum: .crcB), timeout: timeout)
+                guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
+                    throw LinkError(
+                        .protocolViolation,
+                        "An answer has \(answer.bytes.count) octets and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
+                    )
+                }
+                return answer.bytes
+            } catch {
+                failure = error
+                if TagError(fatal: error) != nil { break }
+            }
+        }
+        let error = TagError(link: failure)
+        if error.code == .tagLost { lost = error }
+        throw error
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Block 0 of a Type 3 tag, the attribute information block (NFC Forum T3T 1.0, 6.1).
+struct Type3AttributeBlock: Equatable {
+    /// The mapping version: 0x10 is 1.0.
+    var version: UInt8
+    /// Nbr: how many blocks one CHECK reads.
+    var blocksPerRead: Int
+    /// Nbw: how many blocks one UPDATE writes.
+    var blocksPerWrite: Int
+    /// Nmaxb: how many blocks there are for a message.
+    var blockCount: Int
+    /// Four octets that are not in use, as they are.
+    var unused: [UInt8]
+    /// WriteF: not 0 while a write is under way.
+    var writeFlag: UInt8
+    /// RWFlag: 1 when the tag may be written.
+    var accessFlag: UInt8
+    /// Ln: the message's length.
+    var messageLength: Int
+
+    /// WriteF of a write that is under way.
+    static let writeOn: UInt8 = 0x0F
+    /// Octets of a block.
+    static let blockSize = 16
+
+    /// The longest message.
+    var capacity: Int { blockCount * Self.blockSize }
+    /// Whether the tag may be written.
+    var isWritable: Bool { accessFlag == 0x01 && blocksPerWrite > 0 }
+    /// Whether an earlier write was cut off while there was a message: then what is there can't be trusted. A write of
+    /// ours sets the length to 0 together with WriteF, and leaves an empty tag.
+    var isTorn: Bool { writeFlag != 0 && messageLength > 0 }
+
+    /// Creates a block.
+    init(blocksPerRead: Int, blocksPerWrite: Int, blockCount: Int) {
+        self.version = 0x10
+        self.blocksPerRead = blocksPerRead
+        self.blocksPerWrite = blocksPerWrite
+        self.blockCount = blockCount
+        self.unused = [0, 0, 0, 0]
+        self.writeFlag = 0
+        self.accessFlag = 1
+        self.messageLength = 0
+    }
+
+    /// Reads a block.
+    ///
+    /// - Parameter octets: the block's 16 octets.
+    /// - Throws: ``TagError`` with `badChecksum`, `badVersion`, `noCapabilityContainer`.
+    init(_ octets: [UInt8]) throws(TagError) {
+        guard octets.count == Self.blockSize, octets.contains(where: { $0 != 0 }) else {
+            throw TagError(.noCapabilityContainer, "The attribute information block is empty (NFC Forum T3T 1.0, 6.1).")
+        }
+        guard Self.checksum(octets[..<14]) == [octets[14], octets[15]] else {
+            throw TagError(
+                .badChecksum,
+                "The checksum of the attribute information block is wrong (NFC Forum T3T 1.0, 6.1)."
+            )
+        }
+        guard octets[0] >> 4 == 1 else {
+            throw TagError(
+                .badVersion,
+                "The mapping version is \(octets[0] >> 4).\(octets[0] & 0x0F); 1 is known (NFC Forum T3T 1.0, 6.2)."
+            )
+        }
+        version = octets[0]
+        blocksPerRead = Int(octets[1])
+        blocksPerWrite = Int(octets[2])
+        blockCount = Int(octets[3]) << 8 | Int(octets[4])
+        unused = Array(octets[5..<9])
+        writeFlag = octets[9]
+        accessFlag = octets[10]
+        messageLength = Int(octets[11]) << 16 | Int(octets[12]) << 8 | Int(octets[13])
+        guard blocksPerRead > 0 else {
+            throw TagError(.noCapabilityContainer, "Nbr is 0: nothing can be read (NFC Forum T3T 1.0, 6.1).")
+        }
+        guard messageLength <= capacity else {
+            throw TagError(
+                .lengthOverrun,
+                "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
+            )
+        }
+    }
+
+    /// The block's 16 octets, with their checksum.
+    var octets: [UInt8] {
+        var result = [
+            version, UInt8(blocksPerRead), UInt8(blocksPerWrite), UInt8(blockCount >> 8), UInt8(blockCount & 0xFF),
+        ]
+        result += unused + [writeFlag, accessFlag]
+        result += [UInt8(messageLength >> 16 & 0xFF), UInt8(messageLength >> 8 & 0xFF), UInt8(messageLength & 0xFF)]
+        return result + Self.checksum(result[...])
+    }
+
+    private static func checksum(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+        let sum = octets.reduce(0) { $0 + Int($1) }
+        return [UInt8(sum >> 8 & 0xFF), UInt8(sum & 0xFF)]
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension Type3Tag {
+    /// Runs the NDEF detection procedure: poll for system 12FC unless that was done, and CHECK block 0
+    /// (NFC Forum T3T 1.0, 6.4.1).
+    ///
+    /// A WriteF that is on with a length says that a write was cut off: `writeInProgress`, and the tag can be written
+    /// all the same. With a length of 0 there is nothing to distrust, and the tag counts as empty.
+    ///
+    /// - Returns: what was found. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` when there is no NDEF system or no attribute block,
+    ///   `badChecksum`, `badVersion`, `lengthOverrun`, `writeInProgress`, `tagLost`, `badAnswer`, `cancelled`.
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let attributes = try await readAttributes()
+        guard !attributes.isTorn else {
+            throw TagError(
+                .writeInProgress,
+                "WriteF is on: an earlier write was cut off, and the message can't be trusted (NFC Forum T3T 1.0, 6.4.2)."
+            )
+        }
+        return NDEFDetection(
+            access: attributes.isWritable ? .readWrite : .readOnly,
+            capacity: attributes.capacity,
+            messageLength: attributes.messageLength
+        )
+    }
+
+    /// Reads the NDEF message, Nbr blocks at a time (NFC Forum T3T 1.0, 6.4.1).
+    ///
+    /// - Returns: the message's octets; none when the tag is empty.
+    /// - Throws: ``TagError`` as ``detectNDEF()`` does, and `refused` when the tag keeps blocks back.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let length = try await detectNDEF().messageLength
+        if let message { return message }
+        guard let attributes else { return [] }
+        let size = Type3AttributeBlock.blockSize
+        let end = 1 + (length + size - 1) / size
+        let most = min(attributes.blocksPerRead, maximumBlocksPerRead)
+        var octets: [UInt8] = []
+        var block = 1
+        while block < end {
+            let next = min(end, block + most)
+            octets += try await check(block..<next)
+            block = next
+        }
+        let read = Array(octets.prefix(length))
+        message = read
+        return read
+    }
+
+    /// Reads and checks the attribute block.
+    func readAttributes() async throws(TagError) -> Type3AttributeBlock {
+        if let lost { throw lost }
+        if let attributes { return attributes }
+        try await selectSystem()
+        let octets: [UInt8]
+        do throws(TagError) {
+            octets = try await check(0..<1)
+        } catch {
+            guard error.code == .refused else { throw error }
+            throw TagError(.noCapabilityContainer, "The attribute block can't be read: \(error.reason)")
+        }
+        let read = try Type3AttributeBlock(octets)
+        attributes = read
+        return read
+    }
+
+    /// Polls for system 12FC when the tag was found by another.
+    private func selectSystem() async throws(TagError) {
+        guard target.systemCode != NFCFTarget.ndefSystemCode else { return }
+        let polling = NFCFPolling(link: link)
+        for _ in 0...FeliCaCard.retries {
+            let answers = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode, request: .none)
+            // The systems of one card share the lower 60 bits of their IDm.
+            let tail = target.idm.dropFirst()
+            if let answer = answers.first(where: { $0.target.idm.dropFirst() == tail }) ?? answers.first {
+                guard answer.target.idm.dropFirst() == tail else { break }
+                target = answer.target
+                return
+            }
+        }
+        throw TagError(
+            .noCapabilityContainer,
+            "The tag does not answer to polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
+        )
+    }
+
+    /// How many blocks an answer to CHECK holds: 15 by the standard, fewer when the reader's frames are short.
+    var maximumBlocksPerRead: Int {
+        max(1, min(15, (link.maximumFrameLength - 2 - 13) / Type3AttributeBlock.blockSize))
+    }
+}

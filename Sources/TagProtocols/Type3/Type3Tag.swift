@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// A Type 3 tag from the reader's side: FeliCa Lite-S, FeliCa Standard and their like (NFC Forum T3T 1.0).
+///
+/// ```swift
+/// let answers = try await NFCFPolling(link: link).poll(systemCode: NFCFTarget.ndefSystemCode)
+/// if let answer = answers.first {
+///     let message = try await Type3Tag(target: answer.target, link: link).readNDEF()
+/// }
+/// ```
+///
+/// Lite-S authentication is cryptography and not here: a tag whose blocks want a MAC refuses, and says so.
+public final class Type3Tag: ForumTag {
+    /// The tag's platform: always Type 3.
+    public var type: ForumTagType { .type3 }
+
+    /// The link over which the tag is reached.
+    public let link: any FrameLink
+
+    /// The tag as polling found it. When it was polled for another system, detection polls for 12FC and puts what it
+    /// finds here.
+    public internal(set) var target: NFCFTarget
+
+    /// The attribute information block, when it has been read and is good.
+    var attributes: Type3AttributeBlock?
+    /// What has been read of the message.
+    var message: [UInt8]?
+    /// The error that every procedure ends with once the tag is lost.
+    var lost: TagError?
+
+    /// The services of NDEF tags: reading without encryption (NFC Forum T3T 1.0, 5.4).
+    static let readService: UInt16 = 0x000B
+    /// Reading and writing without encryption (NFC Forum T3T 1.0, 5.5).
+    static let writeService: UInt16 = 0x0009
+
+    /// Takes over a tag.
+    ///
+    /// - Parameters:
+    ///   - target: the tag as polling found it, best for system 12FC.
+    ///   - link: the NFC-F link over which it was found.
+    public init(target: NFCFTarget, link: any FrameLink) {
+        self.target = target
+        self.link = link
+    }
+
+    /// Takes it that the tag answers again. What was read of it stays good.
+    public func wasActivated() {
+        lost = nil
+    }
+
+    /// Says whether the tag still answers, by polling for its system.
+    ///
+    /// - Returns: false when the tag is gone or another one is in its place.
+    public func isPresent() async -> Bool {
+        let polling = NFCFPolling(link: link)
+        for _ in 0...FeliCaCard.retries {
+            let answers = try? await polling.poll(
+                systemCode: target.systemCode ?? NFCFTarget.anySystemCode,
+                request: .none
+            )
+            if let answers, answers.contains(where: { $0.target.idm == target.idm }) { return true }
+        }
+        return false
+    }
+
+    /// The tag as a card that takes commands.
+    var card: FeliCaCard { FeliCaCard(link: link, target: target) }
+
+    /// Reads blocks that lie one after the other.
+    ///
+    /// - Throws: ``TagError`` with `refused` when the tag answers with status flags.
+    func check(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
+        if let lost { throw lost }
+        let elements = blocks.map { FeliCaCommand.BlockElement(block: UInt16(truncatingIfNeeded: $0)) }
+        let result: Result<[UInt8], FeliCaCard.Status>
+        do throws(TagError) {
+            result = try await card.read(services: [Self.readService], blocks: elements)
+        } catch {
+            throw remember(error)
+        }
+        switch result {
+        case .success(let octets): return octets
+        case .failure(let status):
+            throw TagError(
+                .refused,
+                "CHECK of blocks \(blocks.lowerBound) to \(blocks.upperBound - 1) gave \(status) (NFC Forum T3T 1.0, 5.4)."
+            )
+        }
+    }
+
+    /// Writes blocks that lie one after the other.
+    ///
+    /// - Throws: ``TagError`` with `updateFailed` when the tag answers with status flags.
+    func update(_ first: Int, _ octets: [UInt8]) async throws(TagError) {
+        if let lost { throw lost }
+        let count = octets.count / Type3AttributeBlock.blockSize
+        let elements = (first..<first + count).map {
+            FeliCaCommand.BlockElement(block: UInt16(truncatingIfNeeded: $0))
+        }
+        let status: FeliCaCard.Status
+        do throws(TagError) {
+            status = try await card.write(services: [Self.writeService], blocks: elements, data: octets)
+        } catch {
+            let error = remember(error)
+            guard error.code == .badAnswer else { throw error }
+            throw TagError(.updateFailed, error.reason, link: error.link)
+        }
+        guard status.isSuccess else {
+            throw TagError(
+                .updateFailed,
+                "UPDATE of blocks \(first) to \(first + count - 1) gave \(status) (NFC Forum T3T 1.0, 5.5)."
+            )
+        }
+    }
+
+    func remember(_ error: TagError) -> TagError {
+        if error.code == .tagLost { lost = error }
+        return error
+    }
+}

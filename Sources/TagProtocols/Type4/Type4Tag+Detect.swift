@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Type4Tag {
+    /// Runs the NDEF detection procedure: SELECT the application, SELECT and READ the capability container, SELECT the
+    /// NDEF file, READ NLEN with the start of the message (NFC Forum T4T 1.2, 6.2).
+    ///
+    /// - Returns: what was found. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` when there is no NDEF application or no capability container,
+    ///   `badVersion`, `noMessageTLV` when the control TLV or its file is missing, `lengthOverrun` when NLEN is larger
+    ///   than the file, `refused` when reading is not free, `tagLost`, `badAnswer`, `cancelled`.
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let container = try await readCapabilityContainer()
+        let length = try await readMessageLength(container)
+        return NDEFDetection(
+            access: container.writeAccess == 0 ? .readWrite : .readOnly,
+            capacity: container.capacity,
+            messageLength: length
+        )
+    }
+
+    /// Reads and checks the capability container.
+    func readCapabilityContainer() async throws(TagError) -> Type4CapabilityContainer {
+        if let lost { throw lost }
+        if let capabilityContainer { return capabilityContainer }
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The NDEF application has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+        var octets = try await readBinary(offset: 0, count: Type4CapabilityContainer.minimumLength)
+        let wanted = Type4CapabilityContainer.wantedLength(octets)
+        if wanted > octets.count, octets.count == Type4CapabilityContainer.minimumLength {
+            octets += try await readBinary(offset: octets.count, count: wanted - octets.count)
+        }
+        let container = try Type4CapabilityContainer(octets)
+        capabilityContainer = container
+        return container
+    }
+
+    /// Selects the NDEF application, unless it is selected.
+    func selectApplication() async throws(TagError) {
+        guard !isApplicationSelected else { return }
+        selectedFile = nil
+        var status = try await send(.select(application: Self.applicationName)).status
+        if !status.isSuccessOrWarning {
+            status = try await send(.select(application: Self.applicationName1)).status
+            fileSelectParameter = 0
+        }
+        guard status.isSuccessOrWarning else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The card has no NDEF Tag Application: SELECT gave \(status) (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+        isApplicationSelected = true
+    }
+
+    /// Reads NLEN with the start of the message.
+    private func readMessageLength(_ container: Type4CapabilityContainer) async throws(TagError) -> Int {
+        if let messageLength { return messageLength }
+        guard container.readAccess == 0 else {
+            throw TagError(.refused, "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3).")
+        }
+        try await selectMessageFile(container)
+        let wanted = min(Self.firstReadLength, container.fileSize, readLimit(container, offset: 0))
+        let octets = try await readBinary(offset: 0, count: wanted)
+        guard octets.count >= container.lengthSize else {
+            throw TagError(
+                .lengthOverrun,
+                "The NDEF file ends before its length field (NFC Forum T4T 1.2, 4.2)."
+            )
+        }
+        let length = Type4CapabilityContainer.number(octets[..<container.lengthSize])
+        guard length <= container.capacity else {
+            throw TagError(
+                .lengthOverrun,
+                "NLEN is \(length), and the file has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
+            )
+        }
+        guard length <= Self.maximumMessageLength else {
+            throw TagError(.unsupported, "The message has \(length) octets; \(Self.maximumMessageLength) is the most.")
+        }
+        messageLength = length
+        messageStart = Array(octets[container.lengthSize...].prefix(length))
+        return length
+    }
+
+    /// Selects the NDEF file.
+    func selectMessageFile(_ container: Type4CapabilityContainer) async throws(TagError) {
+        guard try await select(file: container.messageFile) else {
+            throw TagError(
+                .noMessageTLV,
+                "The NDEF file that the capability container names is missing (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension Type4Tag {
+    /// Reads the NDEF message (NFC Forum T4T 1.2, 6.3).
+    ///
+    /// - Returns: the message's octets; none when the tag is empty. What detection read is not fetched again.
+    /// - Throws: ``TagError`` as ``detectNDEF()`` does, and `badAnswer` when the card brings fewer octets than the file
+    ///   has.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let length = try await detectNDEF().messageLength
+        guard let container = capabilityContainer, messageStart.count < length else { return messageStart }
+        try await selectMessageFile(container)
+        var shortAnswers = 0
+        while messageStart.count < length {
+            let offset = container.lengthSize + messageStart.count
+            let wanted = min(length - messageStart.count, readLimit(container, offset: offset))
+            let octets = try await readBinary(offset: offset, count: wanted)
+            if octets.count < wanted { shortAnswers += 1 }
+            guard !octets.isEmpty, shortAnswers <= Self.maximumShortAnswers else {
+                throw TagError(
+                    .badAnswer,
+                    "READ BINARY brought \(octets.count) of \(wanted) octets inside the file (NFC Forum T4T 1.2, 5.3)."
+                )
+            }
+            messageStart += octets
+        }
+        return messageStart
+    }
+
+    /// How many answers to READ BINARY may be shorter than asked for in one message.
+    static let maximumShortAnswers = 8
+
+    /// The most octets that one READ BINARY asks for: MLe, and what comes in one block.
+    func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
+        // A short Le says 256 at most; 00 for 256 is left out, as cards in the field fail on it.
+        let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
+        guard offset > CommandAPDU.maximumShortOffset else {
+            // A piece does not reach over the border, where the commands change.
+            return max(1, min(limit, CommandAPDU.maximumShortOffset + 1 - offset))
+        }
+        return max(1, limit - CommandAPDU.discretionaryOverhead(limit))
+    }
+
+    /// READ BINARY with either kind of offset.
+    ///
+    /// - Returns: the octets; at most so many as were wanted.
+    func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
+        guard offset <= CommandAPDU.maximumOffset else {
+            throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")
+        }
+        let response = try await send(.readBinary(offset: offset, count: count))
+        guard response.status == .success || response.status == .endOfFile else {
+            throw TagError(
+                .refused,
+                "READ BINARY of \(count) octets at \(offset) gave \(response.status) (NFC Forum T4T 1.2, 5.3)."
+            )
+        }
+        var data = response.data
+        if offset > CommandAPDU.maximumShortOffset {
+            guard let inner = CommandAPDU.discretionaryData(data) else {
+                throw TagError(
+                    .badAnswer,
+                    "The answer to READ BINARY with an offset data object has no data object 53 (ISO/IEC 7816-4, 11.3.3)."
+                )
+            }
+            data = inner
+        }
+        guard data.count <= count else {
+            throw TagError(.badAnswer, "READ BINARY brought \(data.count) octets, and \(count) were wanted.")
+        }
+        return data
+    }
+}

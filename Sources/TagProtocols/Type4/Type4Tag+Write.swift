@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension Type4Tag {
+    /// Writes an NDEF message so that a tag that is lost between two commands holds the old message, none, or the new
+    /// one (NFC Forum T4T 1.2, 6.4).
+    ///
+    /// Where MLc is below the size of NLEN, which is legal and does not occur in practice, one command's width remains
+    /// in which a length of more than 255 is half written.
+    ///
+    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
+    ///   card refused, `tagLost`, and as ``detectNDEF()`` does.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        let detection = try await detectNDEF()
+        guard let container = capabilityContainer, detection.access == .readWrite else {
+            throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T4T 1.2, 4.3).")
+        }
+        guard message.count <= container.capacity else {
+            throw TagError(
+                .messageTooLong,
+                "The message has \(message.count) octets, and the tag has room for \(container.capacity)."
+            )
+        }
+        guard message.count <= Self.maximumMessageLength else {
+            throw TagError(.messageTooLong, "The message is longer than \(Self.maximumMessageLength) octets.")
+        }
+        try await selectMessageFile(container)
+        let plan = Type4WritePlan(
+            message,
+            lengthSize: container.lengthSize,
+            oldLength: detection.messageLength,
+            limit: { self.writeLimit(container, offset: $0) }
+        )
+        messageLength = nil
+        messageStart = []
+        for step in plan.steps { try await updateBinary(offset: step.offset, step.octets) }
+        messageLength = message.count
+        messageStart = message
+    }
+
+    /// Makes the tag read-only: write access FF in the capability container (NFC Forum T4T 1.2, 6.5).
+    ///
+    /// Cards that protect the capability container with a key of their own refuse.
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed` when the card refused, `tagLost`, and as
+    ///   ``detectNDEF()`` does.
+    public func lock() async throws(TagError) {
+        let container = try await readCapabilityContainer()
+        guard container.writeAccess == 0 else {
+            throw TagError(.readOnly, "The tag is read-only already.")
+        }
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(.updateFailed, "The capability container can't be selected again.")
+        }
+        capabilityContainer = nil
+        try await updateBinary(offset: container.writeAccessOffset, [0xFF])
+        var locked = container
+        locked.writeAccess = 0xFF
+        capabilityContainer = locked
+    }
+
+    /// The most octets that one UPDATE BINARY writes: MLc, a short Lc, and rather whole blocks.
+    func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
+        let most = min(container.maximumWrite, 255)
+        guard offset <= CommandAPDU.maximumShortOffset else {
+            return max(1, most - CommandAPDU.offsetDataObject(offset).count - CommandAPDU.discretionaryOverhead(most))
+        }
+        // A command whose end spills over into one more block costs more than the octets it saves.
+        let header = 5
+        let block = link.singleBlockCommandLength
+        let blocks = (header + most) / block
+        let whole = blocks > 0 ? blocks * block - header : most
+        return min(whole, CommandAPDU.maximumShortOffset + 1 - offset)
+    }
+
+    private func updateBinary(offset: Int, _ octets: [UInt8]) async throws(TagError) {
+        let status: StatusWord
+        do throws(TagError) {
+            status = try await send(.updateBinary(offset: offset, data: octets)).status
+        } catch {
+            guard error.code == .badAnswer else { throw error }
+            throw TagError(.updateFailed, error.reason, link: error.link)
+        }
+        guard status == .success else {
+            throw TagError(
+                .updateFailed,
+                "UPDATE BINARY of \(octets.count) octets at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
+            )
+        }
+    }
+}

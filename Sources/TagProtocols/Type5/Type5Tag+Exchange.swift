@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// One exchange with the tag, and the commands for blocks.
+extension Type5Tag {
+    /// How often a command is tried again. All commands sent here may be repeated.
+    static let retries = 2
+    /// How long a tag may take beyond t1 to answer.
+    static let answerTimeout = Airtime.milliseconds(1)
+    /// How long a tag may take to program (ISO/IEC 15693-3, 8.4.2: 20 ms).
+    static let writeTimeout = Airtime.milliseconds(21)
+
+    /// What came of a command.
+    enum Answer {
+        case octets([UInt8])
+        case refused(ISO15693ErrorCode)
+        /// Nothing: a tag that is gone, or one that has not heard of the command. Called without their UID, tags keep
+        /// silent on errors.
+        case silent(LinkError)
+    }
+
+    /// Sends a command until it is answered.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - parameters: what follows the UID.
+    ///   - isWrite: whether the tag programs its memory.
+    /// - Throws: ``TagError`` with `badAnswer`, `tagLost` when the reader says so, `readerUnavailable`, `cancelled`.
+    func exchange(
+        _ command: ISO15693Command,
+        _ parameters: [UInt8],
+        isWrite: Bool = false
+    ) async throws(TagError) -> Answer {
+        if let lost { throw lost }
+        var failure = LinkError(.timeout, "The tag does not answer.")
+        var isAddressed = !isAlone || needsAddress
+        for _ in 0...Self.retries {
+            var flags: ISO15693RequestFlags = .highDataRate
+            if isWrite, writesWithOption { flags.insert(.option) }
+            let request = Frame(
+                ISO15693Request.make(command, flags: flags, uid: isAddressed ? target.uid : nil, parameters)
+            )
+            // From here on, only this tag is meant.
+            isAddressed = true
+            do throws(LinkError) {
+                let answer = try await send(request, isWrite: isWrite)
+                needsAddress = false
+                switch try? ISO15693Response(answer) {
+                case .success(let octets): return .octets(octets)
+                case .failure(let code): return .refused(code)
+                case nil: throw LinkError(.protocolViolation, "A response has no flags (ISO/IEC 15693-3, 7.4).")
+                }
+            } catch {
+                if let fatal = TagError(fatal: error) {
+                    if fatal.code == .tagLost { lost = fatal }
+                    throw fatal
+                }
+                failure = error
+            }
+        }
+        guard failure.code == .timeout else {
+            throw TagError(
+                .badAnswer,
+                "Answers were damaged \(Self.retries + 1) times.",
+                link: failure
+            )
+        }
+        return .silent(failure)
+    }
+
+    private func send(_ request: Frame, isWrite: Bool) async throws(LinkError) -> Frame {
+        guard isWrite, writesWithOption else {
+            return try await link.transceive(request, timeout: isWrite ? Self.writeTimeout : Self.answerTimeout)
+        }
+        do throws(LinkError) {
+            return try await link.transceive(request, timeout: Self.writeTimeout)
+        } catch {
+            // It has programmed, and waits for an EOF before it answers (ISO/IEC 15693-3, 10.4.2).
+            guard error.code == .timeout else { throw error }
+            return try await link.transceive(Frame([], checksum: .none), timeout: Self.answerTimeout)
+        }
+    }
+
+    /// Remembers that the tag is gone.
+    func loss(_ error: LinkError) -> TagError {
+        let failure = TagError(link: error)
+        if failure.code == .tagLost { lost = failure }
+        return failure
+    }
+
+    /// A block's address as a command has it, and whether that is one of two octets.
+    func address(_ block: Int) -> (octets: [UInt8], isLong: Bool) {
+        block < 256 ? ([UInt8(block)], false) : ([UInt8(block & 0xFF), UInt8(block >> 8 & 0xFF)], true)
+    }
+
+    /// Writes a block.
+    ///
+    /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the block's content is uncertain.
+    func write(_ octets: [UInt8], to block: Int) async throws(TagError) {
+        // Until the tag has agreed, neither this block nor the message in it is certain.
+        memory.forget(block)
+        layout = nil
+        let place = address(block)
+        let command: ISO15693Command = place.isLong ? .extendedWriteSingleBlock : .writeSingleBlock
+        switch try await program(command, place.octets + octets) {
+        case .octets: memory.store(octets, at: block * blockSize)
+        case .refused(let code):
+            throw TagError(.updateFailed, "The tag refused to write block \(block): \(code) (NFC Forum T5T 1.0, 5.3).")
+        case .silent(let error): throw loss(error)
+        }
+    }
+
+    /// Locks a block for ever; one that is locked already is as good.
+    func lock(block: Int) async throws(TagError) {
+        let place = address(block)
+        let command: ISO15693Command = place.isLong ? .extendedLockBlock : .lockBlock
+        switch try await program(command, place.octets) {
+        case .octets: break
+        case .refused(let code):
+            guard code.rawValue != 0x11 else { break }
+            throw TagError(.updateFailed, "The tag refused to lock block \(block): \(code) (NFC Forum T5T 1.0, 5.7).")
+        case .silent(let error): throw loss(error)
+        }
+    }
+
+    /// Sends a command that programs, with the option flag where the tag wants it.
+    private func program(_ command: ISO15693Command, _ parameters: [UInt8]) async throws(TagError) -> Answer {
+        do throws(TagError) {
+            let answer = try await exchange(command, parameters, isWrite: true)
+            guard case .refused(let code) = answer, code.rawValue == 0x03 else { return answer }
+            // The option is not supported, or the lack of it isn't.
+            writesWithOption.toggle()
+            return try await exchange(command, parameters, isWrite: true)
+        } catch {
+            guard error.code == .badAnswer else { throw error }
+            throw TagError(.updateFailed, error.reason, link: error.link)
+        }
+    }
+}

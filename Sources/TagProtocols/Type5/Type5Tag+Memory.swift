@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Reading blocks.
+extension Type5Tag {
+    /// How many blocks one READ MULTIPLE BLOCKS asks for at most. Tags with a limit have this one.
+    static let maximumBlocksPerRead = 32
+    /// How many octets the first read brings: the container, a TLV and the start of a short message.
+    static let firstReadLength = 16
+
+    /// Reads the first blocks, by which the size of a block shows.
+    ///
+    /// Four blocks where they have four octets, as nearly all do: so much that a message of up to 10 octets comes
+    /// whole, and no message takes an exchange more than with a shorter first read.
+    func readFirstBlocks() async throws(TagError) {
+        guard blockSize == 0 else { return }
+        let count = Type5Product.assumedBlockSize(target) == 4 ? 4 : 2
+        if case .octets(let octets) = try await exchange(.readMultipleBlocks, [0, UInt8(count - 1)]) {
+            return try begin(octets, count)
+        }
+        readsMultiple = false
+        switch try await exchange(.readSingleBlock, [0]) {
+        case .octets(let octets): return try begin(octets, 1)
+        case .refused(let code):
+            throw TagError(.noCapabilityContainer, "Block 0 can't be read: \(code) (NFC Forum T5T 1.0, 6.2).")
+        case .silent(let error): throw loss(error)
+        }
+    }
+
+    private func begin(_ octets: [UInt8], _ count: Int) throws(TagError) {
+        guard octets.count % count == 0, [4, 8, 16, 32].contains(octets.count / count) else {
+            throw TagError(
+                .badAnswer,
+                "\(count) blocks have \(octets.count) octets; a block has 4, 8, 16 or 32 (NFC Forum T5T 1.0, 4.1)."
+            )
+        }
+        blockSize = octets.count / count
+        memory = TLVMemory(unitSize: blockSize, limit: 65536 * blockSize)
+        memory.store(octets, at: 0)
+    }
+
+    /// Reads those octets of a range that have not been read.
+    ///
+    /// - Throws: ``TagError`` with `lengthOverrun` when a block is not there.
+    func fetch(_ addresses: Range<Int>) async throws(TagError) {
+        try await readFirstBlocks()
+        let units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
+        while let run = memory.firstUnknownRun(in: units) {
+            try await readBlocks(run.lowerBound, run.prefix(blocksPerRead(from: run.lowerBound)).count)
+        }
+    }
+
+    /// How many blocks to read from one on: the command's limit, what the reader's frame holds, and where the product
+    /// has sectors, no further than the sector.
+    private func blocksPerRead(from block: Int) -> Int {
+        guard readsMultiple else { return 1 }
+        var count = max(1, min(Self.maximumBlocksPerRead, (link.maximumFrameLength - 3) / blockSize))
+        if Type5Product.readsWithinSectors(target) { count = min(count, 32 - block % 32) }
+        // A read does not reach over the border, where the commands change.
+        if block < 256 { count = min(count, 256 - block) }
+        return count
+    }
+
+    private func readBlocks(_ first: Int, _ count: Int) async throws(TagError) {
+        let place = address(first)
+        if count > 1 {
+            let last = UInt8(count - 1)
+            let answer =
+                place.isLong
+                ? try await exchange(.extendedReadMultipleBlocks, place.octets + [last, 0])
+                : try await exchange(.readMultipleBlocks, place.octets + [last])
+            if case .octets(let octets) = answer {
+                try store(octets, first, count)
+                return
+            }
+            // The tag may have READ MULTIPLE and not this range, such as one that reaches over the memory's end.
+        }
+        let command: ISO15693Command = place.isLong ? .extendedReadSingleBlock : .readSingleBlock
+        switch try await exchange(command, place.octets) {
+        case .octets(let octets):
+            if count > 1 { readsMultiple = false }
+            try store(octets, first, 1)
+        case .refused(let code):
+            throw TagError(
+                .lengthOverrun,
+                "Block \(first) of the data area can't be read: \(code) (NFC Forum T5T 1.0, 4.3.3)."
+            )
+        case .silent(let error): throw loss(error)
+        }
+    }
+
+    private func store(_ octets: [UInt8], _ first: Int, _ count: Int) throws(TagError) {
+        guard octets.count == count * blockSize else {
+            throw TagError(
+                .badAnswer,
+                "A read of \(count) blocks brought \(octets.count) octets (NFC Forum T5T 1.0, 5.2)."
+            )
+        }
+        memory.store(octets, at: first * blockSize)
+    }
+
+    /// How many octets of memory the tag has, when it says so: GET SYSTEM INFORMATION, or the extended one.
+    func readMemorySize() async throws(TagError) -> Int? {
+        if let known = Type5Product.memorySize(target) { return known }
+        if case .octets(let octets) = try await exchange(.getSystemInformation, []),
+            let info = try? ISO15693SystemInfo(octets), let count = info.blockCount, let size = info.blockSize
+        {
+            return count * size
+        }
+        // Bit 2 of the request: the memory's size.
+        if case .octets(let octets) = try await exchange(.extendedGetSystemInformation, [0x04]),
+            let info = try? ISO15693SystemInfo(octets, isExtended: true),
+            let count = info.blockCount, let size = info.blockSize
+        {
+            return count * size
+        }
+        return nil
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Type5Tag {
+    /// Runs the NDEF detection procedure (NFC Forum T5T 1.0, 6.2).
+    ///
+    /// The first read brings the capability container and the start of the data area at once. Where the container
+    /// gives a size that only a whole memory has, as some tools write it, the tag is asked for its size, and the area
+    /// ends with the memory.
+    ///
+    /// - Returns: what was found. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused` when
+    ///   reading is not free, `tagLost`, `badAnswer`, `cancelled`.
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let layout = try await locate()
+        return NDEFDetection(
+            access: capabilityContainer?.isWritable == true ? .readWrite : .readOnly,
+            capacity: layout.capacity,
+            messageLength: layout.messageLength
+        )
+    }
+
+    /// Reads the NDEF message (NFC Forum T5T 1.0, 6.3).
+    ///
+    /// - Returns: the message's octets; none when the tag is empty. Blocks that have been read are not fetched again.
+    /// - Throws: ``TagError`` as ``detectNDEF()`` does.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let addresses = try await locate().messageAddresses
+        guard let first = addresses.first, let last = addresses.last else { return [] }
+        try await fetch(first..<last + 1)
+        return addresses.map { memory[$0] ?? 0 }
+    }
+
+    /// Writes an NDEF message so that a tag that is lost between two blocks holds the old message, none, or the new one
+    /// (NFC Forum T5T 1.0, 6.4).
+    ///
+    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the tag
+    ///   refused, such as for a locked block, `tagLost`, and as ``detectNDEF()`` does.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        let layout = try await locate()
+        guard let container = capabilityContainer, container.isWritable else {
+            throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2).")
+        }
+        guard message.count <= layout.capacity else {
+            throw TagError(
+                .messageTooLong,
+                "The message has \(message.count) octets, and the tag has room for \(layout.capacity)."
+            )
+        }
+        let plan = TLVWritePlan(message, layout: layout, unitSize: blockSize)
+        for unit in plan.unitsToPreserve { try await fetch(unit * blockSize..<(unit + 1) * blockSize) }
+        needsAddress = true
+        for step in plan.steps(memory) { try await write(step.octets, to: step.unit) }
+        var written = layout
+        written.messageLength = message.count
+        written.lengthSize = message.count <= 254 ? 1 : 3
+        self.layout = written
+    }
+
+    /// Makes the tag read-only, for ever: write access 11 in the capability container, then LOCK BLOCK on every block of
+    /// it and of the data area (NFC Forum T5T 1.0, 6.5).
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed`, `tagLost`, and as ``detectNDEF()`` does.
+    public func lock() async throws(TagError) {
+        let layout = try await locate()
+        guard let container = capabilityContainer, container.isWritable else {
+            throw TagError(.readOnly, "The tag is read-only already.")
+        }
+        try await fetch(0..<blockSize)
+        guard var first = memory.unit(0) else { return }
+        needsAddress = true
+        first[1] = container.readOnly.octets[1]
+        try await write(first, to: 0)
+        capabilityContainer = container.readOnly
+        for block in 0..<(areaEnd + blockSize - 1) / blockSize { try await lock(block: block) }
+        self.layout = layout
+    }
+
+    /// Makes an empty NDEF tag of a blank one: a capability container by the size of its memory, and an empty message.
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when there is a container that forbids writing, `unsupported` when the tag
+    ///   does not tell its size, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        try await readFirstBlocks()
+        if let present = try? readContainerFromMemory(), !present.isWritable {
+            throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2).")
+        }
+        guard let size = try await readMemorySize(),
+            let container = Type5CapabilityContainer(
+                forMemoryOf: size,
+                hasLongAddresses: size / blockSize > 256
+            )
+        else {
+            throw TagError(.unsupported, "The tag does not tell the size of its memory (ISO/IEC 15693-3, 10.4.12).")
+        }
+        needsAddress = true
+        var octets = container.octets + [0x03, 0x00, 0xFE]
+        while octets.count % blockSize != 0 { octets.append(0) }
+        capabilityContainer = nil
+        // The first block last: without it there is no NDEF tag, and nothing to misread.
+        for block in (0..<octets.count / blockSize).reversed() {
+            try await write(Array(octets[block * blockSize..<(block + 1) * blockSize]), to: block)
+        }
+        layout = nil
+    }
+
+    /// Finds the NDEF message TLV.
+    func locate() async throws(TagError) -> TLVLayout {
+        if let lost { throw lost }
+        if let layout { return layout }
+        let container = try await readCapabilityContainer()
+        var walk = TLVWalk(
+            area: container.octets.count..<areaEnd,
+            hasControls: false,
+            specification: "NFC Forum T5T 1.0, 4.4"
+        )
+        while true {
+            switch try walk.advance(in: memory) {
+            case .found(let found):
+                layout = found
+                return found
+            case .read(let address):
+                try await fetch(address..<min(areaEnd, address + Self.firstReadLength))
+            }
+        }
+    }
+
+    private func readCapabilityContainer() async throws(TagError) -> Type5CapabilityContainer {
+        if let capabilityContainer { return capabilityContainer }
+        try await readFirstBlocks()
+        if memory.unit(0).map(Type5CapabilityContainer.isLong) == true { try await fetch(0..<8) }
+        let container = try readContainerFromMemory()
+        guard container.isReadable else {
+            throw TagError(.refused, "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2).")
+        }
+        areaEnd = container.area.upperBound
+        // Right sizes leave out the container's octets: a power of two is the whole memory.
+        let length = container.areaLength
+        if let known = Type5Product.memorySize(target) {
+            areaEnd = min(areaEnd, known)
+        } else if length.nonzeroBitCount == 1, let size = try await readMemorySize() {
+            areaEnd = max(container.octets.count, min(areaEnd, size))
+        }
+        writesWithOption = writesWithOption || container.usesSpecialFrame
+        capabilityContainer = container
+        return container
+    }
+
+    private func readContainerFromMemory() throws(TagError) -> Type5CapabilityContainer {
+        try Type5CapabilityContainer((0..<8).prefix { memory[$0] != nil }.map { memory[$0] ?? 0 })
+    }
+}
