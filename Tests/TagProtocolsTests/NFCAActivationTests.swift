@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (UInt8(0x08), "MIFARE Classic"), (0x18, "MIFARE Classic"), (0x20, "Type 4"), (0x40, "NFC-DEP"),
+        (UInt8(0x08), "MIFARE Classic"), (0x18, "MIFARE Classic"), (0x40, "NFC-DEP"),
     ])
     func `A tag without procedures is named`(_ sak: UInt8, _ name: String) {
         let target = NFCATarget(atqa: 0x0004, sak: sak, uid: [1, 2, 3, 4])
@@ -143,8 +143,10 @@ import Testing
         #expect(target.kindName.contains(name))
     }
 
-    @Test func `A Type 2 tag gets its procedures`() {
-        let target = NFCATarget(atqa: 0x0044, sak: 0, uid: Self.uid)
-        #expect(makeForumTag(for: target, link: ScriptedLink([]))?.type == .type2)
+    @Test func `Tags of Types 1, 2 and 4 get their procedures`() {
+        let link = ScriptedLink([])
+        #expect(makeForumTag(for: NFCATarget(atqa: 0x0C00, sak: nil, uid: []), link: link)?.type == .type1)
+        #expect(makeForumTag(for: NFCATarget(atqa: 0x0044, sak: 0, uid: Self.uid), link: link)?.type == .type2)
+        #expect(makeForumTag(for: NFCATarget(atqa: 0x0344, sak: 0x20, uid: Self.uid), link: link)?.type == .type4)
     }
 }

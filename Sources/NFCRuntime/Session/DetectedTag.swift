@@ -5,14 +5,14 @@ public import TagProtocols
 /// A tag that a session has found: a handle, good until the tag is lost, polling is restarted, or the session ends.
 public final class DetectedTag: Sendable {
     /// What the tag said of itself when it was activated.
-    public let target: NFCATarget
+    public let target: TagTarget
 
     /// The session that found the tag.
     public let session: ReaderSession
 
     private let available = Locked(true)
 
-    init(target: NFCATarget, session: ReaderSession) {
+    init(target: TagTarget, session: ReaderSession) {
         self.target = target
         self.session = session
     }

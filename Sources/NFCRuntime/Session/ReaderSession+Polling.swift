@@ -54,10 +54,10 @@ extension ReaderSession {
         }
         let next = state.withLock { state -> Next in
             guard state.machine.phase == .polling else { return .nothing }
-            let present = Set(tags.map(\.target.uid))
+            let present = Set(tags.map(\.target.identifier))
             state.reported.formIntersection(present)
             if !present.isSubset(of: state.reported) {
-                state.found = tags.filter { !state.reported.contains($0.target.uid) }
+                state.found = tags.filter { !state.reported.contains($0.target.identifier) }
                 state.poll = .idle
                 return .report
             }

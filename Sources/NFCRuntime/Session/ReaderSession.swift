@@ -53,6 +53,9 @@ public final class ReaderSession: Sendable {
 
     /// The surroundings that the session was made in.
     public let environment: NFCEnvironment
+    /// What the session looks for.
+    public let plan: PollingPlan
+
     let driver: any FieldDriver
     let channel: TagChannel
     let state = Locked(State())
@@ -62,8 +65,15 @@ public final class ReaderSession: Sendable {
     /// - Parameters:
     ///   - environment: reader, clock, sheet and the rest.
     ///   - driver: the environment's reader.
+    ///   - plan: what to look for.
     ///   - queue: the queue on whose threads the reader is worked with; nil for any.
-    public init(environment: NFCEnvironment, driver: any FieldDriver, queue: DispatchQueue? = nil) {
+    public init(
+        environment: NFCEnvironment,
+        driver: any FieldDriver,
+        plan: PollingPlan = .ndef,
+        queue: DispatchQueue? = nil
+    ) {
+        self.plan = plan
         self.environment = environment
         self.driver = driver
         channel = TagChannel(driver: driver, queue: queue)
@@ -108,7 +118,7 @@ public final class ReaderSession: Sendable {
     /// - Parameter skipsReported: leaves out tags that were reported before and have not left the field since.
     public func restartPolling(skippingReported skipsReported: Bool = false) {
         state.withLock { state in
-            state.reported = skipsReported ? state.reported.union(state.found.map(\.target.uid)) : []
+            state.reported = skipsReported ? state.reported.union(state.found.map(\.target.identifier)) : []
         }
         handle(.restartPolling)
     }
@@ -144,8 +154,8 @@ public final class ReaderSession: Sendable {
         state.withLock { $0.connected }.flatMap { $0.isAvailable ? $0 : nil }
     }
 
-    /// What the reader's link has counted since it was made.
+    /// What the reader's links have counted since they were made.
     public var statistics: LinkStatistics {
-        driver.link(for: .nfcA)?.statistics ?? .zero
+        Technology.allCases.reduce(.zero) { $0 + (driver.link(for: $1)?.statistics ?? .zero) }
     }
 }

@@ -14,11 +14,10 @@ actor TagChannel {
         var isDraining = false
     }
 
-    /// A tag of the present detection and the procedures of its type.
+    /// A tag of the present detection, and what it takes to work with it.
     private struct Entry {
         var handle: DetectedTag
-        /// nil when the tag is of a kind that is not known.
-        var tag: (any ForumTag)?
+        var found: TagFinder.Found
     }
 
     private let driver: any FieldDriver
@@ -67,20 +66,18 @@ actor TagChannel {
 
     // MARK: Finding tags
 
-    /// Powers the field and activates every tag in it, once.
+    /// Powers the field and finds every tag in it, once.
     ///
-    /// - Returns: handles of what was found, in the order of activation; none when the field is empty.
+    /// - Returns: handles of what was found; none when the field is empty.
     func findTags(for session: ReaderSession) async throws(TagError) -> [DetectedTag] {
         forgetTags()
-        guard let link = driver.link(for: .nfcA) else { return [] }
         if carrierIsOn { try await setCarrier(false) }
         try await setCarrier(true)
-        let targets = try await NFCAActivation(link: link).activateAll()
-        entries = targets.map { target in
-            Entry(handle: DetectedTag(target: target, session: session), tag: makeForumTag(for: target, link: link))
+        entries = try await TagFinder(driver: driver, plan: session.plan).find().map { found in
+            Entry(handle: DetectedTag(target: found.target, session: session), found: found)
         }
-        // Activation leaves the last tag selected and the others halted.
-        selected = entries.last?.handle
+        // Activation leaves the last NFC-A tag selected and the others halted; the finder puts it last.
+        if let last = entries.last, last.found.target.technology == .nfcA { selected = last.handle }
         return entries.map(\.handle)
     }
 
@@ -114,18 +111,48 @@ actor TagChannel {
         guard handle.isAvailable, let entry = entries.first(where: { $0.handle === handle }) else {
             throw .tagUnavailable
         }
-        guard selected !== handle, let link = driver.link(for: .nfcA) else { return }
-        let activation = NFCAActivation(link: link)
-        do {
-            // Anything but a known command sends the selected tag away; HLTA does it in the regular way.
-            if selected != nil { try await activation.halt() }
-            selected = nil
-            try await activation.reactivate(handle.target)
-            entry.tag?.wasActivated()
+        guard selected !== handle else { return }
+        do throws(TagError) {
+            if let last = selected, let other = entries.first(where: { $0.handle === last }) {
+                selected = nil
+                try await letGo(of: other.found)
+            }
+            try await wake(entry.found)
             selected = handle
         } catch {
             throw failure(error, of: handle)
         }
+    }
+
+    /// Sends the selected tag away, so that another one of its technology can be worked with.
+    private func letGo(of found: TagFinder.Found) async throws(TagError) {
+        if let card = found.card as? ISODEP {
+            // A card that does not agree to be deselected is left to the other's activation.
+            try? await card.deselect()
+        }
+        // Anything but a known command sends the selected tag away; HLTA does it in the regular way.
+        if case .nfcA = found.target { try await NFCAActivation(link: found.link).halt() }
+    }
+
+    /// Makes a tag ready for commands.
+    private func wake(_ found: TagFinder.Found) async throws(TagError) {
+        switch found.target {
+        case .nfcA(let target) where target.isType1:
+            // It has no anticollision: every command carries the UID.
+            break
+        case .nfcA(let target):
+            try await NFCAActivation(link: found.link).reactivate(target)
+        case .nfcB(let target):
+            let present = try await NFCBActivation(link: found.link).findAll(waking: true)
+            guard present.contains(where: { $0.identifier == target.identifier }) else {
+                throw TagError(.tagLost, "The card does not answer any more.")
+            }
+        case .nfcF, .nfcV:
+            // Every command carries the identifier.
+            break
+        }
+        found.card?.wasActivated()
+        found.tag?.wasActivated()
     }
 
     /// Runs a procedure on the selected tag.
@@ -137,7 +164,7 @@ actor TagChannel {
             throw .tagUnavailable
         }
         guard selected === handle else { throw .notConnected }
-        guard let tag = entry.tag else {
+        guard let tag = entry.found.tag else {
             throw .tag(TagError(.unsupported, "A \(handle.target.kindName) does not hold NDEF that can be read here."))
         }
         do throws(TagError) {

@@ -80,7 +80,7 @@ struct ScanCommand: AsyncParsableCommand {
     /// Reads a tag and prints what it says; with `--many` a failure is printed too.
     private func read(_ tag: DetectedTag, in scan: TagSession) async -> CommandFailure? {
         do throws(CommandFailure) {
-            let uid = tag.target.uid
+            let uid = tag.target.identifier
             let report = try await scan.perform(on: tag) { forumTag throws(TagError) in
                 let detection = try await forumTag.detectNDEF()
                 return TagReport(

@@ -87,7 +87,7 @@ struct WriteCommand: AsyncParsableCommand {
         to tag: DetectedTag,
         in work: TagSession
     ) async throws(CommandFailure) -> TagReport {
-        let uid = tag.target.uid
+        let uid = tag.target.identifier
         let locks = lock
         return try await work.perform(on: tag) { forumTag throws(TagError) in
             let detection = try await forumTag.detectNDEF()
