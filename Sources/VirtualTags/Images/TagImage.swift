@@ -103,25 +103,30 @@ public struct TagImage: Sendable {
 
     /// Takes over what a tag holds now.
     ///
-    /// - Parameter tag: the tag that ``makeTag()`` made. Pages that the image did not have are left out; a tag of another
-    ///   kind changes nothing.
+    /// - Parameter tag: the tag that ``makeTag()`` made; a tag of another kind changes nothing.
     public mutating func update(from tag: any VirtualTag) {
         guard let tag = tag as? Type2Tag, tag.product == contents.product else { return }
-        let count = contents.memory.count
         contents = tag.contents
-        if source != nil { contents.memory.removeLast(max(0, contents.memory.count - count)) }
     }
 
     /// The image as a file of its format, as it is now.
+    ///
+    /// A file that was read keeps its number of pages, though the tag may have more.
     public func encoded() -> [UInt8] {
         switch source {
-        case .flipper(let dump): dump.encoded(contents)
-        case .json(let image): image.encoded(contents)
+        case .flipper(let dump): dump.encoded(trimmed(to: dump.contents))
+        case .json(let image): image.encoded(trimmed(to: image.contents))
         case nil:
             switch format {
             case .flipper: FlipperDump.encoded(new: contents)
             case .json: JSONImage.encoded(new: contents)
             }
         }
+    }
+
+    private func trimmed(to original: Type2Contents) -> Type2Contents {
+        var trimmed = contents
+        trimmed.memory.removeLast(max(0, contents.memory.count - original.memory.count))
+        return trimmed
     }
 }
