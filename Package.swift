@@ -94,6 +94,7 @@ let package = Package(
         .testTarget(
             name: "VirtualTagsTests",
             dependencies: ["VirtualTags", "TagLink", "NDEF"],
+            exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
