@@ -143,4 +143,23 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     public static func every(_ effects: [Fault.Effect], inExchanges count: Int) -> [FaultPlan] {
         (0..<count).flatMap { exchange in effects.map { effect($0, atExchange: exchange) } }
     }
+
+    /// Faults at random exchanges, the same for the same seed: a noisy field.
+    ///
+    /// - Parameters:
+    ///   - seed: where the choices come from.
+    ///   - effects: what may go wrong.
+    ///   - exchanges: how many exchanges the faults are spread over.
+    ///   - count: how many faults there are.
+    public static func random(seed: UInt64, of effects: [Fault.Effect], inExchanges exchanges: Int, count: Int)
+        -> FaultPlan
+    {
+        var generator = SplitMix64(seed: seed)
+        guard exchanges > 0, !effects.isEmpty else { return FaultPlan(seed: seed) }
+        let faults = (0..<max(0, count)).map { _ in
+            let effect = effects[Int.random(in: 0..<effects.count, using: &generator)]
+            return Fault(effect, at: .exchange(Int.random(in: 0..<exchanges, using: &generator)))
+        }
+        return FaultPlan(faults, seed: seed)
+    }
 }

@@ -37,7 +37,7 @@ public struct Type2Contents: Sendable, Hashable {
         counters = [0, 0, 0]
         tearingFlags = [0xBD, 0xBD, 0xBD]
         memory = Self.factoryMemory(product)
-        let head = Self.manufacturerOctets(uid)
+        let head = Self.manufacturerOctets(uid, product)
         memory.replaceSubrange(0..<head.count, with: head)
     }
 
@@ -47,7 +47,10 @@ public struct Type2Contents: Sendable, Hashable {
     }
 
     /// The UID and its check octets as they are in the first nine octets of the memory (ISO/IEC 14443-3, 6.5.4).
-    private static func manufacturerOctets(_ uid: [UInt8]) -> [UInt8] {
+    ///
+    /// NTAG I2C has no check octets there, but SAK and ATQA (NT3H2111/NT3H2211 data sheet, 8.3.5).
+    private static func manufacturerOctets(_ uid: [UInt8], _ product: Type2Product) -> [UInt8] {
+        if product.features.contains(.sectors), uid.count == 7 { return uid + [0x00, 0x44, 0x00] }
         guard uid.count == 7 else {
             return Array((uid + [uid.reduce(0, ^)]).prefix(9))
         }

@@ -31,8 +31,8 @@ extension Type2Product {
         dynamicLock: .ultralightC(tail: [41...41, 42...42, 43...43, 44...47]),
         factoryConfiguration: [
             42: [0x30, 0, 0, 0],
-            // The transport key: the octets of "BREAKMEIFYOUCAN!", each half in reverse.
-            44: Array("IEMK".utf8), 45: Array("AERB".utf8), 46: Array("!NAC".utf8), 47: Array("UOYF".utf8),
+            // The transport key: the octets of "BREAKMEIFYOUCAN!".
+            44: Array("BREA".utf8), 45: Array("KMEI".utf8), 46: Array("FYOU".utf8), 47: Array("CAN!".utf8),
         ]
     )
 

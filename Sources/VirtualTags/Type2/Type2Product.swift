@@ -91,13 +91,14 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         self.factoryConfiguration = factoryConfiguration
     }
 
-    /// The product of this name, whatever its case and spaces.
+    /// The product of this name, whatever its case, spaces and hyphens.
     ///
-    /// - Parameter name: a name as in ``name``, or a common short form such as `Ultralight`, `UL21` or `NTAG I2C 1K`.
+    /// - Parameter name: a name as in ``name``, or a short form of it without `MIFARE` or `MIFARE Ultralight EV1`, such as
+    ///   `Ultralight C` or `UL21`.
     public init?(named name: String) {
         let wanted = Self.normalized(name)
-        guard let product = Self.all.first(where: { Self.normalized($0.name).hasSuffix(wanted) && !wanted.isEmpty })
-        else { return nil }
+        let forms = [wanted, "mifare" + wanted, "mifareultralightev1" + wanted]
+        guard let product = Self.all.first(where: { forms.contains(Self.normalized($0.name)) }) else { return nil }
         self = product
     }
 

@@ -58,16 +58,17 @@ extension Type2Silicon {
 
     private func lockOctets(_ field: LockField, writing octets: [UInt8]) -> [UInt8] {
         let requested = octets.enumerated().reduce(UInt32(0)) { $0 | UInt32($1.element) << UInt32(8 * $1.offset) }
-        // Block-lock bits of page 2 that freeze nothing do not exist, so the field's own rules are enough.
         let bits = field.bits(field.bits(in: contents.memory), afterWriting: requested)
         return (0..<field.octets).map { UInt8(truncatingIfNeeded: bits >> UInt32(8 * $0)) }
     }
 
-    /// The 16-bit counter of page 41: the first write sets it, later ones add their low four bits, and it never runs
-    /// over (MF0ICU2 data sheet, 7.5.11).
+    /// The 16-bit counter of page 41: the first write sets it, later ones add to it, and it never runs over. A step is
+    /// 0 to 15: Ultralight C takes the low four bits for it, NTAG203 refuses more (MF0ICU2 data sheet, 7.5.11; NTAG203
+    /// data sheet, 8.6). The silicon shows the sum after the next RF reset, the model at once.
     private func pageCounter(_ old: [UInt8], writing octets: [UInt8]) -> [UInt8]? {
         let value = UInt32(old[0]) | UInt32(old[1]) << 8
         let written = UInt32(octets[0]) | UInt32(octets[1]) << 8
+        if value != 0, written > 0x0F, !product.features.contains(.tripleDES) { return nil }
         let next = value == 0 ? written : value + (written & 0x0F)
         guard next <= 0xFFFF else { return nil }
         return [UInt8(next & 0xFF), UInt8(next >> 8), old[2], old[3]]

@@ -36,8 +36,6 @@ struct Type2Silicon: Sendable {
 
     var contents: Type2Contents
     var listener: NFCAListener?
-    /// How many pages of `contents.memory` are the image's own; the rest were added as delivered.
-    let imagePages: Int
 
     // Volatile state.
     var pending = Pending.nothing
@@ -60,12 +58,13 @@ struct Type2Silicon: Sendable {
 
     init(_ contents: Type2Contents) {
         var contents = contents
-        imagePages = contents.memory.count / 4
         contents.memory.removeLast(contents.memory.count % 4)
         let factory = Type2Contents.factoryMemory(contents.product)
         if contents.memory.count < factory.count {
             contents.memory += factory[contents.memory.count...]
         }
+        contents.counters = Array((contents.counters + [0, 0, 0]).prefix(3))
+        contents.tearingFlags = Array((contents.tearingFlags + [0xBD, 0xBD, 0xBD]).prefix(3))
         self.contents = contents
         listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak)
         losePower()

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A Flipper NFC file of the Ultralight and NTAG family, kept line by line.
+struct FlipperDump: Sendable {
+    /// A line, and what it says.
+    struct Line: Sendable {
+        var text: [UInt8]
+        var field: Field?
+    }
+
+    /// What a line that may change says.
+    enum Field: Sendable, Hashable {
+        case page(Int)
+        case counter(Int)
+        case tearing(Int)
+        case failedAuthentications
+    }
+
+    private var lines: [Line]
+    private(set) var contents: Type2Contents
+
+    init(parsing bytes: [UInt8]) throws(TagImageError) {
+        let fields = try FlipperFields(parsing: bytes)
+        lines = fields.lines
+        contents = try Self.contents(fields)
+    }
+
+    private static func contents(_ fields: FlipperFields) throws(TagImageError) -> Type2Contents {
+        let version = try fields.number("Version", in: 1...99)
+        guard (2...4).contains(version) else {
+            throw TagImageError(
+                .unsupported,
+                "Version \(version) of the file format is not supported; 2, 3 and 4 are.",
+                line: fields.line("Version")
+            )
+        }
+        let total = try fields.number("Pages total", in: 4...100_000)
+        let reported = try fields.octets("Mifare version", count: 8)
+        let product = try product(fields, reported: reported, pages: total)
+        guard let layout = FlipperLayout(product, pages: total) else {
+            throw TagImageError(
+                .inconsistent,
+                "\(total) pages are more than the \(product) has.",
+                line: fields.line("Pages total")
+            )
+        }
+
+        let uid = try fields.octets("UID", count: nil)
+        guard [4, 7, 10].contains(uid.count) else {
+            throw TagImageError(.malformed, "A UID has 4, 7 or 10 octets, not \(uid.count).", line: fields.line("UID"))
+        }
+        var contents = Type2Contents(blank: product, uid: uid)
+        contents.memory.removeLast(contents.memory.count - layout.memoryPages * 4)
+        for page in 0..<total {
+            let octets = try fields.octets("Page \(page)", count: 4)
+            guard let target = layout.memoryPage(page) else { continue }
+            contents.memory.replaceSubrange((target * 4)..<(target * 4 + 4), with: octets)
+        }
+
+        let atqa = try fields.octets("ATQA", count: 2)
+        // Version 2 writes the low octet first.
+        contents.atqa = version == 2 ? UInt16(atqa[1]) << 8 | UInt16(atqa[0]) : UInt16(atqa[0]) << 8 | UInt16(atqa[1])
+        contents.sak = try fields.octets("SAK", count: 1)[0]
+        contents.signature = try fields.octets("Signature", count: 32)
+        if product.version != nil, reported.contains(where: { $0 != 0 }) { contents.version = reported }
+        for index in 0..<3 {
+            contents.counters[index] = UInt32(try fields.number("Counter \(index)", in: 0...0xFF_FFFF))
+            contents.tearingFlags[index] = try fields.octets("Tearing \(index)", count: 1)[0]
+        }
+        if fields.line("Failed authentication attempts") != nil {
+            contents.failedAuthentications = try fields.number("Failed authentication attempts", in: 0...0xFFFF_FFFF)
+        }
+        return contents
+    }
+
+    /// Versions 2 and 3 name the product as the device type, version 4 in a line of its own.
+    private static func product(
+        _ fields: FlipperFields,
+        reported: [UInt8],
+        pages: Int
+    ) throws(TagImageError) -> Type2Product {
+        let device = try fields.text("Device type")
+        var key = "Device type"
+        if device == "NTAG/Ultralight" {
+            let keys = ["NTAG/Ultralight type", "Mifare Ultralight type"]
+            key = keys.first { fields.line($0) != nil } ?? keys[0]
+        } else if fields.line("Mifare Ultralight type") != nil {
+            key = "Mifare Ultralight type"
+        }
+        let name = try fields.text(key)
+        guard let product = FlipperLayout.products.first(where: { $0.name == name })?.product else {
+            throw TagImageError(
+                .unsupported,
+                "A tag of type \(name) is not supported yet.",
+                line: fields.line(key)
+            )
+        }
+        // Older files call the whole family Mifare Ultralight, and tell by the version or the number of pages.
+        guard product == .ultralight else { return product }
+        if let exact = Type2Product.all.first(where: { $0.version == reported }) { return exact }
+        switch pages {
+        case ...16: return .ultralight
+        case 48: return .ultralightC
+        case 20: return .ultralightEV1UL11
+        case 41: return .ultralightEV1UL21
+        default: return .ultralight
+        }
+    }
+
+    /// The file with what the tag holds now: lines that say something else are written anew, all others stay.
+    func encoded(_ now: Type2Contents) -> [UInt8] {
+        guard now != contents else { return Array(lines.map(\.text).joined(separator: [0x0A])) }
+        let pages = lines.reduce(0) { count, line in
+            if case .page = line.field { count + 1 } else { count }
+        }
+        let layout = FlipperLayout(now.product, pages: pages)
+        let written = lines.map { line in
+            guard let field = line.field,
+                let new = Self.value(field, now, layout),
+                let old = Self.value(field, contents, layout),
+                new != old
+            else { return line.text }
+            let key = line.text.prefix { $0 != UInt8(ascii: ":") }
+            let ending: [UInt8] = line.text.last == 0x0D ? [0x0D] : []
+            return key + Array(": \(new)".utf8) + ending
+        }
+        return Array(written.joined(separator: [0x0A]))
+    }
+
+    private static func value(_ field: Field, _ contents: Type2Contents, _ layout: FlipperLayout?) -> String? {
+        switch field {
+        case .page(let index):
+            guard let page = layout?.memoryPage(index), page * 4 + 4 <= contents.memory.count else { return nil }
+            return Array(contents.memory[(page * 4)..<(page * 4 + 4)]).spacedHexadecimalText
+        case .counter(let index):
+            return String(contents.counters[index])
+        case .tearing(let index):
+            return [contents.tearingFlags[index]].spacedHexadecimalText
+        case .failedAuthentications:
+            return String(contents.failedAuthentications)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The members of a JSON image by key, with messages that name the line.
+struct JSONFields {
+    private let members: [JSONScanner.Member]
+
+    init(_ members: [JSONScanner.Member]) {
+        self.members = members
+    }
+
+    private func member(_ key: String) -> JSONScanner.Member? {
+        members.first { $0.key == key }
+    }
+
+    /// The line that a key's value begins in.
+    func line(_ key: String) -> Int? {
+        member(key)?.line
+    }
+
+    /// Whether a key is there with a value that is not null.
+    func hasValue(_ key: String) -> Bool {
+        member(key).map { $0.text != Array("null".utf8) } ?? false
+    }
+
+    func text(_ key: String) throws(TagImageError) -> String {
+        guard let member = member(key) else { throw TagImageError(.missingField, "\"\(key)\" is missing.") }
+        guard let text = JSONScanner.string(member.text) else {
+            throw TagImageError(.malformed, "\"\(key)\" is not a string.", line: member.line)
+        }
+        return text
+    }
+
+    func octets(_ key: String, count: Int?) throws(TagImageError) -> [UInt8] {
+        let text = try text(key)
+        guard let octets = [UInt8](hexadecimal: text.utf8) else {
+            throw TagImageError(.malformed, "\"\(key)\" is not hexadecimal digits in pairs.", line: line(key))
+        }
+        if let count, octets.count != count {
+            throw TagImageError(
+                .malformed,
+                "\"\(key)\" has \(octets.count) octets instead of \(count).",
+                line: line(key)
+            )
+        }
+        return octets
+    }
+
+    /// A whole number, or nil when the key is missing or null.
+    func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int? {
+        guard hasValue(key), let member = member(key) else { return nil }
+        guard let number = Self.number(member.text[...]), range.contains(number) else {
+            throw TagImageError(
+                .malformed,
+                "\"\(key)\" is not a whole number from \(range.lowerBound) to \(range.upperBound).",
+                line: member.line
+            )
+        }
+        return number
+    }
+
+    /// An array of whole numbers, or nil when the key is missing or null.
+    func numbers(_ key: String, count: Int, upTo limit: Int) throws(TagImageError) -> [Int]? {
+        guard hasValue(key), let member = member(key) else { return nil }
+        let text = member.text
+        let numbers = text.dropFirst().dropLast().split(separator: UInt8(ascii: ",")).map { Self.number($0) ?? -1 }
+        guard text.first == UInt8(ascii: "["), numbers.count == count, numbers.allSatisfy({ (0...limit).contains($0) })
+        else {
+            throw TagImageError(.malformed, "\"\(key)\" is not \(count) numbers up to \(limit).", line: member.line)
+        }
+        return numbers
+    }
+
+    private static func number(_ text: ArraySlice<UInt8>) -> Int? {
+        let digits = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        return String(validating: digits, as: UTF8.self).flatMap { Int($0) }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A tag in a file: read from one, put in a field as a virtual tag, and written back after it has changed.
+///
+/// ```swift
+/// var image = try TagImage(parsing: bytes)
+/// let tag = image.makeTag()
+/// field.bring(tag)
+/// // … a session reads and writes …
+/// image.update(from: tag)
+/// let changed = image.encoded()
+/// ```
+///
+/// What an image does not understand it keeps: a file that was read and not changed is written octet for octet.
+public struct TagImage: Sendable {
+    /// The formats of files.
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// The text files of Flipper Zero, `Filetype: Flipper NFC device`, versions 2 to 4.
+        case flipper
+        /// One JSON object with `type`, `product`, `uid` and `memory_hex`.
+        case json
+    }
+
+    /// The largest file that is read, in octets. Images of the largest product take a tenth of it.
+    public static let maximumSize = 1 << 18
+
+    /// The file's format.
+    public let format: Format
+
+    /// What the tag holds.
+    public var contents: Type2Contents
+
+    /// The text that the image was read from.
+    private let source: Source?
+
+    private enum Source: Sendable {
+        case flipper(FlipperDump)
+        case json(JSONImage)
+    }
+
+    /// Reads an image, whose format is found from its beginning.
+    ///
+    /// - Parameter bytes: the whole file.
+    /// - Throws: ``TagImageError`` with `tooLarge`, `unknownFormat`, `malformed`, `missingField`, `inconsistent`, or
+    ///   `unsupported` for a tag that there is no model of.
+    public init(parsing bytes: [UInt8]) throws(TagImageError) {
+        guard bytes.count <= Self.maximumSize else {
+            throw TagImageError(
+                .tooLarge,
+                "The file has \(bytes.count) octets; an image has at most \(Self.maximumSize)."
+            )
+        }
+        guard let format = Self.format(of: bytes) else {
+            throw TagImageError(.unknownFormat, "The file is neither a Flipper NFC file nor a JSON image.")
+        }
+        self.format = format
+        switch format {
+        case .flipper:
+            let dump = try FlipperDump(parsing: bytes)
+            source = .flipper(dump)
+            contents = dump.contents
+        case .json:
+            let image = try JSONImage(parsing: bytes)
+            source = .json(image)
+            contents = image.contents
+        }
+    }
+
+    /// Creates an image of a tag.
+    ///
+    /// - Parameters:
+    ///   - contents: what the tag holds.
+    ///   - format: the format to write.
+    public init(_ contents: Type2Contents, format: Format = .json) {
+        self.contents = contents
+        self.format = format
+        source = nil
+    }
+
+    /// Finds the format from the first octets.
+    private static func format(of bytes: [UInt8]) -> Format? {
+        let start = bytes.prefix(4096).drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        switch start.first {
+        case UInt8(ascii: "{"): return .json
+        case UInt8(ascii: "#"), UInt8(ascii: "F"): return .flipper
+        default: return nil
+        }
+    }
+
+    /// The NFC Forum platform of the tag: 2.
+    public var tagType: Int { 2 }
+
+    /// The product's name, such as `NTAG215`.
+    public var product: String { contents.product.name }
+
+    /// The UID.
+    public var uid: [UInt8] { contents.uid }
+
+    /// A virtual tag that holds what the image holds.
+    public func makeTag() -> any VirtualTag {
+        Type2Tag(contents)
+    }
+
+    /// Takes over what a tag holds now.
+    ///
+    /// - Parameter tag: the tag that ``makeTag()`` made. Pages that the image did not have are left out; a tag of another
+    ///   kind changes nothing.
+    public mutating func update(from tag: any VirtualTag) {
+        guard let tag = tag as? Type2Tag, tag.product == contents.product else { return }
+        let count = contents.memory.count
+        contents = tag.contents
+        if source != nil { contents.memory.removeLast(max(0, contents.memory.count - count)) }
+    }
+
+    /// The image as a file of its format, as it is now.
+    public func encoded() -> [UInt8] {
+        switch source {
+        case .flipper(let dump): dump.encoded(contents)
+        case .json(let image): image.encoded(contents)
+        case nil:
+            switch format {
+            case .flipper: FlipperDump.encoded(new: contents)
+            case .json: JSONImage.encoded(new: contents)
+            }
+        }
+    }
+}

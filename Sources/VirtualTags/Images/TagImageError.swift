@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a tag image could not be read. Equal by code.
+public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure; new kinds may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        enum Kind: String, Sendable {
+            case unknownFormat = "unknown-format"
+            case malformed
+            case missingField = "missing-field"
+            case inconsistent
+            case unsupported
+            case tooLarge = "too-large"
+        }
+
+        let kind: Kind
+
+        /// The file is none of the formats that are read.
+        public static let unknownFormat = Code(kind: .unknownFormat)
+        /// A line or value is not written as the format says.
+        public static let malformed = Code(kind: .malformed)
+        /// Something that the tag needs is not in the file: it may have been cut off.
+        public static let missingField = Code(kind: .missingField)
+        /// Values contradict each other, such as more pages than the product has.
+        public static let inconsistent = Code(kind: .inconsistent)
+        /// The file is of a known format, and of a tag or version that there is no model of.
+        public static let unsupported = Code(kind: .unsupported)
+        /// The file is larger than any image can be.
+        public static let tooLarge = Code(kind: .tooLarge)
+
+        /// The code's name, as the command line prints it.
+        public var description: String { kind.rawValue }
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What is wrong, as a sentence for people.
+    public var reason: String
+    /// The line of the file, from 1; nil when it is not about one line.
+    public var line: Int?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of failure.
+    ///   - reason: what is wrong, as a sentence for people.
+    ///   - line: the line of the file, from 1.
+    public init(_ code: Code, _ reason: String, line: Int? = nil) {
+        self.code = code
+        self.reason = reason
+        self.line = line
+    }
+
+    public var description: String {
+        line.map { "\(code), line \($0): \(reason)" } ?? "\(code): \(reason)"
+    }
+
+    public static func == (lhs: TagImageError, rhs: TagImageError) -> Bool { lhs.code == rhs.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
