@@ -109,6 +109,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: ["nfc", "TagReader", "FirstScan", "LinkageProbe"],
+            exclude: ["Images"],
             swiftSettings: strict
         ),
     ],
