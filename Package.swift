@@ -110,6 +110,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: ["nfc", "TagReader", "FirstScan", "LinkageProbe"],
+            exclude: ["Images"],
             swiftSettings: strict
         ),
     ],

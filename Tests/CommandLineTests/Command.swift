@@ -77,3 +77,12 @@ final class ScratchFolder {
     /// The path of a file in the folder.
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 }
+
+extension Command.Outcome {
+    /// The JSON objects of standard output, one a line.
+    func objects() throws -> [[String: Any]] {
+        try lines.map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+    }
+}

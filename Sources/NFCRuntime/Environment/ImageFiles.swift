@@ -21,6 +21,41 @@ struct ImageFiles: Sendable {
             saver = nil
             return
         }
-        throw Failure(reason: "soon \(names)")
+        var loaded: [(path: String, image: TagImage, tag: any VirtualTag)] = []
+        for path in names.split(separator: ",").map(String.init) {
+            do throws(SmallFile.Failure) {
+                let image = try Self.image(from: SmallFile.read(path), path)
+                loaded.append((path, image, image.makeTag()))
+            } catch {
+                throw Failure(reason: error.reason)
+            }
+        }
+        let files = loaded
+        tags = files.map(\.tag)
+        guard configuration.savesTags else {
+            saver = nil
+            return
+        }
+        saver = {
+            for file in files {
+                var image = file.image
+                image.update(from: file.tag)
+                if image.contents == file.image.contents { continue }
+                do throws(SmallFile.Failure) {
+                    try SmallFile.write(file.path, image.encoded())
+                } catch {
+                    OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
+                }
+            }
+        }
+    }
+
+    private static func image(from bytes: [UInt8], _ path: String) throws(SmallFile.Failure) -> TagImage {
+        do throws(TagImageError) {
+            return try TagImage(parsing: bytes)
+        } catch {
+            let place = error.line.map { "line \($0): " } ?? ""
+            throw SmallFile.Failure(reason: "\(path): \(place)\(error.reason)")
+        }
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Glibc
 import NFCRuntime
-import TagLink
 
 /// Which reader a command uses, by its options or by NFC_READER and NFC_TAGS.
 struct ReaderOptions: ParsableArguments {
@@ -13,14 +11,17 @@ struct ReaderOptions: ParsableArguments {
     var tags: String?
 
     /// The surroundings of the command's session.
-    func environment() throws(CommandFailure) -> NFCEnvironment {
-        // The process's own environment is made on first use, from these.
-        if let reader { unsafe setenv("NFC_READER", reader, 1) }
+    ///
+    /// - Parameter savesTags: writes images that `--tags` names back when they have changed.
+    func environment(savesTags: Bool = false) throws(CommandFailure) -> NFCEnvironment {
+        var configuration = ReaderConfiguration.ofProcess
         if let tags {
-            unsafe setenv("NFC_TAGS", tags, 1)
-            if reader == nil { unsafe setenv("NFC_READER", "virtual", 1) }
+            configuration.tags = tags
+            configuration.reader = "virtual"
+            configuration.savesTags = configuration.savesTags || savesTags
         }
-        let environment = NFCEnvironment.process
+        if let reader { configuration.reader = reader }
+        let environment = NFCEnvironment(configuration)
         if case .none(let reason) = environment.reader {
             throw CommandFailure(.noReader, "no-reader", reason)
         }

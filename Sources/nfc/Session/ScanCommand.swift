@@ -50,7 +50,6 @@ struct ScanCommand: AsyncParsableCommand {
             prompt: many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader.",
             seconds: timeout
         )
-        defer { scan.close() }
         var found = false
         var failure: CommandFailure?
         for await event in scan.events {
@@ -74,6 +73,7 @@ struct ScanCommand: AsyncParsableCommand {
                 if failure == nil || many { failure = CommandFailure(end, found: found) }
             }
         }
+        await scan.close()
         if let failure { throw failure }
     }
 

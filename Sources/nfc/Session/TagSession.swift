@@ -47,10 +47,12 @@ struct TagSession {
         session.begin()
     }
 
-    /// Lets go of what the session kept; call it after its last event.
-    func close() {
+    /// Lets go of what the session kept, and waits until the reader is free and changed images are saved. Call it after
+    /// the last event.
+    func close() async {
         timeout?.cancel()
         interrupt.cancel()
+        for _ in 0..<1000 where !environment.arbiter.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
     /// Runs a procedure on a tag that was found.

@@ -10,7 +10,7 @@ struct WriteCommand: AsyncParsableCommand {
         abstract: "Write a link, a text or a message to the next tag near the reader.",
         discussion: """
             A message that does not fit, and a tag that is read-only, are told
-            before anything is written.
+            before anything is written. Images that --tags names are saved.
 
             Examples:
               nfc write https://example.com
@@ -49,11 +49,10 @@ struct WriteCommand: AsyncParsableCommand {
     private func write() async throws(CommandFailure) -> TagReport {
         let octets = try content.octets()
         let work = try TagSession(
-            environment: try reader.environment(),
+            environment: try reader.environment(savesTags: true),
             prompt: "Hold the tag to write near the reader.",
             seconds: timeout
         )
-        defer { work.close() }
         var result: Result<TagReport, CommandFailure>?
         for await event in work.events {
             switch event {
@@ -78,6 +77,7 @@ struct WriteCommand: AsyncParsableCommand {
                 result = result ?? CommandFailure(end, found: false).map { .failure($0) }
             }
         }
+        await work.close()
         guard let result else { throw CommandFailure(.cancelled, "cancelled", "Cancelled.") }
         return try result.get()
     }

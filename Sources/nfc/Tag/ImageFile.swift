@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import VirtualTags
+
+/// An image of a tag in a file, or one of several that are lines of a file.
+struct ImageFile {
+    private let path: String
+    private let hasSeveral: Bool
+    private let image: TagImage
+
+    /// Reads an image.
+    ///
+    /// - Parameters:
+    ///   - path: the file's path.
+    ///   - id: the `id` of the image, where the file has several; nil for the first.
+    init(path: String, id: String?) throws(CommandFailure) {
+        self.path = path
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw CommandFailure(.refused, "unreadable-file", "\(path) can't be read. Check its name and its owner.")
+        }
+        let lines = Self.jsonLines(data)
+        hasSeveral = lines.count > 1
+        let chosen = Self.choose(id, from: lines)
+        if let id, chosen == nil {
+            throw CommandFailure(.usage, "unknown-id", "\(path) has no image with the id '\(id)'.")
+        }
+        do throws(TagImageError) {
+            image = try TagImage(parsing: [UInt8](chosen ?? data))
+        } catch {
+            let place = error.line.map { "line \($0): " } ?? ""
+            throw CommandFailure(.refused, error.code.description, "\(path): \(place)\(error.reason)")
+        }
+    }
+
+    var contents: Type2Contents { image.contents }
+
+    var product: String { image.product }
+
+    func makeTag() -> Type2Tag { Type2Tag(image.contents) }
+
+    /// Makes sure, before any work is done, that the image may be saved.
+    func checkTarget(_ out: String?) throws(CommandFailure) {
+        guard out == nil, hasSeveral else { return }
+        throw CommandFailure(.usage, "several-images", "\(path) has several images. Name another file with --out.")
+    }
+
+    /// Saves what a tag holds now.
+    ///
+    /// - Parameters:
+    ///   - contents: what the tag holds.
+    ///   - out: the file; the image's own when nil.
+    func save(_ contents: Type2Contents, to out: String?) throws(CommandFailure) {
+        let format = out.flatMap { TagImage.Format(path: $0) } ?? image.format
+        var changed = format == image.format ? image : TagImage(contents, format: format)
+        changed.contents = contents
+        try Self.save(changed, to: out ?? path)
+    }
+
+    /// Saves an image so that the file is the old or the new one, whatever happens.
+    static func save(_ image: TagImage, to path: String) throws(CommandFailure) {
+        do {
+            try Data(image.encoded()).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw CommandFailure(
+                .refused,
+                "unwritable-file",
+                "\(path) can't be written. Check the folder and its owner."
+            )
+        }
+    }
+
+    /// The lines of a file in which every line is a JSON object; none for any other file.
+    private static func jsonLines(_ data: Data) -> [Data] {
+        let lines = data.split(separator: 0x0A).filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x0D } }
+        let areObjects = lines.allSatisfy { line in
+            line.first == UInt8(ascii: "{") && line.last { $0 != 0x20 && $0 != 0x0D } == UInt8(ascii: "}")
+        }
+        return areObjects ? lines.map { Data($0) } : []
+    }
+
+    private static func choose(_ id: String?, from lines: [Data]) -> Data? {
+        guard let id else { return lines.first }
+        return lines.first { line in
+            let object = try? JSONSerialization.jsonObject(with: line) as? [String: Any]
+            return object?["id"] as? String == id
+        }
+    }
+}

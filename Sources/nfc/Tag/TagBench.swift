@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+import VirtualTags
+
+/// A virtual field with one tag in it, activated as a session would.
+struct TagBench {
+    private let field = VirtualField()
+    private let link: any FrameLink
+    private let target: NFCATarget
+    /// The tag from the reader's side.
+    let tag: any ForumTag
+    /// What activation cost.
+    let activation: LinkStatistics
+
+    /// Brings a tag near and activates it.
+    init(_ virtualTag: any VirtualTag) async throws(CommandFailure) {
+        field.bring(virtualTag)
+        guard let link = field.link(for: virtualTag.technology) else {
+            throw CommandFailure(.refused, "unsupported", "The virtual field doesn't have the tag's technology yet.")
+        }
+        self.link = link
+        do throws(TagError) {
+            guard let target = try await NFCAActivation(link: link).activateAll().last else {
+                throw TagError(.tagLost, "The tag of the image does not answer.")
+            }
+            self.target = target
+            activation = link.statistics
+            guard let tag = makeForumTag(for: target, link: link) else {
+                throw TagError(.unsupported, "The image is of a \(target.kindName), which can't be read yet.")
+            }
+            self.tag = tag
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Takes the tag away: it loses its power, and keeps its memory.
+    func clear() {
+        field.removeAll()
+    }
+
+    /// Sets what goes wrong from now on.
+    func arm(_ plan: FaultPlan) {
+        field.arm(plan)
+    }
+
+    /// What was counted since activation.
+    var cost: LinkStatistics { link.statistics - activation }
+
+    /// Reads the tag as a session would: its status, then its message.
+    ///
+    /// - Returns: what was found, and the reason when it holds no NDEF.
+    func read(product: String?) async throws(CommandFailure) -> (TagReport, TagError?) {
+        var report = TagReport(type: tag.type, product: product, uid: target.uid, activation: activation)
+        do throws(TagError) {
+            let detection = try await tag.detectNDEF()
+            report.status = TagReport.Status(detection.access)
+            report.capacity = detection.capacity
+            report.message = try await tag.readNDEF()
+            report.cost = cost
+            return (report, nil)
+        } catch {
+            guard error.meansNotNDEF else { throw CommandFailure(error) }
+            report.status = .notNDEF
+            report.cost = cost
+            return (report, error)
+        }
+    }
+}
+
+extension TagError {
+    /// Whether the tag is there and in order, but holds no NDEF.
+    var meansNotNDEF: Bool {
+        switch code {
+        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress: true
+        default: false
+        }
+    }
+}

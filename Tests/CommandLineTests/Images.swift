@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// Images of tags for a test, in a folder of its own, so that what is written to them stays there.
+struct Images {
+    let folder: ScratchFolder
+
+    init() throws {
+        folder = try ScratchFolder()
+    }
+
+    /// A dump of an NTAG215 with a link and a text.
+    func poster() throws -> String {
+        let original = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Images/poster-ntag215.nfc")
+        let copy = folder.path("poster.nfc")
+        try FileManager.default.copyItem(atPath: original.path, toPath: copy)
+        return copy
+    }
+
+    /// A tag as it is delivered.
+    func blank(_ product: String, uid: String = "04a1b2c3d4e580", format: String = "nfc") throws -> String {
+        let path = folder.path("\(product)-\(uid).\(format)")
+        let outcome = try Command(name: "nfc").run("tag", "create", "--product", product, "--uid", uid, "--out", path)
+        try #require(outcome.status == 0, "\(outcome.error)")
+        return path
+    }
+
+    /// A tag whose capability container is empty.
+    func unformatted() throws -> String {
+        let path = try blank("NTAG213", uid: "04a1b2c3d4e581")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let changed = text.replacingOccurrences(of: "Page 3: E1 10 12 00", with: "Page 3: 00 00 00 00")
+        try #require(changed != text)
+        try changed.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    /// A tag with a message that can't be changed any more.
+    func locked() throws -> String {
+        let path = try blank("NTAG213", uid: "04a1b2c3d4e582")
+        let outcome = try Command(name: "nfc").run("tag", "write", "--image", path, "--lock", "https://example.com")
+        try #require(outcome.status == 0, "\(outcome.error)")
+        return path
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@Suite struct `nfc scan and nfc write` {
+    private let images: Images
+    private let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
+
+    init() throws {
+        images = try Images()
+    }
+
+    @Test func `A scan prints the message as people read it`() throws {
+        let outcome = try nfc.run("scan", "--tags", images.poster())
+        #expect(
+            outcome.output == """
+                Type 2, UID 04689571fa5c64
+                Can be written, holds up to 492 octets
+                Message: 2 records, 54 octets
+                  1. URI, 22 octets, type U
+                     https://example.com/poster/12
+                  2. Text, 24 octets, type T
+                     “Opening hours 9 to 17” (en, UTF-8)
+
+                """
+        )
+        #expect(outcome.error == "")
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `A scan as JSON is one object, with the records`() throws {
+        let outcome = try nfc.run("scan", "--tags", images.poster(), "--json")
+        let object = try #require(try outcome.objects().first)
+        #expect(object["uid"] as? String == "04689571fa5c64")
+        #expect(object["status"] as? String == "read-write")
+        #expect(object["capacity"] as? Int == 492)
+        #expect((object["message_hex"] as? String)?.hasPrefix("91011655") == true)
+        #expect((object["records"] as? [Any])?.count == 2)
+        #expect(outcome.lines.count == 1)
+    }
+
+    @Test func `Several tags are read one after the other`() throws {
+        let tags = try [images.poster(), images.locked()].joined(separator: ",")
+        let outcome = try nfc.run("scan", "--many", "--timeout", "1", "--tags", tags, "--json")
+        #expect(Set(try outcome.objects().compactMap { $0["uid"] as? String }) == ["04689571fa5c64", "04a1b2c3d4e582"])
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `A tag that holds no NDEF ends a scan with 1`() throws {
+        let outcome = try nfc.run("scan", "--tags", images.unformatted(), "--json")
+        #expect(try outcome.objects().first?["error"] as? String == "no-cc")
+        #expect(outcome.status == 1)
+    }
+
+    @Test func `A reader that there is not ends with 3`() throws {
+        let outcome = try nfc.run("scan", "--reader", "nonsense")
+        #expect(outcome.output == "")
+        #expect(outcome.error.hasPrefix("Error: "))
+        #expect(outcome.status == 3)
+    }
+
+    @Test func `A link is written to the next tag`() throws {
+        let outcome = try nfc.run("write", "https://example.org", "--tags", images.blank("NTAG213"), "--json")
+        #expect(try outcome.objects().first?["message_hex"] as? String == "d1010c55046578616d706c652e6f7267")
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `What is written to a tag of --tags is saved in its file`() throws {
+        let image = try images.blank("NTAG215")
+        #expect(try nfc.run("write", "--text", "Hi", "--lock", "--tags", image).status == 0)
+        let read = try nfc.run("tag", "read", "--image", image, "--json").objects().first
+        #expect(read?["message_hex"] as? String == "d101055402656e4869")
+        #expect(read?["status"] as? String == "read-only")
+    }
+
+    @Test func `A tag that is read-only is told before anything is written`() throws {
+        let outcome = try nfc.run("write", "--text", "Hello", "--tags", images.locked(), "--json")
+        #expect(try outcome.objects().first?["error"] as? String == "read-only")
+        #expect(outcome.status == 1)
+    }
+
+    @Test func `A message that is too long is told before anything is written`() throws {
+        let text = String(repeating: "x", count: 200)
+        let outcome = try nfc.run("write", "--text", text, "--tags", images.blank("NTAG213"), "--json")
+        #expect(try outcome.objects().first?["error"] as? String == "message-too-long")
+        #expect(outcome.status == 1)
+    }
+
+    @Test func `The sheet goes where NFC_SHEET says`() throws {
+        let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "json"])
+        let outcome = try nfc.run("scan", "--tags", images.poster())
+        let states = outcome.error.split(separator: "\n").compactMap { $0.firstMatch(of: /"state":"(\w+)"/)?.1 }
+        #expect(states == ["ready", "scanning", "scanning", "success"])
+    }
+
+    @Test func `Readers lists the virtual one`() throws {
+        let outcome = try nfc.run("readers", "--reader", "virtual", "--json")
+        #expect(try outcome.objects().first?["name"] as? String == "virtual")
+        #expect(outcome.status == 0)
+    }
+}

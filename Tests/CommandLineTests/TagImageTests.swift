@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@Suite struct `nfc tag` {
+    private let images: Images
+    private let nfc = Command(name: "nfc")
+
+    init() throws {
+        images = try Images()
+    }
+
+    private func object(_ arguments: String...) throws -> [String: Any] {
+        let outcome = try nfc.run(arguments + ["--json"])
+        #expect(outcome.lines.count == 1, "\(outcome.error)")
+        return try #require(try outcome.objects().first)
+    }
+
+    @Test func `A read tells message and cost, which is the minimum`() throws {
+        let object = try object("tag", "read", "--image", images.poster())
+        #expect(object["ok"] as? Bool == true)
+        #expect(object["tag_type"] as? Int == 2)
+        #expect(object["product"] as? String == "NTAG215")
+        #expect(object["uid"] as? String == "04689571fa5c64")
+        #expect(object["status"] as? String == "read-write")
+        #expect(object["capacity"] as? Int == 492)
+        #expect((object["message_hex"] as? String)?.count == 108)
+        // READ 3, then what is left of the message and no more.
+        let exchanges = try #require(object["exchanges"] as? Int)
+        #expect(exchanges <= 5)
+        #expect(object["activation_us"] as? Int == 4423)
+    }
+
+    @Test(arguments: ["nfc", "json"])
+    func `What is created, written and read is what was written`(format: String) throws {
+        let image = try images.blank("NTAG213", format: format)
+        #expect(try object("tag", "read", "--image", image)["message_hex"] as? String == "")
+        let written = try object("tag", "write", "--image", image, "https://example.com")
+        #expect(written["message_hex"] as? String == "d1010c55046578616d706c652e636f6d")
+        #expect(
+            try object("tag", "read", "--image", image)["message_hex"] as? String == "d1010c55046578616d706c652e636f6d"
+        )
+    }
+
+    @Test func `A write to another file leaves the first as it is`() throws {
+        let image = try images.blank("NTAG213")
+        let copy = images.folder.path("copy.json")
+        _ = try object("tag", "write", "--image", image, "--out", copy, "--text", "Hi")
+        #expect(try object("tag", "read", "--image", image)["message_hex"] as? String == "")
+        #expect(try object("tag", "read", "--image", copy)["message_hex"] as? String == "d101055402656e4869")
+    }
+
+    @Test func `A lock makes the image read-only`() throws {
+        #expect(try object("tag", "read", "--image", images.locked())["status"] as? String == "read-only")
+    }
+
+    @Test(arguments: 0...8)
+    func `A torn write leaves the old message, none, or the new one`(writes: Int) throws {
+        let image = try images.blank("NTAG213")
+        let (old, new) = ("d1010c55046578616d706c652e636f6d", "d1010c55046578616d706c652e6f7267")
+        _ = try object("tag", "write", "--image", image, "--message", old)
+        let torn = images.folder.path("torn.nfc")
+        let outcome = try nfc.run(
+            "tag",
+            "write",
+            "--image",
+            image,
+            "--message",
+            new,
+            "--out",
+            torn,
+            "--tear-after",
+            "\(writes)",
+            "--json"
+        )
+        let result = try #require(try outcome.objects().first)
+        #expect(outcome.status == (result["ok"] as? Bool == true ? 0 : 1))
+        if outcome.status == 1 { #expect(result["error"] as? String == "tag-lost") }
+        let left = try object("tag", "read", "--image", torn)["message_hex"] as? String
+        #expect([old, "", new].contains(left))
+        if writes == 0 { #expect(left == old && outcome.status == 1) }
+    }
+
+    @Test func `Info describes product, locks and what NDEF says`() throws {
+        let object = try object("tag", "info", "--image", images.poster())
+        #expect(object["product"] as? String == "NTAG215")
+        #expect(object["version_hex"] as? String == "0004040201001103")
+        #expect((object["signature_hex"] as? String)?.hasPrefix("731b4e0c") == true)
+        #expect(object["user_size"] as? Int == 504)
+        #expect(object["static_lock_hex"] as? String == "0000")
+        #expect(object["cc_hex"] as? String == "e1103e00")
+        let unformatted = try self.object("tag", "info", "--image", images.unformatted())
+        #expect(unformatted["status"] as? String == "not-ndef")
+        #expect(unformatted["ndef_error"] as? String == "no-cc")
+    }
+
+    @Test func `An image without NDEF ends a read with 1 and says which rule it breaks`() throws {
+        let outcome = try nfc.run("tag", "read", "--image", images.unformatted(), "--json")
+        let object = try #require(try outcome.objects().first)
+        #expect(object["ok"] as? Bool == false)
+        #expect(object["error"] as? String == "no-cc")
+        #expect(object["status"] as? String == "not-ndef")
+        #expect(outcome.status == 1)
+    }
+
+    @Test(arguments: ["", "hello", "Filetype: Flipper NFC device\nVersion: 4\n", "{\"memory_hex\":\"0\"}", "{}"])
+    func `A file that is not an image ends with 1 and a sentence`(text: String) throws {
+        let path = images.folder.path("bad.nfc")
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let outcome = try nfc.run("tag", "read", "--image", path)
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "")
+        #expect(outcome.error.hasPrefix("Error: ") && outcome.error.hasSuffix(".\n"))
+    }
+
+    @Test func `A file that is not there ends with 1 and its name`() throws {
+        let outcome = try nfc.run("tag", "read", "--image", images.folder.path("none.nfc"))
+        #expect(outcome.status == 1)
+        #expect(outcome.error.contains("none.nfc"))
+    }
+
+    @Test(arguments: [
+        ["--product", "NTAG999", "--out", "x.nfc"], ["--product", "NTAG213", "--out", "x"],
+        ["--product", "NTAG213", "--uid", "0401", "--out", "x.nfc"],
+    ])
+    func `A tag that can't be made is wrong usage`(arguments: [String]) throws {
+        #expect(try nfc.run(["tag", "create"] + arguments).status == 2)
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@Suite struct `TagReader without a terminal` {
+    private let images: Images
+    private let store: String
+
+    init() throws {
+        images = try Images()
+        store = images.folder.path("data/messages.json")
+    }
+
+    /// Runs commands with an image near the reader.
+    private func run(_ commands: String..., near image: String?) throws -> Command.Outcome {
+        var environment = ["TAGREADER_STORE": store, "NFC_READER": "virtual"]
+        environment["NFC_TAGS"] = image
+        let command = Command(name: "TagReader", environment: environment)
+        return try command.run([], input: Data((commands.joined(separator: "\n") + "\n").utf8))
+    }
+
+    @Test func `It scans a dump of a poster and shows its records`() throws {
+        let outcome = try run("scan", "show 1", near: images.poster())
+        #expect(
+            outcome.output == """
+                1  2 records  Link: https://example.com/poster/12
+                Message 1: 2 records, 54 bytes
+                Record 1
+                  Format      1, well-known
+                  Type        U
+                  Identifier  none
+                  Payload     Link: https://example.com/poster/12
+                Record 2
+                  Format      1, well-known
+                  Type        T
+                  Identifier  none
+                  Payload     Text (en): Opening hours 9 to 17
+
+                """
+        )
+        #expect(
+            outcome.error == """
+                [Ready to Scan] Hold the card near the reader to see its messages.
+                [Scanning] Hold the card near the reader to see its messages.
+                [Scanning] The message is in your list.
+                [Done] The message is in your list.
+
+                """
+        )
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `What it scanned in one run it writes in another, and scans again`() throws {
+        #expect(try run("scan", near: images.poster()).status == 0)
+        let blank = try images.blank("NTAG215")
+        let outcome = try run("write 1", "scan", "list", near: blank)
+        #expect(
+            outcome.output == """
+                The message is saved on the card.
+                2  2 records  Link: https://example.com/poster/12
+                1  2 records  Link: https://example.com/poster/12
+                2  2 records  Link: https://example.com/poster/12
+
+                """
+        )
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `The second scan has another text`() throws {
+        let outcome = try run("scan", "scan", near: images.poster())
+        #expect(outcome.error.contains("[Ready to Scan] Hold another card near the reader."))
+    }
+
+    @Test func `It scans many until it has enough`() throws {
+        let outcome = try run("scan --many 1", "list", near: images.poster())
+        #expect(outcome.lines.count == 2)
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `A card that is locked says so`() throws {
+        try expectRefusal("This card is locked and can't be changed. Please use another one.", by: images.locked())
+    }
+
+    @Test func `A card that holds no messages says so`() throws {
+        try expectRefusal("This card can't hold messages. Please use another one.", by: images.unformatted())
+    }
+
+    @Test func `A card that is too small says so`() throws {
+        let card = try images.blank("MIFARE Ultralight", uid: "04a1b2c3d4e583")
+        try expectRefusal("The message has 54 bytes, but this card has room for 46.", by: card)
+    }
+
+    private func expectRefusal(_ text: String, by image: String) throws {
+        #expect(try run("scan", near: images.poster()).status == 0)
+        let outcome = try run("write 1", near: image)
+        #expect(outcome.output == "")
+        #expect(outcome.error.contains("[Failed] \(text)\n\(text)\n"))
+        #expect(outcome.status == 1)
+    }
+
+    @Test(arguments: [
+        "frob", "show", "show 1", "show x", "write 9", "delete 0", "scan --some", "scan --many 0", "list 1",
+    ])
+    func `A command that can't be run says what to do, and the next one runs`(command: String) throws {
+        let outcome = try run(command, "list", near: nil)
+        #expect(outcome.output == "No messages.\n")
+        #expect(outcome.error.hasSuffix(".\n") || outcome.error.hasPrefix("Use: "))
+        #expect(outcome.status == 1)
+    }
+
+    @Test func `A message that is deleted stays away`() throws {
+        #expect(try run("scan", "scan", "delete 1", near: images.poster()).status == 0)
+        #expect(try run("list", near: nil).lines.count == 1)
+    }
+
+    @Test func `A damaged store is kept aside, and said so`() throws {
+        try FileManager.default.createDirectory(
+            atPath: images.folder.path("data"),
+            withIntermediateDirectories: true
+        )
+        try "{\"version\":1,\"mess".write(toFile: store, atomically: true, encoding: .utf8)
+        let outcome = try run("list", near: nil)
+        #expect(outcome.output == "No messages.\n")
+        #expect(outcome.error.contains("were damaged. They are kept in \(store).damaged-1"))
+        #expect(try String(contentsOfFile: store + ".damaged-1", encoding: .utf8) == "{\"version\":1,\"mess")
+    }
+
+    @Test func `A reader that isn't there is noted, and scanning fails`() throws {
+        let environment = ["TAGREADER_STORE": store, "NFC_READER": "nonsense"]
+        let outcome = try Command(name: "TagReader", environment: environment).run([], input: Data("scan\n".utf8))
+        #expect(outcome.error.hasPrefix("Scanning Isn't Available. No reader was found."))
+        #expect(outcome.status == 1)
+    }
+}
