@@ -17,10 +17,11 @@ final class ScriptedLink: FrameLink {
     }
 
     private let state: Mutex<State>
-    let technology = Technology.nfcA
+    let technology: Technology
     let maximumFrameLength: Int
 
-    init(_ steps: [Step], maximumFrameLength: Int = 256) {
+    init(_ steps: [Step], technology: Technology = .nfcA, maximumFrameLength: Int = 256) {
+        self.technology = technology
         self.state = Mutex(State(steps: steps))
         self.maximumFrameLength = maximumFrameLength
     }
@@ -43,7 +44,7 @@ final class ScriptedLink: FrameLink {
             state.statistics.count(
                 request: frame,
                 response: try? step.result.get(),
-                timing: FrameTiming(.nfcA),
+                timing: FrameTiming(technology),
                 timeout: timeout
             )
             return step.result

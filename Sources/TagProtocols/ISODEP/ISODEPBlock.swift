@@ -29,18 +29,17 @@ enum ISODEPBlock: Equatable {
             return nil
         }
         let rest = octets[start...]
-        switch pcb & 0xE2 {
-        // Bit 3 says that a node address follows, which is never asked for.
-        case 0x02 where pcb & 0x04 == 0:
+        // Bit 3 says that a node address follows, which is never asked for; bit 4 that there is a CID.
+        switch pcb & 0xF6 {
+        case 0x02, 0x12:
             self = .information(number: pcb & 1, isChained: pcb & 0x10 != 0, payload: Array(rest))
-        case 0xA2 where pcb & 0x04 == 0 && rest.isEmpty:
-            self = pcb & 0x10 == 0 ? .acknowledge(number: pcb & 1) : .negativeAcknowledge(number: pcb & 1)
-        case 0xC2 where pcb & 0x35 == 0x30:
+        case 0xA2 where rest.isEmpty: self = .acknowledge(number: pcb & 1)
+        case 0xB2 where rest.isEmpty: self = .negativeAcknowledge(number: pcb & 1)
+        case 0xF2 where pcb & 1 == 0:
             guard rest.count == 1, let first = rest.first else { return nil }
             // The two high bits are a power level indication (ISO/IEC 14443-4, 7.4).
             self = .waitingTimeExtension(multiplier: first & 0x3F)
-        case 0xC2 where pcb & 0x35 == 0 && rest.isEmpty:
-            self = .deselect
+        case 0xC2 where pcb & 1 == 0 && rest.isEmpty: self = .deselect
         default: return nil
         }
     }
