@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import TagLink
 import VirtualTags
 
@@ -14,6 +15,14 @@ struct ImageFiles: Sendable {
     /// Writes changed images back; nil when that is not wanted.
     let saver: (@Sendable () -> Void)?
 
+    /// A file, its tag, and the octets that it holds.
+    private struct Entry: Sendable {
+        var path: String
+        var image: TagImage
+        var tag: any VirtualTag
+        var saved: [UInt8]
+    }
+
     /// Loads the images that a configuration names, or the demonstration tag when it names none.
     init(_ configuration: ReaderConfiguration) throws(Failure) {
         guard let names = configuration.tags else {
@@ -21,41 +30,47 @@ struct ImageFiles: Sendable {
             saver = nil
             return
         }
-        var loaded: [(path: String, image: TagImage, tag: any VirtualTag)] = []
+        var entries: [Entry] = []
         for path in names.split(separator: ",").map(String.init) {
-            do throws(SmallFile.Failure) {
-                let image = try Self.image(from: SmallFile.read(path), path)
-                loaded.append((path, image, image.makeTag()))
-            } catch {
-                throw Failure(reason: error.reason)
-            }
+            entries.append(try Self.load(path))
         }
-        let files = loaded
-        tags = files.map(\.tag)
-        guard configuration.savesTags else {
-            saver = nil
-            return
+        tags = entries.map(\.tag)
+        saver = configuration.savesTags ? Self.saver(of: entries) : nil
+    }
+
+    private static func load(_ path: String) throws(Failure) -> Entry {
+        let bytes: [UInt8]
+        do throws(SmallFile.Failure) {
+            bytes = try SmallFile.read(path)
+        } catch {
+            throw Failure(reason: "NFC_TAGS: \(TerminalText.escaped(error.reason))")
         }
-        saver = {
-            for file in files {
-                var image = file.image
-                image.update(from: file.tag)
-                if image.contents == file.image.contents { continue }
-                do throws(SmallFile.Failure) {
-                    try SmallFile.write(file.path, image.encoded())
-                } catch {
-                    OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
-                }
-            }
+        do throws(TagImageError) {
+            let image = try TagImage(parsing: bytes)
+            return Entry(path: path, image: image, tag: image.makeTag(), saved: bytes)
+        } catch {
+            let place = error.line.map { ", line \($0)" } ?? ""
+            throw Failure(reason: TerminalText.escaped("NFC_TAGS: \(path)\(place): \(error.reason)"))
         }
     }
 
-    private static func image(from bytes: [UInt8], _ path: String) throws(SmallFile.Failure) -> TagImage {
-        do throws(TagImageError) {
-            return try TagImage(parsing: bytes)
-        } catch {
-            let place = error.line.map { "line \($0): " } ?? ""
-            throw SmallFile.Failure(reason: "\(path): \(place)\(error.reason)")
+    /// Makes what is called after each session: a file whose tag has changed is written anew.
+    private static func saver(of entries: [Entry]) -> @Sendable () -> Void {
+        let entries = Locked(entries)
+        return {
+            entries.withLock { entries in
+                for index in entries.indices {
+                    entries[index].image.update(from: entries[index].tag)
+                    let bytes = entries[index].image.encoded()
+                    guard bytes != entries[index].saved else { continue }
+                    do throws(SmallFile.Failure) {
+                        try SmallFile.write(entries[index].path, bytes)
+                        entries[index].saved = bytes
+                    } catch {
+                        OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
+                    }
+                }
+            }
         }
     }
 }
