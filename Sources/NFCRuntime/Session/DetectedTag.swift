@@ -12,7 +12,7 @@ public final class DetectedTag: Sendable {
 
     private let available = Mutex(true)
 
-    init(target: NFCATarget, session: ReaderSession) {
+    package init(target: NFCATarget, session: ReaderSession) {
         self.target = target
         self.session = session
     }
