@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCRuntime
+import TagLink
 import TagProtocols
 
 extension NFCReaderError {
@@ -43,6 +44,8 @@ extension NFCReaderError {
             self.init(.ndefReaderSessionErrorTagUpdateFailure, reason: error.reason)
         case .cancelled:
             self.init(.readerTransceiveErrorSessionInvalidated, reason: error.reason)
+        case .unsupported where error.link?.code == .frameTooLong:
+            self.init(.readerTransceiveErrorPacketTooLong, reason: error.reason)
         case .unsupported:
             self.init(.readerErrorUnsupportedFeature, reason: error.reason)
         case .readerUnavailable:

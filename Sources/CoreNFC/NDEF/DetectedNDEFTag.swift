@@ -6,7 +6,8 @@ import NFCRuntime
 import TagProtocols
 
 /// A tag that a session found, as an app sees it.
-final class DetectedNDEFTag: NSObject, NFCNDEFTag {
+class DetectedNDEFTag: NSObject, NFCNDEFTag, @unchecked Sendable {
+    // Sendable because it has no state of its own but constants; the classes below lock theirs.
     let detected: DetectedTag
     /// Where completion handlers are called.
     let queue: DispatchQueue
@@ -93,12 +94,12 @@ final class DetectedNDEFTag: NSObject, NFCNDEFTag {
 
     func copy(with zone: NSZone?) -> Any { self }
 
-    static var supportsSecureCoding: Bool { true }
+    class var supportsSecureCoding: Bool { true }
 
     /// A tag stands for something in the field and can't be stored.
     func encode(with coder: NSCoder) {}
 
-    init?(coder: NSCoder) { nil }
+    required init?(coder: NSCoder) { nil }
 }
 
 extension TagError {

@@ -8,7 +8,7 @@ import NFCRuntime
 /// A delegate that implements ``NFCNDEFReaderSessionDelegate/readerSession(_:didDetect:)`` is given the tags. Any other
 /// is given their messages: each tag once for each time that it comes near, and the session ends with the first when
 /// it was asked to.
-public final class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
+open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
     private let invalidatesAfterFirstRead: Bool
 
     /// Creates a session.
@@ -24,7 +24,7 @@ public final class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
         invalidateAfterFirstRead: Bool
     ) {
         invalidatesAfterFirstRead = invalidateAfterFirstRead
-        super.init(delegate: delegate, queue: queue)
+        super.init(delegate: delegate, queue: queue) { _ in .ndef }
     }
 
     private var ndefDelegate: (any NFCNDEFReaderSessionDelegate)? {
@@ -34,7 +34,7 @@ public final class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
     // MARK: Tags
 
     /// Looks for tags again. The ones found before can't be used any more.
-    public func restartPolling() {
+    open func restartPolling() {
         runtime?.restartPolling()
     }
 
@@ -71,12 +71,19 @@ public final class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
 
     // MARK: Events
 
+    override var request: AppConfiguration.Request? { .ndef }
+
     override func didBecomeActive() {
         ndefDelegate?.readerSessionDidBecomeActive(self)
     }
 
     override func didDetect(_ tags: [DetectedTag]) {
-        ndefDelegate?.readerSession(self, didDetect: tags.map { DetectedNDEFTag($0, queue: sessionQueue) })
+        ndefDelegate?.readerSession(self, didDetect: tags.map { ndefTag(for: $0) })
+    }
+
+    /// The object that stands for a tag: one of its technology where that is known, which is an NDEF tag too.
+    private func ndefTag(for detected: DetectedTag) -> any NFCNDEFTag {
+        tag(for: detected)?.tag.ndefTag ?? DetectedNDEFTag(detected, queue: sessionQueue)
     }
 
     override func didEnd(_ error: NFCReaderError) {

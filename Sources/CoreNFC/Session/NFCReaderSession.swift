@@ -10,11 +10,11 @@ import TagLink
 /// and never begins a second time. While it is active it is kept alive, and its delegate is held weakly.
 ///
 /// The delegate's methods and all completion handlers are called on ``sessionQueue``.
-public class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Sendable {
+open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Sendable {
     // The class is Sendable because it has no other state than constants and what is locked.
 
     /// Whether this machine can read tags: it has a reader.
-    public class var readingAvailable: Bool {
+    open class var readingAvailable: Bool {
         if case .none = NFCEnvironment.current.reader { return false }
         return true
     }
@@ -25,25 +25,29 @@ public class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Se
 
     let runtime: ReaderSession?
     let environment: NFCEnvironment
+    let configuration: AppConfiguration
     private let delegateBox: WeakBox
     private let locals = Locked(Locals())
 
     private struct Locals {
         /// The session itself, while it is active.
         var keepAlive: NFCReaderSession?
-        /// The text and the end of a session without a reader.
+        /// The text of a session without a reader, and the end of one that never came to the reader.
         var alertMessage = ""
         var hasEnded = false
     }
 
-    init(delegate: AnyObject, queue: DispatchQueue?) {
+    /// Creates a session that looks for what `plan` says of the app's configuration.
+    init(delegate: AnyObject, queue: DispatchQueue?, plan: (AppConfiguration) -> PollingPlan) {
         let queue = queue ?? DispatchQueue(label: "org.opencorenfc.readersession.delegate")
         let environment = NFCEnvironment.current
         sessionQueue = queue
         self.environment = environment
+        let configuration = AppConfiguration.current
+        self.configuration = configuration
         delegateBox = WeakBox(delegate)
         runtime = environment.fieldDriver.map { driver in
-            ReaderSession(environment: environment, driver: driver, queue: queue)
+            ReaderSession(environment: environment, driver: driver, plan: plan(configuration), queue: queue)
         }
         super.init()
     }
@@ -53,9 +57,9 @@ public class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Se
 
     // MARK: NFCReaderSessionProtocol
 
-    public var isReady: Bool { runtime?.isActive ?? false }
+    open var isReady: Bool { runtime?.isActive ?? false }
 
-    public var alertMessage: String {
+    open var alertMessage: String {
         get { runtime?.alertMessage ?? locals.withLock { $0.alertMessage } }
         set {
             if let runtime {
@@ -66,25 +70,31 @@ public class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Se
         }
     }
 
-    public func begin() {
+    /// What the app's configuration has to allow; nil when nothing has to be.
+    var request: AppConfiguration.Request? { nil }
+
+    open func begin() {
+        if let request, !isReady, let error = ConfigurationGate.error(for: request, in: configuration) {
+            return endLocally(error)
+        }
         guard let runtime else { return endWithoutReader() }
-        if runtime.hasEnded { return }
+        if runtime.hasEnded || locals.withLock({ $0.hasEnded }) { return }
         locals.withLock { $0.keepAlive = self }
         observe(runtime)
         runtime.begin()
     }
 
-    public func invalidate() {
+    open func invalidate() {
         end(errorMessage: nil)
     }
 
-    public func invalidate(errorMessage: String) {
+    open func invalidate(errorMessage: String) {
         end(errorMessage: errorMessage)
     }
 
     private func end(errorMessage: String?) {
         guard let runtime else { return endWithoutReader() }
-        if runtime.hasEnded { return }
+        if runtime.hasEnded || locals.withLock({ $0.hasEnded }) { return }
         locals.withLock { $0.keepAlive = self }
         observe(runtime)
         runtime.invalidate(errorMessage: errorMessage)
@@ -120,12 +130,18 @@ public class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Se
 
     /// A session without a reader ends as soon as it begins.
     private func endWithoutReader() {
+        guard case .none(let reason) = environment.reader else { return }
+        endLocally(NFCReaderError(.unsupported(reason: reason)))
+    }
+
+    /// Ends a session that never came to the reader, once.
+    func endLocally(_ error: NFCReaderError) {
         let isFirst = locals.withLock { locals in
             defer { locals.hasEnded = true }
             return !locals.hasEnded
         }
-        guard isFirst, case .none(let reason) = environment.reader else { return }
-        sessionQueue.async { [self] in didEnd(NFCReaderError(.unsupported(reason: reason))) }
+        guard isFirst else { return }
+        sessionQueue.async { [self] in didEnd(error) }
     }
 }
 
@@ -136,7 +152,7 @@ public class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Se
 final class WeakBox: @unchecked Sendable {
     weak let object: AnyObject?
 
-    init(_ object: AnyObject) {
+    init(_ object: AnyObject?) {
         self.object = object
     }
 }

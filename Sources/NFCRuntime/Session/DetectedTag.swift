@@ -10,11 +10,25 @@ public final class DetectedTag: Sendable {
     /// The session that found the tag.
     public let session: ReaderSession
 
+    /// The application that was selected while the card was found; nil for none. It is selected again when the card is
+    /// woken.
+    public let selectedApplication: [UInt8]?
+
+    /// The card's ATS, where its transport protocol was begun while it was found.
+    public let answerToSelect: AnswerToSelect?
+
     private let available = Locked(true)
 
-    init(target: TagTarget, session: ReaderSession) {
+    package init(
+        target: TagTarget,
+        session: ReaderSession,
+        selectedApplication: [UInt8]? = nil,
+        answerToSelect: AnswerToSelect? = nil
+    ) {
         self.target = target
         self.session = session
+        self.selectedApplication = selectedApplication
+        self.answerToSelect = answerToSelect
     }
 
     /// Whether the tag can still be used. Says nothing of whether it is in the field this very moment.

@@ -34,6 +34,25 @@ extension ReaderSession {
         }
     }
 
+    /// Sends one packet of the tag's own technology, after the commands that were given before it.
+    ///
+    /// - Parameters:
+    ///   - packet: the octets, see ``TagPacket``.
+    ///   - tag: the connected tag.
+    ///   - completion: called once, on any thread, with the answer's octets or ``CommandError``. ``TagError`` is
+    ///     `tagLost` when the tag is not there any more, and `badAnswer` when it is there and did not answer.
+    public func send(
+        _ packet: TagPacket,
+        to tag: DetectedTag,
+        completion: @escaping @Sendable (Result<[UInt8], CommandError>) -> Void
+    ) {
+        enqueue(completion: completion) { [self] channel throws(CommandError) in
+            guard tag.isAvailable else { throw .tagUnavailable }
+            guard state.withLock({ $0.connected === tag }) else { throw .notConnected }
+            return try await channel.exchange(with: tag) { port throws(TagError) in try await port.send(packet) }
+        }
+    }
+
     /// Reads the NDEF messages of tags that were found, one tag after the other, leaving out those that hold none.
     ///
     /// - Parameters:

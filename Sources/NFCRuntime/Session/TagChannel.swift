@@ -73,11 +73,17 @@ actor TagChannel {
         forgetTags()
         if carrierIsOn { try await setCarrier(false) }
         try await setCarrier(true)
-        entries = try await TagFinder(driver: driver, plan: session.plan).find().map { found in
-            Entry(handle: DetectedTag(target: found.target, session: session), found: found)
+        let (found, index) = try await TagFinder(driver: driver, plan: session.plan).find()
+        entries = found.map { found in
+            let handle = DetectedTag(
+                target: found.target,
+                session: session,
+                selectedApplication: found.selectedApplication,
+                answerToSelect: found.card?.answerToSelect
+            )
+            return Entry(handle: handle, found: found)
         }
-        // Activation leaves the last NFC-A tag selected and the others halted; the finder puts it last.
-        if let last = entries.last, last.found.target.technology == .nfcA { selected = last.handle }
+        if let index { selected = entries[index].handle }
         return entries.map(\.handle)
     }
 
@@ -126,7 +132,7 @@ actor TagChannel {
 
     /// Sends the selected tag away, so that another one of its technology can be worked with.
     private func letGo(of found: TagFinder.Found) async throws(TagError) {
-        if let card = found.card as? ISODEP {
+        if let card = found.card {
             // A card that does not agree to be deselected is left to the other's activation.
             try? await card.deselect()
         }
@@ -153,6 +159,9 @@ actor TagChannel {
         }
         found.card?.wasActivated()
         found.tag?.wasActivated()
+        if let name = found.selectedApplication, let card = found.card {
+            _ = await TagFinder.select(name, on: card)
+        }
     }
 
     /// Runs a procedure on the selected tag.
@@ -169,6 +178,22 @@ actor TagChannel {
         }
         do throws(TagError) {
             return try await procedure(tag)
+        } catch {
+            throw failure(error, of: handle)
+        }
+    }
+
+    /// Runs an exchange of an app's own with the selected tag.
+    func exchange(
+        with handle: DetectedTag,
+        _ exchange: (TagPort) async throws(TagError) -> [UInt8]
+    ) async throws(CommandError) -> [UInt8] {
+        guard handle.isAvailable, let entry = entries.first(where: { $0.handle === handle }) else {
+            throw .tagUnavailable
+        }
+        guard selected === handle else { throw .notConnected }
+        do throws(TagError) {
+            return try await exchange(TagPort(entry.found))
         } catch {
             throw failure(error, of: handle)
         }

@@ -13,54 +13,117 @@ struct TagFinder {
     struct Found {
         var target: TagTarget
         var link: any FrameLink
-        /// The card's transport protocol, not begun yet.
-        var card: (any APDULink)?
+        /// The card's transport protocol; begun when the plan says so.
+        var card: ISODEP?
         /// The NDEF procedures of its type; nil when there are none for its kind.
         var tag: (any ForumTag)?
+        /// The application of the plan that was selected while the card was found.
+        var selectedApplication: [UInt8]?
     }
 
-    func find() async throws(TagError) -> [Found] {
+    /// Looks for tags.
+    ///
+    /// - Returns: the tags, and the index of the one that is selected, if any.
+    func find() async throws(TagError) -> (found: [Found], selected: Int?) {
         var found: [Found] = []
-        if let link = link(for: .nfcV) {
-            let targets = try await NFCVInventory(link: link).findAll()
-            for target in targets {
-                let tag = makeForumTag(for: target, link: link, isAlone: targets.count == 1)
-                found.append(Found(target: .nfcV(target), link: link, tag: tag))
-            }
-        }
-        if let link = link(for: .nfcF) {
-            for target in try await systems(NFCFPolling(link: link)) {
-                found.append(Found(target: .nfcF(target), link: link, tag: makeForumTag(for: target, link: link)))
-            }
-        }
-        if let link = link(for: .nfcB) {
-            for target in try await NFCBActivation(link: link).findAll() {
-                let card = target.isISODEP ? ISODEP(link: link, opening: .attribute(target)) : nil
-                found.append(Found(target: .nfcB(target), link: link, card: card, tag: card.map { Type4Tag(link: $0) }))
-            }
-        }
+        if let link = link(for: .nfcV) { found += try await findNFCV(link) }
+        if let link = link(for: .nfcF) { found += try await findNFCF(link) }
+        if let link = link(for: .nfcB) { found += try await findNFCB(link) }
+        var selected: Int?
         if let link = link(for: .nfcA) {
-            for target in try await NFCAActivation(link: link).activateAll() {
-                let card = target.isISODEP ? ISODEP(link: link) : nil
-                let tag = card.map { Type4Tag(link: $0) } ?? makeForumTag(for: target, link: link)
-                found.append(Found(target: .nfcA(target), link: link, card: card, tag: tag))
-            }
+            let (tags, isLastSelected) = try await findNFCA(link)
+            found += tags
+            if isLastSelected { selected = found.indices.last }
         }
-        return found
+        return (found, selected)
     }
 
     private func link(for technology: Technology) -> (any FrameLink)? {
         plan.technologies.contains(technology) ? driver.link(for: technology) : nil
     }
 
-    /// The tags that have one of the systems, each with the first of them that it has.
-    private func systems(_ polling: NFCFPolling) async throws(TagError) -> [NFCFTarget] {
+    private func findNFCV(_ link: any FrameLink) async throws(TagError) -> [Found] {
+        let targets = try await NFCVInventory(link: link).findAll()
+        return targets.map { target in
+            let tag = makeForumTag(for: target, link: link, isAlone: targets.count == 1)
+            return Found(target: .nfcV(target), link: link, tag: tag)
+        }
+    }
+
+    /// Each tag is found by the first of the plan's systems that it has.
+    private func findNFCF(_ link: any FrameLink) async throws(TagError) -> [Found] {
         var targets: [NFCFTarget] = []
         for code in plan.systemCodes {
-            for answer in try await polling.poll(systemCode: code, timeSlots: 3) {
+            for answer in try await NFCFPolling(link: link).poll(systemCode: code, timeSlots: 3) {
                 if !targets.contains(where: { $0.idm == answer.target.idm }) { targets.append(answer.target) }
             }
         }
-        return targets
+        return targets.map { Found(target: .nfcF($0), link: link, tag: makeForumTag(for: $0, link: link)) }
+    }
+
+    private func findNFCB(_ link: any FrameLink) async throws(TagError) -> [Found] {
+        let targets = try await NFCBActivation(link: link).findAll()
+        var found: [Found] = []
+        for target in targets {
+            let card = target.isISODEP ? ISODEP(link: link, opening: .attribute(target)) : nil
+            var entry = Found(target: .nfcB(target), link: link, card: card, tag: card.map { Type4Tag(link: $0) })
+            if plan.opensCards, let card {
+                entry.selectedApplication = await open(card)
+                // One card is worked with at a time: the others wait, halted.
+                if targets.count > 1 { try? await card.deselect() }
+            }
+            found.append(entry)
+        }
+        return found
+    }
+
+    private func findNFCA(_ link: any FrameLink) async throws(TagError) -> (found: [Found], isLastSelected: Bool) {
+        let activation = NFCAActivation(link: link)
+        let targets = try await activation.activateAll()
+        var found = targets.map { target in
+            let card = target.isISODEP ? ISODEP(link: link) : nil
+            let tag = card.map { Type4Tag(link: $0) } ?? makeForumTag(for: target, link: link)
+            return Found(target: .nfcA(target), link: link, card: card, tag: tag)
+        }
+        guard plan.opensCards, targets.contains(where: \.isISODEP) else { return (found, !found.isEmpty) }
+        if targets.count == 1, let card = found[0].card {
+            found[0].selectedApplication = await open(card)
+            return (found, true)
+        }
+        try await activation.halt()
+        for (index, target) in targets.enumerated() {
+            guard let card = found[index].card else { continue }
+            do throws(TagError) {
+                try await activation.reactivate(target)
+            } catch {
+                guard error.code == .tagLost else { throw error }
+                continue
+            }
+            found[index].selectedApplication = await open(card)
+            try? await card.deselect()
+        }
+        return (found, false)
+    }
+
+    /// Begins the transport protocol and selects the first of the plan's applications that the card has.
+    ///
+    /// - Returns: the application that was selected; nil for none.
+    private func open(_ card: ISODEP) async -> [UInt8]? {
+        do throws(LinkError) {
+            try await card.activate()
+        } catch {
+            // The card is reported all the same: the app's first command tells what is wrong.
+            return nil
+        }
+        for name in plan.applications where await Self.select(name, on: card) { return name }
+        return nil
+    }
+
+    /// Selects an application by its name.
+    ///
+    /// - Returns: whether the card has it.
+    static func select(_ name: [UInt8], on card: any APDULink) async -> Bool {
+        let response = try? await card.send(.select(application: name))
+        return response?.status == .success
     }
 }

@@ -25,6 +25,8 @@ public struct NFCBTarget: Sendable, Hashable {
 
     /// Whether the card speaks ISO-DEP.
     public var isISODEP: Bool { protocolInfo[1] & 0x01 != 0 }
+    /// Whether the application data are coded in a way of the card's own (ISO/IEC 14443-3, 7.9.4.6: ADC).
+    public var hasProprietaryApplicationData: Bool { protocolInfo[2] & 0x0C == 0 }
     /// Whether blocks may have a card identifier.
     public var supportsCID: Bool { protocolInfo[2] & 0x01 != 0 }
     /// The longest frame that the card takes, with its checksum.

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Foundation
+
+extension AppConfiguration {
+    /// What an app asks for when it begins a session.
+    package enum Request: Sendable, Hashable {
+        /// An NDEF session.
+        case ndef
+        /// A session for tags: with ISO 18092 or with PACE in its polling options.
+        case tags(feliCa: Bool, pace: Bool)
+        /// A VAS session.
+        case vas
+        /// A session for payment cards.
+        case payment
+        /// Card emulation.
+        case cardEmulation
+    }
+
+    /// What an app's configuration lacks.
+    package struct Violation: Error, Sendable, Hashable {
+        /// The entry that is missing.
+        package var key: Key
+        /// The file in which it is missing.
+        package var file: String
+        /// What to add.
+        package var fix: String
+
+        /// Key, file and fix as one text for people.
+        package var message: String { "\(key.rawValue) is missing in \(file). \(fix)" }
+
+        /// The error that an app is given.
+        package var readerError: NFCReaderError {
+            NFCReaderError(.readerErrorSecurityViolation, reason: message)
+        }
+    }
+
+    /// What iOS would do.
+    package enum Verdict: Sendable, Hashable {
+        /// The session runs. There are notes when the app has no configuration and would need one on iOS.
+        case allowed(notes: [Violation])
+        /// The session ends at once, with code 2.
+        case refused(Violation)
+        /// The process ends.
+        case endsProcess(Violation)
+    }
+
+    /// Says what iOS would do with a request.
+    ///
+    /// - Parameters:
+    ///   - configuration: what the app declares.
+    ///   - request: what it asks for.
+    package static func evaluate(_ configuration: AppConfiguration, _ request: Request) -> Verdict {
+        var notes: [Violation] = []
+        for need in needs(of: request) {
+            let file = need.isEntitlement ? configuration.entitlements : configuration.infoPlist
+            if let file, need.isMet(file) { continue }
+            let violation = Violation(
+                key: need.key,
+                file: file?.path ?? (need.isEntitlement ? "the app's entitlements" : "the app's Info.plist"),
+                fix: need.fix
+            )
+            if file == nil, !configuration.isStrict {
+                notes.append(violation)
+            } else if need.endsProcess || configuration.isStrict {
+                return .endsProcess(violation)
+            } else {
+                return .refused(violation)
+            }
+        }
+        return .allowed(notes: notes)
+    }
+
+    private struct Need {
+        var key: Key
+        var isEntitlement: Bool
+        var endsProcess = false
+        var fix: String
+        var isMet: (PropertyFile) -> Bool
+    }
+
+    private static func needs(of request: Request) -> [Need] {
+        let usage = Need(
+            key: .usageDescription,
+            isEntitlement: false,
+            endsProcess: true,
+            fix: "Add it with a sentence that says why the app reads NFC tags.",
+            isMet: { file in file[.usageDescription].first.map { !$0.isEmpty } ?? false }
+        )
+        switch request {
+        case .ndef: return [usage, format("TAG", or: ["NDEF"])]
+        case .tags(let feliCa, let pace):
+            var needs = [usage, format("TAG")]
+            if pace { needs.append(format("PACE")) }
+            if feliCa {
+                needs.append(
+                    Need(
+                        key: .systemCodes,
+                        isEntitlement: false,
+                        fix: "Add it with the FeliCa system codes that the app polls for, such as 0003.",
+                        isMet: { !$0[.systemCodes].isEmpty }
+                    )
+                )
+            }
+            return needs
+        case .vas: return [usage, format("VAS")]
+        case .payment: return [usage, format("TAG")]
+        case .cardEmulation:
+            return [
+                Need(
+                    key: .cardEmulation,
+                    isEntitlement: true,
+                    fix: "Add it with the value true, and the prefixes of the applications to emulate.",
+                    isMet: { !$0[.cardEmulation].isEmpty }
+                )
+            ]
+        }
+    }
+
+    private static func format(_ name: String, or others: [String] = []) -> Need {
+        Need(
+            key: .formats,
+            isEntitlement: true,
+            fix: "Add it with \(name) among its values.",
+            isMet: { !Set($0[.formats]).isDisjoint(with: [name] + others) }
+        )
+    }
+
+    // MARK: Commands
+
+    /// Whether an APDU selects an application that the app does not list: nil when it may be sent.
+    package func violation(of apdu: NFCISO7816APDU) -> NFCReaderError? {
+        guard let infoPlist, apdu.instructionCode == 0xA4, apdu.p1Parameter == 0x04, let aid = apdu.data else {
+            return nil
+        }
+        let name = aid.hex.uppercased()
+        guard !selectIdentifiers.contains(name) else { return nil }
+        return Violation(
+            key: .selectIdentifiers,
+            file: infoPlist.path,
+            fix: "Add the application \(name) to its values."
+        ).readerError
+    }
+
+    /// Whether a system code is one that the app does not list: nil when it may be polled for.
+    package func violation(ofPolling systemCode: Data) -> NFCReaderError? {
+        guard let infoPlist else { return nil }
+        let name = systemCode.hex.uppercased()
+        guard !systemCodes.contains(name) else { return nil }
+        return Violation(
+            key: .systemCodes,
+            file: infoPlist.path,
+            fix: "Add the system code \(name) to its values."
+        ).readerError
+    }
+
+    /// Whether a reader may select an application of this app.
+    package func mayEmulate(_ aid: [UInt8]) -> Bool {
+        guard let entitlements else { return true }
+        let name = Data(aid).hex.uppercased()
+        return entitlements[.cardIdentifierPrefixes].contains { name.hasPrefix($0.uppercased()) }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import NFCRuntime
+import TagLink
+
+/// Does with a session what iOS does with it.
+enum ConfigurationGate {
+    private static let hasNoted = Locked(false)
+
+    /// Asks whether a session may begin.
+    ///
+    /// Ends the process, with a message that names key, file and fix, where iOS would. Without a configuration it writes
+    /// one line, once, about what iOS would have done.
+    ///
+    /// - Returns: the error with which the session ends; nil when it may begin.
+    static func error(for request: AppConfiguration.Request, in configuration: AppConfiguration) -> NFCReaderError? {
+        switch AppConfiguration.evaluate(configuration, request) {
+        case .allowed(let notes):
+            note(notes)
+            return nil
+        case .refused(let violation):
+            write("CoreNFC: the session was refused. \(violation.message)")
+            return violation.readerError
+        case .endsProcess(let violation):
+            write("CoreNFC: the process ends, as it would on iOS. \(violation.message)")
+            abort()
+        }
+    }
+
+    private static func note(_ violations: [AppConfiguration.Violation]) {
+        // A test has a field of its own, and no app around it.
+        guard !violations.isEmpty, NFCEnvironment.scoped == nil else { return }
+        let isFirst = hasNoted.withLock { hasNoted in
+            defer { hasNoted = true }
+            return !hasNoted
+        }
+        guard isFirst else { return }
+        write("CoreNFC: on iOS this would not work: \(violations.map(\.message).joined(separator: " "))")
+    }
+
+    private static func write(_ line: String) {
+        FileHandle.standardError.write(Data("\(line)\n".utf8))
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// The answer to a Request Specification Version command.
+public struct NFCFeliCaRequestSpecificationVersionResponse: Sendable {
+    /// 0 when the command was carried out.
+    public var statusFlag1: Int
+    /// The reason, when ``statusFlag1`` is not 0.
+    public var statusFlag2: Int
+    /// The version of the basic specification, 2 octets in packed decimal, least significant first.
+    public var basicVersion: Data?
+    /// The versions of options, 2 octets each in packed decimal, least significant first.
+    public var optionVersion: Data?
+}

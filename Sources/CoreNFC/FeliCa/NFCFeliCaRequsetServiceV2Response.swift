@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// The answer to a Request Service v2 command. (The name is spelled as on a phone.)
+public struct NFCFeliCaRequsetServiceV2Response: Sendable {
+    /// 0 when the command was carried out.
+    public var statusFlag1: Int
+    /// The reason, when ``statusFlag1`` is not 0.
+    public var statusFlag2: Int
+    /// The kind of encryption.
+    public var encryptionIdentifier: NFCFeliCaEncryptionId
+    /// The AES key version of each node, 2 octets, least significant first.
+    public var nodeKeyVersionListAES: [Data]?
+    /// The DES key version of each node, 2 octets, least significant first.
+    public var nodeKeyVersionListDES: [Data]?
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+// These forms are extensions and never requirements: clients write tags of their own.
+extension NFCFeliCaTag {
+    /// Selects a system of the card (Polling, 0x00). The card's ``currentIDm`` and ``currentSystemCode`` become those
+    /// of that system.
+    ///
+    /// - Parameters:
+    ///   - systemCode: the system code: two octets, most significant first, neither of them `FF`; one of the app's
+    ///     list.
+    ///   - requestCode: what else the card is asked for.
+    ///   - timeSlot: how many time slots cards may answer in.
+    /// - Returns: the manufacture parameter (PMm), and what was asked for or no octets.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func polling(
+        systemCode: Data,
+        requestCode: NFCFeliCaPollingRequestCode,
+        timeSlot: NFCFeliCaPollingTimeSlot
+    ) async throws -> (Data, Data) {
+        try await withCheckedThrowingContinuation { continuation in
+            polling(systemCode: systemCode, requestCode: requestCode, timeSlot: timeSlot) { parameter, data, error in
+                continuation.resume(with: (parameter, data), error)
+            }
+        }
+    }
+
+    /// Asks for the key versions of nodes (Request Service, 0x02).
+    ///
+    /// - Parameter nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
+    /// - Returns: the key version of each node: two octets, least significant first, `FFFF` for a node that the card
+    ///   does not have.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func requestService(nodeCodeList: [Data]) async throws -> [Data] {
+        try await withCheckedThrowingContinuation { continuation in
+            requestService(nodeCodeList: nodeCodeList) { versions, error in
+                continuation.resume(with: versions, error)
+            }
+        }
+    }
+
+    /// Asks whether the card is there, and for its mode (Request Response, 0x04).
+    ///
+    /// - Returns: the mode, 0 to 3.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func requestResponse() async throws -> Int {
+        try await withCheckedThrowingContinuation { continuation in
+            requestResponse { mode, error in
+                continuation.resume(with: mode, error)
+            }
+        }
+    }
+
+    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). Status flags are the
+    /// card's answer and no error: look at them.
+    ///
+    /// - Parameters:
+    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
+    ///   - blockList: the block list elements, two or three octets each.
+    /// - Returns: the two status flags, and the blocks of 16 octets, none when the first flag is not 0.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func readWithoutEncryption(serviceCodeList: [Data], blockList: [Data]) async throws -> (Int, Int, [Data]) {
+        try await withCheckedThrowingContinuation { continuation in
+            readWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList) {
+                flag1,
+                flag2,
+                blocks,
+                error in
+                continuation.resume(with: (flag1, flag2, blocks), error)
+            }
+        }
+    }
+
+    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). Status flags are the
+    /// card's answer and no error: look at them.
+    ///
+    /// - Parameters:
+    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
+    ///   - blockList: the block list elements, two or three octets each.
+    ///   - blockData: the blocks, 16 octets each, as many as the list has elements.
+    /// - Returns: the two status flags.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func writeWithoutEncryption(
+        serviceCodeList: [Data],
+        blockList: [Data],
+        blockData: [Data]
+    ) async throws -> (Int, Int) {
+        try await withCheckedThrowingContinuation { continuation in
+            writeWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList, blockData: blockData) {
+                flag1,
+                flag2,
+                error in
+                continuation.resume(with: (flag1, flag2), error)
+            }
+        }
+    }
+
+    /// Asks which systems the card has (Request System Code, 0x0C).
+    ///
+    /// - Returns: the system codes: two octets each, most significant first.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func requestSystemCode() async throws -> [Data] {
+        try await withCheckedThrowingContinuation { continuation in
+            requestSystemCode { codes, error in
+                continuation.resume(with: codes, error)
+            }
+        }
+    }
+
+    /// Asks for the key versions of nodes of a card with AES (Request Service v2, 0x32).
+    ///
+    /// - Parameter nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
+    /// - Returns: the two status flags, the kind of encryption, and the key versions for AES and for DES.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func requestServiceV2(
+        nodeCodeList: [Data]
+    ) async throws -> (Int, Int, NFCFeliCaEncryptionId, [Data], [Data]) {
+        try await withCheckedThrowingContinuation { continuation in
+            requestServiceV2(nodeCodeList: nodeCodeList) { flag1, flag2, encryption, aes, des, error in
+                continuation.resume(with: (flag1, flag2, encryption, aes, des), error)
+            }
+        }
+    }
+
+    /// Asks for the version of the card's operating system (Request Specification Version, 0x3C).
+    ///
+    /// - Returns: the two status flags, the version of the basic specification and those of options, no octets for what
+    ///   the card does not say.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func requestSpecificationVersion() async throws -> (Int, Int, Data, Data) {
+        try await withCheckedThrowingContinuation { continuation in
+            requestSpecificationVersion { flag1, flag2, basic, option, error in
+                continuation.resume(with: (flag1, flag2, basic, option), error)
+            }
+        }
+    }
+
+    /// Sets the card's mode to 0 (Reset Mode, 0x3E).
+    ///
+    /// - Returns: the two status flags.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func resetMode() async throws -> (Int, Int) {
+        try await withCheckedThrowingContinuation { continuation in
+            resetMode { flag1, flag2, error in
+                continuation.resume(with: (flag1, flag2), error)
+            }
+        }
+    }
+
+    /// Sends a command of the caller's own making.
+    ///
+    /// - Parameter commandPacket: the packet from the command code on, at most 254 octets; its length and checksum are
+    ///   put in.
+    /// - Returns: the answer, which begins with its length as on a phone.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func sendFeliCaCommand(commandPacket: Data) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            sendFeliCaCommand(commandPacket: commandPacket) { data, error in
+                continuation.resume(with: data, error)
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+// These forms are extensions and never requirements: clients write tags of their own.
+extension NFCFeliCaTag {
+    /// Selects a system of the card (Polling, 0x00). The card's ``currentIDm`` and ``currentSystemCode`` become those
+    /// of that system.
+    ///
+    /// - Parameters:
+    ///   - systemCode: the system code: two octets, most significant first, neither of them `FF`; one of the app's
+    ///     list.
+    ///   - requestCode: what else the card is asked for.
+    ///   - timeSlot: how many time slots cards may answer in.
+    ///   - resultHandler: called on the session's queue with the manufacture parameter (PMm), and what was asked for or
+    ///     no octets, or with an ``NFCReaderError``.
+    public func polling(
+        systemCode: Data,
+        requestCode: NFCFeliCaPollingRequestCode,
+        timeSlot: NFCFeliCaPollingTimeSlot,
+        resultHandler: @escaping (Result<NFCFeliCaPollingResponse, any Error>) -> Void
+    ) {
+        let handler = ResultHandler(resultHandler)
+        polling(systemCode: systemCode, requestCode: requestCode, timeSlot: timeSlot) { parameter, data, error in
+            handler.call(
+                NFCFeliCaPollingResponse(manufactureParameter: parameter, requestData: data.isEmpty ? nil : data),
+                error
+            )
+        }
+    }
+
+    /// Asks for the key versions of nodes (Request Service, 0x02).
+    ///
+    /// - Parameters:
+    ///   - nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
+    ///   - resultHandler: called on the session's queue with the key version of each node: two octets, least
+    ///     significant first, `FFFF` for a node that the card does not have, or with an ``NFCReaderError``.
+    public func requestService(nodeCodeList: [Data], resultHandler: @escaping (Result<[Data], any Error>) -> Void) {
+        let handler = ResultHandler(resultHandler)
+        requestService(nodeCodeList: nodeCodeList) { versions, error in
+            handler.call(versions, error)
+        }
+    }
+
+    /// Asks whether the card is there, and for its mode (Request Response, 0x04).
+    ///
+    /// - Parameter resultHandler: called on the session's queue with the mode, 0 to 3, or with an ``NFCReaderError``.
+    public func requestResponse(resultHandler: @escaping (Result<Int, any Error>) -> Void) {
+        let handler = ResultHandler(resultHandler)
+        requestResponse { mode, error in
+            handler.call(mode, error)
+        }
+    }
+
+    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). Status flags are the
+    /// card's answer and no error: look at them.
+    ///
+    /// - Parameters:
+    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
+    ///   - blockList: the block list elements, two or three octets each.
+    ///   - resultHandler: called on the session's queue with the two status flags, and the blocks of 16 octets, none
+    ///     when the first flag is not 0, or with an ``NFCReaderError``.
+    public func readWithoutEncryption(
+        serviceCodeList: [Data],
+        blockList: [Data],
+        resultHandler: @escaping (Result<(NFCFeliCaStatusFlag, [Data]), any Error>) -> Void
+    ) {
+        let handler = ResultHandler(resultHandler)
+        readWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList) { flag1, flag2, blocks, error in
+            handler.call((NFCFeliCaStatusFlag(statusFlag1: flag1, statusFlag2: flag2), blocks), error)
+        }
+    }
+
+    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). Status flags are the
+    /// card's answer and no error: look at them.
+    ///
+    /// - Parameters:
+    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
+    ///   - blockList: the block list elements, two or three octets each.
+    ///   - blockData: the blocks, 16 octets each, as many as the list has elements.
+    ///   - resultHandler: called on the session's queue with the two status flags, or with an ``NFCReaderError``.
+    public func writeWithoutEncryption(
+        serviceCodeList: [Data],
+        blockList: [Data],
+        blockData: [Data],
+        resultHandler: @escaping (Result<NFCFeliCaStatusFlag, any Error>) -> Void
+    ) {
+        let handler = ResultHandler(resultHandler)
+        writeWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList, blockData: blockData) {
+            flag1,
+            flag2,
+            error in
+            handler.call(NFCFeliCaStatusFlag(statusFlag1: flag1, statusFlag2: flag2), error)
+        }
+    }
+
+    /// Asks which systems the card has (Request System Code, 0x0C).
+    ///
+    /// - Parameter resultHandler: called on the session's queue with the system codes: two octets each, most
+    ///   significant first, or with an ``NFCReaderError``.
+    public func requestSystemCode(resultHandler: @escaping (Result<[Data], any Error>) -> Void) {
+        let handler = ResultHandler(resultHandler)
+        requestSystemCode { codes, error in
+            handler.call(codes, error)
+        }
+    }
+
+    /// Asks for the key versions of nodes of a card with AES (Request Service v2, 0x32).
+    ///
+    /// - Parameters:
+    ///   - nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
+    ///   - resultHandler: called on the session's queue with the two status flags, the kind of encryption, and the key
+    ///     versions for AES and for DES, or with an ``NFCReaderError``.
+    public func requestServiceV2(
+        nodeCodeList: [Data],
+        resultHandler: @escaping (Result<NFCFeliCaRequsetServiceV2Response, any Error>) -> Void
+    ) {
+        let handler = ResultHandler(resultHandler)
+        requestServiceV2(nodeCodeList: nodeCodeList) { flag1, flag2, encryption, aes, des, error in
+            handler.call(
+                NFCFeliCaRequsetServiceV2Response(
+                    statusFlag1: flag1,
+                    statusFlag2: flag2,
+                    encryptionIdentifier: encryption,
+                    nodeKeyVersionListAES: aes,
+                    nodeKeyVersionListDES: des
+                ),
+                error
+            )
+        }
+    }
+
+    /// Asks for the version of the card's operating system (Request Specification Version, 0x3C).
+    ///
+    /// - Parameter resultHandler: called on the session's queue with the two status flags, the version of the basic
+    ///   specification and those of options, no octets for what the card does not say, or with an ``NFCReaderError``.
+    public func requestSpecificationVersion(
+        resultHandler: @escaping (Result<NFCFeliCaRequestSpecificationVersionResponse, any Error>) -> Void
+    ) {
+        let handler = ResultHandler(resultHandler)
+        requestSpecificationVersion { flag1, flag2, basic, option, error in
+            handler.call(
+                NFCFeliCaRequestSpecificationVersionResponse(
+                    statusFlag1: flag1,
+                    statusFlag2: flag2,
+                    basicVersion: basic,
+                    optionVersion: option
+                ),
+                error
+            )
+        }
+    }
+
+    /// Sets the card's mode to 0 (Reset Mode, 0x3E).
+    ///
+    /// - Parameter resultHandler: called on the session's queue with the two status flags, or with an
+    ///   ``NFCReaderError``.
+    public func resetMode(resultHandler: @escaping (Result<NFCFeliCaStatusFlag, any Error>) -> Void) {
+        let handler = ResultHandler(resultHandler)
+        resetMode { flag1, flag2, error in
+            handler.call(NFCFeliCaStatusFlag(statusFlag1: flag1, statusFlag2: flag2), error)
+        }
+    }
+
+    /// Sends a command of the caller's own making.
+    ///
+    /// - Parameters:
+    ///   - commandPacket: the packet from the command code on, at most 254 octets; its length and checksum are put in.
+    ///   - resultHandler: called on the session's queue with the answer, which begins with its length as on a phone,
+    ///     or with an ``NFCReaderError``.
+    public func sendFeliCaCommand(commandPacket: Data, resultHandler: @escaping (Result<Data, any Error>) -> Void) {
+        let handler = ResultHandler(resultHandler)
+        sendFeliCaCommand(commandPacket: commandPacket) { data, error in
+            handler.call(data, error)
+        }
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The security status of blocks (ISO/IEC 15693-3, 10.4.12).
+public struct NFCISO15693MultipleBlockSecurityStatus: Sendable {
+    /// The status of each block, in order: 0 for a block that is not locked, 1 for one that is.
+    public var blockSecurityStatus: [Int]
+
+    init(_ statuses: [NSNumber]) {
+        blockSecurityStatus = statuses.map(\.intValue)
+    }
+}

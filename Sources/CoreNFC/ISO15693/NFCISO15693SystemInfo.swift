@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// What a tag says of itself (ISO/IEC 15693-3, 10.4.11). What it does not say is -1.
+public struct NFCISO15693SystemInfo: Sendable {
+    /// The UID as it is in the response: least significant octet first.
+    public var uniqueIdentifier: Data
+    /// The data storage format identifier (DSFID), 0 to 255.
+    public var dataStorageFormatIdentifier: Int
+    /// The application family identifier (AFI), 0 to 255.
+    public var applicationFamilyIdentifier: Int
+    /// The size of a block in octets, 1 to 32.
+    public var blockSize: Int
+    /// The number of blocks, 1 to 256.
+    public var totalBlocks: Int
+    /// The IC reference, 0 to 255.
+    public var icReference: Int
+}
+
+extension NFCISO15693SystemInfo {
+    /// Joins what a completion handler is given.
+    init(_ uid: Data?, _ dsfid: Int, _ afi: Int, _ blockSize: Int, _ totalBlocks: Int, _ icReference: Int) {
+        uniqueIdentifier = uid ?? Data()
+        dataStorageFormatIdentifier = dsfid
+        applicationFamilyIdentifier = afi
+        self.blockSize = blockSize
+        self.totalBlocks = totalBlocks
+        self.icReference = icReference
+    }
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+// These forms are extensions and never requirements: clients write tags of their own.
+extension NFCISO15693Tag {
+    /// Sends a custom command of a manufacturer, and again when the tag does not answer. A configuration that is out of
+    /// bounds gives `tagCommandConfigurationErrorInvalidParameters`; retries in vain give
+    /// `readerTransceiveErrorRetryExceeded`.
+    ///
+    /// - Parameter commandConfiguration: the command, and how often it is sent again.
+    /// - Returns: what follows the flags of the response.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func sendCustomCommand(commandConfiguration: NFCISO15693CustomCommandConfiguration) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            sendCustomCommand(commandConfiguration: commandConfiguration) { value, error in
+                continuation.resume(with: value, error)
+            }
+        }
+    }
+
+    /// Reads a range of blocks, some at a time (0x23). A configuration that is out of bounds gives
+    /// `tagCommandConfigurationErrorInvalidParameters`; retries in vain give `readerTransceiveErrorRetryExceeded`.
+    ///
+    /// - Parameter readConfiguration: the blocks, how many at a time, and how often a read is sent again.
+    /// - Returns: the blocks, joined.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func readMultipleBlock(readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            readMultipleBlock(readConfiguration: readConfiguration) { value, error in
+                continuation.resume(with: value, error)
+            }
+        }
+    }
+
+    /// Makes the tag quiet (0x02): it answers only addressed requests until it is reset or loses power. The tag does
+    /// not answer this one.
+    ///
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func stayQuiet() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            stayQuiet { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Reads a block (0x20).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockNumber: the block, 0 to 255.
+    /// - Returns: the block, after its security status with the option flag.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func readSingleBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            readSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
+                continuation.resume(with: data, error)
+            }
+        }
+    }
+
+    /// Writes a block (0x21).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockNumber: the block, 0 to 255.
+    ///   - dataBlock: the octets of the block.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func writeSingleBlock(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockNumber: UInt8,
+        dataBlock: Data
+    ) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            writeSingleBlock(requestFlags: flags, blockNumber: blockNumber, dataBlock: dataBlock) { error in
+                continuation.resume(with: error)
+            }
+        }
+    }
+
+    /// Locks a block for ever (0x22).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockNumber: the block, 0 to 255.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func lockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            lockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Reads blocks with one command (0x23).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
+    /// - Returns: the blocks, each after its security status with the option flag.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func readMultipleBlocks(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockRange: NSRange
+    ) async throws -> [Data] {
+        try await withCheckedThrowingContinuation { continuation in
+            readMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
+                continuation.resume(with: blocks, error)
+            }
+        }
+    }
+
+    /// Writes blocks with one command (0x24).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
+    ///   - dataBlocks: the octets of each block, all of one size.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func writeMultipleBlocks(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockRange: NSRange,
+        dataBlocks: [Data]
+    ) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            writeMultipleBlocks(requestFlags: flags, blockRange: blockRange, dataBlocks: dataBlocks) { error in
+                continuation.resume(with: error)
+            }
+        }
+    }
+
+    /// Selects the tag (0x25). The request is addressed, whatever the flags say.
+    ///
+    /// - Parameter flags: the flags of the request.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func select(requestFlags flags: NFCISO15693RequestFlag) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            select(requestFlags: flags) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Makes the tag ready, as it was when it came (0x26).
+    ///
+    /// - Parameter flags: the flags of the request.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func resetToReady(requestFlags flags: NFCISO15693RequestFlag) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            resetToReady(requestFlags: flags) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Writes the application family identifier (0x27).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - afi: the application family identifier.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func writeAFI(requestFlags flags: NFCISO15693RequestFlag, afi: UInt8) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            writeAFI(requestFlags: flags, afi: afi) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Locks the application family identifier for ever (0x28).
+    ///
+    /// - Parameter flags: the flags of the request.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func lockAFI(requestFlags flags: NFCISO15693RequestFlag) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            lockAFI(requestFlags: flags) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Writes the data storage format identifier (0x29).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - dsfid: the data storage format identifier.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func writeDSFID(requestFlags flags: NFCISO15693RequestFlag, dsfid: UInt8) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            writeDSFID(requestFlags: flags, dsfid: dsfid) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Locks the data storage format identifier for ever (0x2A).
+    ///
+    /// - Parameter flags: the flags of the request.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    @available(*, deprecated)
+    public func lockDFSID(requestFlags flags: NFCISO15693RequestFlag) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            lockDFSID(requestFlags: flags) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Locks the data storage format identifier for ever (0x2A).
+    ///
+    /// - Parameter flags: the flags of the request.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func lockDSFID(requestFlags flags: NFCISO15693RequestFlag) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            lockDSFID(requestFlags: flags) { error in continuation.resume(with: error) }
+        }
+    }
+
+    /// Asks the tag for its system information (0x2B).
+    ///
+    /// - Parameter flags: the flags of the request.
+    /// - Returns: DSFID, AFI, block size, number of blocks and IC reference, each -1 when the tag does not say it.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    @available(*, deprecated)
+    public func getSystemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> (Int, Int, Int, Int, Int) {
+        try await withCheckedThrowingContinuation { continuation in
+            getSystemInfo(requestFlags: flags) { dsfid, afi, blockSize, blockCount, icReference, error in
+                continuation.resume(with: (dsfid, afi, blockSize, blockCount, icReference), error)
+            }
+        }
+    }
+
+    /// Asks the tag for its system information and its UID (0x2B).
+    ///
+    /// - Parameter flags: the flags of the request.
+    /// - Returns: the system information.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func systemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> NFCISO15693SystemInfo {
+        try await withCheckedThrowingContinuation { continuation in
+            __getSystemInfoAndUID(with: flags) { uid, dsfid, afi, blockSize, blockCount, icReference, error in
+                continuation.resume(
+                    with: NFCISO15693SystemInfo(uid, dsfid, afi, blockSize, blockCount, icReference),
+                    error
+                )
+            }
+        }
+    }
+
+    /// Asks for the security status of blocks (0x2C).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
+    /// - Returns: the status of each block.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func getMultipleBlockSecurityStatus(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockRange: NSRange
+    ) async throws -> [NSNumber] {
+        try await withCheckedThrowingContinuation { continuation in
+            getMultipleBlockSecurityStatus(requestFlags: flags, blockRange: blockRange) { statuses, error in
+                continuation.resume(with: statuses, error)
+            }
+        }
+    }
+
+    /// Reads blocks with one command, at twice the data rate (0x2D).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
+    /// - Returns: the blocks, each after its security status with the option flag.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func fastReadMultipleBlocks(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockRange: NSRange
+    ) async throws -> [Data] {
+        try await withCheckedThrowingContinuation { continuation in
+            __fastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
+                continuation.resume(with: blocks, error)
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+// These forms are extensions and never requirements: clients write tags of their own.
+extension NFCISO15693Tag {
+    /// Sends a custom command of the tag's manufacturer. The manufacturer's code is put in after the command; the UID
+    /// is not.
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
+    ///   - customRequestParameters: what follows the manufacturer's code.
+    /// - Returns: what follows the flags of the response.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func customCommand(
+        requestFlags flags: NFCISO15693RequestFlag,
+        customCommandCode: Int,
+        customRequestParameters: Data
+    ) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            customCommand(
+                requestFlags: flags,
+                customCommandCode: customCommandCode,
+                customRequestParameters: customRequestParameters
+            ) { data, error in
+                continuation.resume(with: data, error)
+            }
+        }
+    }
+
+    /// Reads a block by a number of two octets (0x30).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockNumber: the block, 0 to 65 535.
+    /// - Returns: the block, after its security status with the option flag.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func extendedReadSingleBlock(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockNumber: Int
+    ) async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            extendedReadSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
+                continuation.resume(with: data, error)
+            }
+        }
+    }
+
+    /// Writes a block by a number of two octets (0x31).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockNumber: the block, 0 to 65 535.
+    ///   - dataBlock: the octets of the block.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func extendedWriteSingleBlock(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockNumber: Int,
+        dataBlock: Data
+    ) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            extendedWriteSingleBlock(requestFlags: flags, blockNumber: blockNumber, dataBlock: dataBlock) { error in
+                continuation.resume(with: error)
+            }
+        }
+    }
+
+    /// Locks a block by a number of two octets, for ever (0x32).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockNumber: the block, 0 to 65 535.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func extendedLockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: Int) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            extendedLockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error)
+            }
+        }
+    }
+
+    /// Reads blocks by numbers of two octets (0x33).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
+    /// - Returns: the blocks, each after its security status with the option flag.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func extendedReadMultipleBlocks(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockRange: NSRange
+    ) async throws -> [Data] {
+        try await withCheckedThrowingContinuation { continuation in
+            extendedReadMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
+                continuation.resume(with: blocks, error)
+            }
+        }
+    }
+
+    /// Writes blocks by numbers of two octets (0x34).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
+    ///   - dataBlocks: the octets of each block, all of one size.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func extendedWriteMultipleBlocks(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockRange: NSRange,
+        dataBlocks: [Data]
+    ) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            __extendedWriteMultipleBlocks(withRequestFlags: flags, blockRange: blockRange, dataBlocks: dataBlocks) {
+                error in continuation.resume(with: error)
+            }
+        }
+    }
+
+    /// Authenticates (0x35). A reply of a process that goes on is returned as it is.
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
+    ///   - message: what the cryptographic suite asks for.
+    /// - Returns: flags and data of the response.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func authenticate(
+        requestFlags flags: NFCISO15693RequestFlag,
+        cryptoSuiteIdentifier: Int,
+        message: Data
+    ) async throws -> (NFCISO15693ResponseFlag, Data) {
+        try await withCheckedThrowingContinuation { continuation in
+            __authenticate(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) {
+                responseFlags,
+                data,
+                error in
+                continuation.resume(with: (responseFlags, data), error)
+            }
+        }
+    }
+
+    /// Updates a key (0x36). A reply of a process that goes on is returned as it is.
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - keyIdentifier: the key, 0 to 255.
+    ///   - message: what the cryptographic suite asks for.
+    /// - Returns: flags and data of the response.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func keyUpdate(
+        requestFlags flags: NFCISO15693RequestFlag,
+        keyIdentifier: Int,
+        message: Data
+    ) async throws -> (NFCISO15693ResponseFlag, Data) {
+        try await withCheckedThrowingContinuation { continuation in
+            __keyUpdate(withRequestFlags: flags, keyIdentifier: keyIdentifier, message: message) {
+                responseFlags,
+                data,
+                error in
+                continuation.resume(with: (responseFlags, data), error)
+            }
+        }
+    }
+
+    /// Gives all tags near a challenge (0x39). Tags do not answer; read the buffer afterwards.
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
+    ///   - message: what the cryptographic suite asks for.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func challenge(
+        requestFlags flags: NFCISO15693RequestFlag,
+        cryptoSuiteIdentifier: Int,
+        message: Data
+    ) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            __challenge(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) {
+                error in continuation.resume(with: error)
+            }
+        }
+    }
+
+    /// Reads the tag's response buffer (0x3A).
+    ///
+    /// - Parameter flags: the flags of the request.
+    /// - Returns: flags and data of the response.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func readBuffer(requestFlags flags: NFCISO15693RequestFlag) async throws -> (NFCISO15693ResponseFlag, Data) {
+        try await withCheckedThrowingContinuation { continuation in
+            __readBuffer(withRequestFlags: flags) { responseFlags, data, error in
+                continuation.resume(with: (responseFlags, data), error)
+            }
+        }
+    }
+
+    /// Asks for the security status of blocks by numbers of two octets (0x3C).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
+    /// - Returns: the status of each block.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func extendedGetMultipleBlockSecurityStatus(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockRange: NSRange
+    ) async throws -> NFCISO15693MultipleBlockSecurityStatus {
+        try await withCheckedThrowingContinuation { continuation in
+            __extendedGetMultipleBlockSecurityStatus(with: flags, blockRange: blockRange) { statuses, error in
+                continuation.resume(with: NFCISO15693MultipleBlockSecurityStatus(statuses), error)
+            }
+        }
+    }
+
+    /// Reads blocks by numbers of two octets, at twice the data rate (0x3D).
+    ///
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
+    /// - Returns: the blocks, each after its security status with the option flag.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func extendedFastReadMultipleBlocks(
+        requestFlags flags: NFCISO15693RequestFlag,
+        blockRange: NSRange
+    ) async throws -> [Data] {
+        try await withCheckedThrowingContinuation { continuation in
+            __extendedFastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
+                continuation.resume(with: blocks, error)
+            }
+        }
+    }
+
+    /// Sends a request of the caller's own making: flags, command and data, in which nothing is put in.
+    ///
+    /// - Parameters:
+    ///   - flags: the flags, one octet.
+    ///   - commandCode: the command, one octet.
+    ///   - data: what follows the command, the UID too when the flags say that the request is addressed.
+    /// - Returns: flags and data of the response.
+    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    public func sendRequest(
+        requestFlags flags: Int,
+        commandCode: Int,
+        data: Data?
+    ) async throws -> (NFCISO15693ResponseFlag, Data?) {
+        try await withCheckedThrowingContinuation { continuation in
+            __sendRequest(withFlag: flags, commandCode: commandCode, data: data) { responseFlags, response, error in
+                continuation.resume(with: (responseFlags, response), error)
+            }
+        }
+    }
+}

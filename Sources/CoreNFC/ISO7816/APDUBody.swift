@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What follows the header of a command APDU (ISO/IEC 7816-4, 5.2): Lc, data and Le.
+package struct APDUBody: Sendable, Hashable {
+    /// Where the data are in the command.
+    package var data: Range<Int>
+    /// Le: -1 when it is absent.
+    package var expectedLength: Int
+    /// Whether the lengths are extended.
+    package var isExtended: Bool
+
+    /// Reads the lengths of a command.
+    ///
+    /// - Parameter bytes: one whole command.
+    /// - Returns: nil when it is shorter than its header, or its lengths do not agree with its own.
+    package init?(parsing bytes: [UInt8]) {
+        let count = bytes.count
+        switch count {
+        case ..<4: return nil
+        case 4: self.init(data: 4..<4, expectedLength: -1, isExtended: false)
+        case 5: self.init(data: 4..<4, expectedLength: Self.short(bytes[4]), isExtended: false)
+        default:
+            let first = Int(bytes[4])
+            if first > 0 {
+                // Lc of one octet, then perhaps Le of one octet.
+                let end = 5 + first
+                if count == end {
+                    self.init(data: 5..<end, expectedLength: -1, isExtended: false)
+                } else if count == end + 1 {
+                    self.init(data: 5..<end, expectedLength: Self.short(bytes[end]), isExtended: false)
+                } else {
+                    return nil
+                }
+            } else {
+                guard count >= 7 else { return nil }
+                self.init(extended: bytes)
+            }
+        }
+    }
+
+    private init?(extended bytes: [UInt8]) {
+        let count = bytes.count
+        let length = Int(bytes[5]) << 8 | Int(bytes[6])
+        if count == 7 {
+            self.init(data: 4..<4, expectedLength: length == 0 ? 65_536 : length, isExtended: true)
+            return
+        }
+        let end = 7 + length
+        if length == 0 {
+            return nil
+        } else if count == end {
+            self.init(data: 7..<end, expectedLength: -1, isExtended: true)
+        } else if count == end + 2 {
+            let expected = Int(bytes[end]) << 8 | Int(bytes[end + 1])
+            self.init(data: 7..<end, expectedLength: expected == 0 ? 65_536 : expected, isExtended: true)
+        } else {
+            return nil
+        }
+    }
+
+    private init(data: Range<Int>, expectedLength: Int, isExtended: Bool) {
+        self.data = data
+        self.expectedLength = expectedLength
+        self.isExtended = isExtended
+    }
+
+    private static func short(_ byte: UInt8) -> Int { byte == 0 ? 256 : Int(byte) }
+}
+
+extension NFCISO7816APDU {
+    /// The command's octets, in the short form when it suffices.
+    package func encoded() -> Result<[UInt8], NFCReaderError> {
+        let data = data ?? Data()
+        guard data.count <= 65_535 else {
+            return .failure(
+                NFCReaderError(.readerErrorInvalidParameterLength, reason: "An APDU has at most 65535 octets of data.")
+            )
+        }
+        guard (-1...65_536).contains(expectedResponseLength) else {
+            return .failure(
+                NFCReaderError(
+                    .readerErrorParameterOutOfBound,
+                    reason: "expectedResponseLength is -1, or from 1 to 65536."
+                )
+            )
+        }
+        var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
+        bytes.reserveCapacity(data.count + 9)
+        // 0 means the same as 256 here: both are one octet 00.
+        let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength
+        if data.count <= 255 && expected <= 256 {
+            if !data.isEmpty {
+                bytes.append(UInt8(data.count))
+                bytes += data
+            }
+            if expected >= 0 { bytes.append(UInt8(truncatingIfNeeded: expected)) }
+        } else {
+            bytes.append(0)
+            if !data.isEmpty {
+                bytes += [UInt8(data.count >> 8), UInt8(data.count & 0xFF)]
+                bytes += data
+            }
+            if expected >= 0 {
+                bytes += [UInt8(truncatingIfNeeded: expected >> 8), UInt8(truncatingIfNeeded: expected)]
+            }
+        }
+        return .success(bytes)
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import NFCRuntime
+
+/// What a session knows of a card with an application of the app's list.
+package struct ISO7816Identity: Sendable, Hashable {
+    package var initialSelectedAID: String
+    package var identifier: [UInt8]
+    package var historicalBytes: [UInt8]?
+    package var applicationData: [UInt8]?
+    package var proprietaryApplicationDataCoding: Bool
+
+    package init(
+        initialSelectedAID: String,
+        identifier: [UInt8],
+        historicalBytes: [UInt8]? = nil,
+        applicationData: [UInt8]? = nil,
+        proprietaryApplicationDataCoding: Bool = false
+    ) {
+        self.initialSelectedAID = initialSelectedAID
+        self.identifier = identifier
+        self.historicalBytes = historicalBytes
+        self.applicationData = applicationData
+        self.proprietaryApplicationDataCoding = proprietaryApplicationDataCoding
+    }
+}
+
+/// A card with an application of the app's list, as an app sees it.
+final class DetectedISO7816Tag: CommandTag, NFCISO7816Tag, @unchecked Sendable {
+    // Sendable because its own state is constant.
+    private let identity: ISO7816Identity
+    private let configuration: AppConfiguration
+
+    init(
+        _ identity: ISO7816Identity,
+        detected: DetectedTag,
+        channel: any TagCommandChannel,
+        session: NFCReaderSession?,
+        queue: DispatchQueue,
+        configuration: AppConfiguration
+    ) {
+        self.identity = identity
+        self.configuration = configuration
+        super.init(detected, channel: channel, session: session, queue: queue)
+    }
+
+    var type: __NFCTagType { .iso7816Compatible }
+    var initialSelectedAID: String { identity.initialSelectedAID }
+    var identifier: Data { Data(identity.identifier) }
+    var historicalBytes: Data? { identity.historicalBytes.map { Data($0) } }
+    var applicationData: Data? { identity.applicationData.map { Data($0) } }
+    var proprietaryApplicationDataCoding: Bool { identity.proprietaryApplicationDataCoding }
+
+    func sendCommand(
+        apdu: NFCISO7816APDU,
+        completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
+    ) {
+        transmit(apdu, checkedBy: configuration, completion: completionHandler)
+    }
+
+    func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { nil }
+    func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { self }
+    func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { nil }
+    func asNFCMiFareTag() -> (any NFCMiFareTag)? { nil }
+}
+
+extension CommandTag {
+    /// Sends an APDU when the app's configuration lets it.
+    func transmit(
+        _ apdu: NFCISO7816APDU,
+        checkedBy configuration: AppConfiguration,
+        completion: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
+    ) {
+        let handler: @Sendable (Result<NFCISO7816ResponseAPDU, NFCReaderError>) -> Void = { result in
+            switch result {
+            case .success(let answer):
+                completion(answer.payload ?? Data(), answer.statusWord1, answer.statusWord2, nil)
+            case .failure(let error): completion(Data(), 0, 0, error)
+            }
+        }
+        if let violation = configuration.violation(of: apdu) {
+            complete(.failure(violation), handler)
+        } else {
+            transmit(apdu, completion: handler)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// A command of ISO/IEC 7816-4: a header of four octets, data or none, and the length of the answer that is expected.
+///
+/// The short form is sent when it can hold the data (255 octets) and the expected length (256), and the extended form
+/// otherwise.
+public final class NFCISO7816APDU: NSObject, NSCopying, Sendable {
+    /// The class (CLA).
+    public let instructionClass: UInt8
+
+    /// The instruction (INS).
+    public let instructionCode: UInt8
+
+    /// The first parameter (P1).
+    public let p1Parameter: UInt8
+
+    /// The second parameter (P2).
+    public let p2Parameter: UInt8
+
+    /// The data; nil when there are none.
+    public let data: Data?
+
+    /// How many octets of data the answer has at most (Le): -1 for none, and at most 65 536.
+    public let expectedResponseLength: Int
+
+    /// Creates a command.
+    ///
+    /// - Parameters:
+    ///   - instructionClass: the class (CLA).
+    ///   - instructionCode: the instruction (INS).
+    ///   - p1Parameter: the first parameter (P1).
+    ///   - p2Parameter: the second parameter (P2).
+    ///   - data: the data, at most 65 535 octets; empty for none. Longer data fail when the command is sent.
+    ///   - expectedResponseLength: the length of the answer that is expected (Le): -1 for no answer, 256 for the short
+    ///     form `00`, 65 536 for the extended form `0000`. 0 counts as `00`.
+    public init(
+        instructionClass: UInt8,
+        instructionCode: UInt8,
+        p1Parameter: UInt8,
+        p2Parameter: UInt8,
+        data: Data,
+        expectedResponseLength: Int
+    ) {
+        self.instructionClass = instructionClass
+        self.instructionCode = instructionCode
+        self.p1Parameter = p1Parameter
+        self.p2Parameter = p2Parameter
+        self.data = data.isEmpty ? nil : Data(data)
+        self.expectedResponseLength = expectedResponseLength
+    }
+
+    /// Parses a command, short or extended (ISO/IEC 7816-4, 5.2).
+    ///
+    /// - Parameter data: the octets of one whole command.
+    /// - Returns: nil when the lengths in it do not agree with its own.
+    public convenience init?(data: Data) {
+        let bytes = [UInt8](data)
+        guard let body = APDUBody(parsing: bytes) else { return nil }
+        self.init(
+            instructionClass: bytes[0],
+            instructionCode: bytes[1],
+            p1Parameter: bytes[2],
+            p2Parameter: bytes[3],
+            data: Data(bytes[body.data]),
+            expectedResponseLength: body.expectedLength
+        )
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    public override var description: String {
+        "CLA=\(hex(instructionClass)), INS=\(hex(instructionCode)), P1=\(hex(p1Parameter)), P2=\(hex(p2Parameter)), "
+            + "Data=\((data ?? Data()).hex), Le=\(expectedResponseLength)"
+    }
+
+    private func hex(_ byte: UInt8) -> String { Data([byte]).hex }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// The answer to a command of ISO/IEC 7816-4.
+///
+/// It is what the card said: a status word that asks for another command, 61xx or 6Cxx, is the app's to follow.
+public struct NFCISO7816ResponseAPDU: Sendable {
+    /// The first octet of the status word (SW1).
+    public var statusWord1: UInt8
+
+    /// The second octet of the status word (SW2).
+    public var statusWord2: UInt8
+
+    /// The data before the status word; empty when there are none.
+    public var payload: Data?
+
+    package init(statusWord1: UInt8, statusWord2: UInt8, payload: Data?) {
+        self.statusWord1 = statusWord1
+        self.statusWord2 = statusWord2
+        self.payload = payload
+    }
+
+    /// Splits an answer into data and status word.
+    package static func parse(_ bytes: [UInt8]) -> Result<NFCISO7816ResponseAPDU, NFCReaderError> {
+        guard bytes.count >= 2 else {
+            return .failure(.unexpectedLength("The card's answer has no status word."))
+        }
+        return .success(
+            NFCISO7816ResponseAPDU(
+                statusWord1: bytes[bytes.count - 2],
+                statusWord2: bytes[bytes.count - 1],
+                payload: Data(bytes.dropLast(2))
+            )
+        )
+    }
+}

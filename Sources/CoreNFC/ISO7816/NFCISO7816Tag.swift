@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// A card with an application of the app's list (`com.apple.developer.nfc.readersession.iso7816.select-identifiers` in
+/// the property list), which is selected when the card arrives.
+///
+/// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue.
+@preconcurrency
+public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
+    /// The identifier of the application that was selected when the card was found, in upper-case hexadecimal digits.
+    ///
+    /// It is the first of the app's list that the card has.
+    var initialSelectedAID: String { get }
+
+    /// The UID of an NFC-A card, or the PUPI of an NFC-B card.
+    var identifier: Data { get }
+
+    /// The historical octets of an NFC-A card's answer to select; nil when it has none.
+    var historicalBytes: Data? { get }
+
+    /// The application data of an NFC-B card's ATQB; nil for an NFC-A card.
+    var applicationData: Data? { get }
+
+    /// Whether ``applicationData`` has a coding of the card's own.
+    var proprietaryApplicationDataCoding: Bool { get }
+
+    /// Sends a command.
+    ///
+    /// - Parameters:
+    ///   - apdu: the command. One that selects an application has to be in the app's list.
+    ///   - completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError``:
+    ///     `readerTransceiveErrorTagNotConnected`, `readerTransceiveErrorTagConnectionLost`,
+    ///     `readerTransceiveErrorTagResponseError`, `readerTransceiveErrorSessionInvalidated`,
+    ///     `readerTransceiveErrorPacketTooLong`, `readerErrorSecurityViolation` for an application that is not listed,
+    ///     `readerErrorInvalidParameterLength`, `readerErrorParameterOutOfBound`.
+    @preconcurrency
+    func sendCommand(
+        apdu: NFCISO7816APDU,
+        completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
+    )
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import NFCRuntime
+
+/// What a session knows of a MIFARE card.
+package struct MiFareIdentity: Sendable, Hashable {
+    package var family: NFCMiFareFamily
+    package var identifier: [UInt8]
+    package var historicalBytes: [UInt8]?
+    /// Whether the card takes ISO-DEP, and with it APDUs.
+    package var takesISODEP: Bool
+
+    package init(
+        family: NFCMiFareFamily,
+        identifier: [UInt8],
+        historicalBytes: [UInt8]? = nil,
+        takesISODEP: Bool
+    ) {
+        self.family = family
+        self.identifier = identifier
+        self.historicalBytes = historicalBytes
+        self.takesISODEP = takesISODEP
+    }
+}
+
+/// A MIFARE card as an app sees it.
+final class DetectedMiFareTag: CommandTag, NFCMiFareTag, @unchecked Sendable {
+    // Sendable because its own state is constant.
+    private let identity: MiFareIdentity
+    private let configuration: AppConfiguration
+
+    init(
+        _ identity: MiFareIdentity,
+        detected: DetectedTag,
+        channel: any TagCommandChannel,
+        session: NFCReaderSession?,
+        queue: DispatchQueue,
+        configuration: AppConfiguration
+    ) {
+        self.identity = identity
+        self.configuration = configuration
+        super.init(detected, channel: channel, session: session, queue: queue)
+    }
+
+    var type: __NFCTagType { .miFare }
+    var mifareFamily: NFCMiFareFamily { identity.family }
+    var identifier: Data { Data(identity.identifier) }
+    var historicalBytes: Data? { identity.historicalBytes.map { Data($0) } }
+
+    func sendMiFareCommand(
+        commandPacket command: Data,
+        completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
+    ) {
+        let finish: @Sendable (Result<Data, NFCReaderError>) -> Void = { result in
+            completionHandler(result.value(or: Data()), result.error)
+        }
+        let packet = MiFareCommand.packet(command)
+        exchange(
+            packet,
+            answer: MiFareCommand.answerTime(of: packet.value(or: [])),
+            decode: { .success(Data($0)) },
+            completion: finish
+        )
+    }
+
+    func sendMiFareISO7816Command(
+        _ apdu: NFCISO7816APDU,
+        completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
+    ) {
+        guard identity.takesISODEP else {
+            let error = NFCReaderError(
+                .readerErrorUnsupportedFeature,
+                reason: "The card does not take ISO/IEC 14443-4, so it does not take APDUs."
+            )
+            return queue.async { completionHandler(Data(), 0, 0, error) }
+        }
+        transmit(apdu, checkedBy: configuration, completion: completionHandler)
+    }
+
+    func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { nil }
+    func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { nil }
+    func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { nil }
+    func asNFCMiFareTag() -> (any NFCMiFareTag)? { self }
+}

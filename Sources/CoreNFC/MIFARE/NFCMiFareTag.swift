@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// A MIFARE card: Ultralight, NTAG, Plus or DESFire. MIFARE Classic is never detected, as on a phone.
+///
+/// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue.
+@preconcurrency
+public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
+    /// The family of the card.
+    var mifareFamily: NFCMiFareFamily { get }
+
+    /// The UID: 4, 7 or 10 octets.
+    var identifier: Data { get }
+
+    /// The historical octets of the answer to select; nil when the card has none, as an Ultralight.
+    var historicalBytes: Data? { get }
+
+    /// Sends a command of the card's own.
+    ///
+    /// For an Ultralight or NTAG it is the command without its checksum: `[0x30, 4]` reads four pages from page 4. An
+    /// answer of four bits is one octet: `0x0A` says that a write was done. For a Plus or DESFire it is a native
+    /// command, and the answer begins with its status; frames that follow status `AF` are the app's to ask for.
+    ///
+    /// - Parameters:
+    ///   - command: the command, without its checksum.
+    ///   - completionHandler: called with the answer, or an ``NFCReaderError`` as for an APDU.
+    @preconcurrency
+    func sendMiFareCommand(
+        commandPacket command: Data,
+        completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
+    )
+
+    /// Sends a command of ISO/IEC 7816-4 to a Plus or DESFire.
+    ///
+    /// - Parameters:
+    ///   - apdu: the command.
+    ///   - completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError`` as
+    ///     ``NFCISO7816Tag/sendCommand(apdu:completionHandler:)``; `readerErrorUnsupportedFeature` for an Ultralight.
+    @preconcurrency
+    func sendMiFareISO7816Command(
+        _ apdu: NFCISO7816APDU,
+        completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
+    )
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import NFCRuntime
+
+/// A tag that a session found and that takes commands: the part that the four technologies have in common.
+class CommandTag: DetectedNDEFTag, @unchecked Sendable {
+    // Sendable because all of its state is constant; the session is referred to weakly and never written.
+    let channel: any TagCommandChannel
+    private let owner: WeakBox
+
+    init(_ detected: DetectedTag, channel: any TagCommandChannel, session: NFCReaderSession?, queue: DispatchQueue) {
+        self.channel = channel
+        owner = WeakBox(session)
+        super.init(detected, queue: queue)
+    }
+
+    @available(*, unavailable)
+    required init?(coder: NSCoder) { nil }
+
+    var session: (any NFCReaderSessionProtocol)? { owner.object as? NFCReaderSession }
+
+    /// Sends a packet, reads the answer, and completes on the session's queue.
+    ///
+    /// - Parameters:
+    ///   - packet: the octets, or why there are none: the caller's parameters were wrong.
+    ///   - answer: how the tag answers.
+    ///   - policy: whether the packet is sent again.
+    ///   - decode: reads the answer.
+    ///   - completion: called once, on the session's queue.
+    func exchange<Value: Sendable>(
+        _ packet: Result<[UInt8], NFCReaderError>,
+        answer: AnswerTime = .usual,
+        retrying policy: RetryPolicy = .none,
+        decode: @escaping @Sendable ([UInt8]) -> Result<Value, NFCReaderError>,
+        completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
+    ) {
+        switch packet {
+        case .failure(let error): complete(.failure(error), completion)
+        case .success(let packet):
+            channel.transceive(packet, answer: answer, retrying: policy) { [self] result in
+                complete(result.flatMap(decode), completion)
+            }
+        }
+    }
+
+    /// Sends an APDU, and completes on the session's queue.
+    ///
+    /// - Parameters:
+    ///   - apdu: the command.
+    ///   - completion: called once, on the session's queue.
+    func transmit(
+        _ apdu: NFCISO7816APDU,
+        completion: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, NFCReaderError>) -> Void
+    ) {
+        switch apdu.encoded() {
+        case .failure(let error): complete(.failure(error), completion)
+        case .success(let bytes):
+            channel.transmit(bytes) { [self] result in
+                complete(result.flatMap { NFCISO7816ResponseAPDU.parse($0) }, completion)
+            }
+        }
+    }
+
+    func complete<Value: Sendable>(
+        _ result: Result<Value, NFCReaderError>,
+        _ completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
+    ) {
+        queue.async { completion(result) }
+    }
+}
+
+extension Result where Failure == NFCReaderError {
+    /// The failure as completion handlers are given it.
+    var error: (any Error)? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+
+    /// The value, or another one in its place.
+    func value(or other: Success) -> Success {
+        if case .success(let value) = self { return value }
+        return other
+    }
+}
+
+extension NFCReaderError {
+    /// The tag's answer is of a length that its command does not have.
+    static func unexpectedLength(_ reason: String) -> NFCReaderError {
+        NFCReaderError(
+            .readerTransceiveErrorTagResponseError,
+            userInfo: [
+                NFCTagResponseUnexpectedLengthErrorKey: true,
+                NSLocalizedFailureReasonErrorKey: reason,
+            ]
+        )
+    }
+}

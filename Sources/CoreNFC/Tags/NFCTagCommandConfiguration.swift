@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+import TagLink
+
+/// How often, and how soon, a command is sent again when the tag does not answer.
+///
+/// May be used from any thread; a command takes the values that are set when it is given.
+public class NFCTagCommandConfiguration: NSObject, NSCopying, @unchecked Sendable {
+    // The class is Sendable because its state is locked, and so is that of its subclasses.
+    private let storage: Locked<(retries: Int, interval: TimeInterval)>
+
+    init(maximumRetries: Int, retryInterval: TimeInterval) {
+        storage = Locked((maximumRetries, retryInterval))
+    }
+
+    /// How often the command is sent again when the tag does not answer: 0 to 256, 0 unless it is set.
+    public var maximumRetries: Int {
+        get { storage.withLock { $0.retries } }
+        set { storage.withLock { $0.retries = newValue } }
+    }
+
+    /// How long to wait before the command is sent again, in seconds; 0 unless it is set.
+    public var retryInterval: TimeInterval {
+        get { storage.withLock { $0.interval } }
+        set { storage.withLock { $0.interval = newValue } }
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any {
+        NFCTagCommandConfiguration(maximumRetries: maximumRetries, retryInterval: retryInterval)
+    }
+
+    /// The retries, or an error when they are out of bounds.
+    var policy: Result<RetryPolicy, NFCReaderError> {
+        let (retries, interval) = storage.withLock { $0 }
+        guard (0...RetryPolicy.maximumRetries).contains(retries), interval >= 0, interval <= 60 else {
+            return .failure(
+                NFCReaderError(
+                    .tagCommandConfigurationErrorInvalidParameters,
+                    reason: "maximumRetries is from 0 to 256 and retryInterval from 0 to 60 seconds."
+                )
+            )
+        }
+        return .success(RetryPolicy(retries: retries, interval: .seconds(interval)))
+    }
+}
+
+/// How often a command is sent again, within bounds.
+package struct RetryPolicy: Sendable, Hashable {
+    static let maximumRetries = 256
+
+    package var retries: Int
+    package var interval: Duration
+
+    package init(retries: Int = 0, interval: Duration = .zero) {
+        self.retries = retries
+        self.interval = interval
+    }
+
+    package static let none = RetryPolicy()
+
+    /// Whether a failure is one that sending again may heal: the tag did not answer, or not so that it could be read.
+    ///
+    /// An error that the tag reported itself is an answer, and so is an answer of the wrong length.
+    static func isWorthRetrying(_ error: NFCReaderError) -> Bool {
+        error.code == .readerTransceiveErrorTagResponseError
+            && error.userInfo[NFCISO15693TagResponseErrorKey] == nil
+            && error.userInfo[NFCTagResponseUnexpectedLengthErrorKey] == nil
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package import NFCRuntime
+
+/// How a tag answers a command.
+package enum AnswerTime: Sendable, Hashable {
+    /// The tag does not answer: it is enough that the command was sent.
+    case none
+    /// The technology's own time for an ordinary command.
+    case usual
+    /// The tag programs its memory first.
+    case write
+    /// The caller knows: the time from the end of the command to the start of the answer.
+    case atMost(Duration)
+}
+
+/// The one way by which tag objects send commands.
+///
+/// An implementation keeps the order of commands, checks that the session is active and the tag connected, and calls
+/// each completion exactly once, on any thread and under no lock. It never retries and never reads what it carries.
+package protocol TagCommandChannel: AnyObject, Sendable {
+    /// The time by which retries wait.
+    var clock: any RuntimeClock { get }
+
+    /// Sends one packet of the tag's own technology, and gives the answer.
+    ///
+    /// What a packet is depends on the technology; checksums never belong to it.
+    /// - NFC-A (MIFARE): the command's octets; an answer of four bits is one octet. For a card that takes ISO-DEP,
+    ///   the octets are the payload of ISO-DEP blocks.
+    /// - FeliCa: the packet from the command code on, without its length; answers alike, from the response code on.
+    /// - ISO/IEC 15693: the request from the flags on; answers alike, from the flags on.
+    ///
+    /// - Parameters:
+    ///   - packet: the octets.
+    ///   - answer: how the tag answers; with ``AnswerTime/none`` the completion gets no octets once it is sent.
+    ///   - completion: called once. ``NFCReaderError`` is 100 when the tag was lost, 102 when it did not answer or not
+    ///     so that it could be read, 103 when the session ended, 104 when the tag is not connected, 105 when the
+    ///     packet is longer than the reader or the tag takes, 1 when the reader can't send such packets.
+    func transceive(
+        _ packet: [UInt8],
+        answer: AnswerTime,
+        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
+    )
+
+    /// Sends one APDU over ISO-DEP, and gives the answer with its status word.
+    ///
+    /// - Parameters:
+    ///   - apdu: a command APDU, short or extended.
+    ///   - completion: called once, with errors as for ``transceive(_:answer:completion:)``.
+    func transmit(_ apdu: [UInt8], completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void)
+}
+
+extension TagCommandChannel {
+    /// Sends a packet, and again when the tag does not answer.
+    ///
+    /// - Parameters:
+    ///   - packet: the octets.
+    ///   - answer: how the tag answers.
+    ///   - policy: how often the packet is sent again, and how soon, by ``clock``.
+    ///   - completion: called once; the error is 101 when every retry was in vain.
+    func transceive(
+        _ packet: [UInt8],
+        answer: AnswerTime,
+        retrying policy: RetryPolicy,
+        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
+    ) {
+        attempt(packet, answer: answer, policy: policy, retriesLeft: policy.retries, completion: completion)
+    }
+
+    private func attempt(
+        _ packet: [UInt8],
+        answer: AnswerTime,
+        policy: RetryPolicy,
+        retriesLeft: Int,
+        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
+    ) {
+        transceive(packet, answer: answer) { [self] result in
+            guard case .failure(let error) = result, RetryPolicy.isWorthRetrying(error), policy.retries > 0 else {
+                return completion(result)
+            }
+            guard retriesLeft > 0 else {
+                return completion(
+                    .failure(NFCReaderError(.readerTransceiveErrorRetryExceeded, reason: "The tag never answered."))
+                )
+            }
+            let again: @Sendable () -> Void = { [self] in
+                attempt(packet, answer: answer, policy: policy, retriesLeft: retriesLeft - 1, completion: completion)
+            }
+            if policy.interval == .zero {
+                again()
+            } else {
+                _ = clock.schedule(after: policy.interval, again)
+            }
+        }
+    }
+}

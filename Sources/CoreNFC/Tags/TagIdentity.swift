@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Dispatch
+import Foundation
+package import NFCRuntime
+import TagProtocols
+
+/// Which of the four kinds a tag is, and what is known of it.
+package enum TagIdentity: Sendable, Hashable {
+    case iso7816(ISO7816Identity)
+    case miFare(MiFareIdentity)
+    case feliCa(FeliCaIdentity)
+    case iso15693(ISO15693Identity)
+
+    /// The identity of a tag by what it said while it was found; nil for one that phones don't detect, such as a MIFARE
+    /// Classic.
+    ///
+    /// - Parameters:
+    ///   - detected: the session's handle of the tag.
+    ///   - hasApplicationList: whether the app lists applications. Without a property list there is no list to go by,
+    ///     and a card that is no MIFARE counts as an ISO 7816 one with nothing selected.
+    package init?(_ detected: DetectedTag, hasApplicationList: Bool) {
+        switch detected.target {
+        case .nfcA(let target):
+            guard let identity = Self.nfcA(target, detected, hasApplicationList) else { return nil }
+            self = identity
+        case .nfcB(let target):
+            guard detected.selectedApplication != nil || !hasApplicationList else { return nil }
+            let identity = ISO7816Identity(
+                initialSelectedAID: detected.selectedApplication.map { Data($0).hex.uppercased() } ?? "",
+                identifier: target.identifier,
+                applicationData: target.applicationData,
+                proprietaryApplicationDataCoding: target.hasProprietaryApplicationData
+            )
+            self = .iso7816(identity)
+        case .nfcF(let target):
+            let code = target.systemCode ?? 0xFFFF
+            self = .feliCa(FeliCaIdentity(systemCode: [UInt8(code >> 8), UInt8(code & 0xFF)], idm: target.idm))
+        case .nfcV(let target):
+            self = .iso15693(ISO15693Identity(uid: target.uid))
+        }
+    }
+
+    private static func nfcA(
+        _ target: NFCATarget,
+        _ detected: DetectedTag,
+        _ hasApplicationList: Bool
+    ) -> TagIdentity? {
+        let historicalBytes = detected.answerToSelect?.historicalBytes
+        let isNXP = target.manufacturer == 0x04
+        if target.isISODEP {
+            if detected.selectedApplication != nil || !hasApplicationList && !isNXP {
+                return .iso7816(
+                    ISO7816Identity(
+                        initialSelectedAID: detected.selectedApplication.map { Data($0).hex.uppercased() } ?? "",
+                        identifier: target.uid,
+                        historicalBytes: historicalBytes
+                    )
+                )
+            }
+            // The historical bytes of a MIFARE Plus begin with the tag C1 05 (NXP AN10833).
+            let isPlus = historicalBytes?.starts(with: [0xC1, 0x05]) == true
+            let family: NFCMiFareFamily = isPlus ? .plus : isNXP ? .desfire : .unknown
+            return .miFare(
+                MiFareIdentity(
+                    family: family,
+                    identifier: target.uid,
+                    historicalBytes: historicalBytes,
+                    takesISODEP: true
+                )
+            )
+        }
+        guard target.isType2 else { return nil }
+        let family: NFCMiFareFamily = isNXP ? .ultralight : .unknown
+        return .miFare(MiFareIdentity(family: family, identifier: target.uid, takesISODEP: false))
+    }
+
+    /// The polling option that finds such a tag.
+    var option: NFCTagReaderSession.PollingOption {
+        switch self {
+        case .iso7816, .miFare: .iso14443
+        case .feliCa: .iso18092
+        case .iso15693: .iso15693
+        }
+    }
+}
+
+extension NFCTag {
+    /// Makes the object that stands for a tag.
+    ///
+    /// - Parameters:
+    ///   - identity: what the tag is.
+    ///   - detected: the session's handle of it.
+    ///   - channel: the way for its commands.
+    ///   - session: the session that found it.
+    ///   - queue: where completion handlers are called.
+    ///   - configuration: what the app declares.
+    package init(
+        _ identity: TagIdentity,
+        detected: DetectedTag,
+        channel: any TagCommandChannel,
+        session: NFCReaderSession?,
+        queue: DispatchQueue,
+        configuration: AppConfiguration = .current
+    ) {
+        switch identity {
+        case .iso7816(let identity):
+            self = .iso7816(
+                DetectedISO7816Tag(
+                    identity,
+                    detected: detected,
+                    channel: channel,
+                    session: session,
+                    queue: queue,
+                    configuration: configuration
+                )
+            )
+        case .miFare(let identity):
+            self = .miFare(
+                DetectedMiFareTag(
+                    identity,
+                    detected: detected,
+                    channel: channel,
+                    session: session,
+                    queue: queue,
+                    configuration: configuration
+                )
+            )
+        case .feliCa(let identity):
+            self = .feliCa(
+                DetectedFeliCaTag(
+                    identity,
+                    detected: detected,
+                    channel: channel,
+                    session: session,
+                    queue: queue,
+                    configuration: configuration
+                )
+            )
+        case .iso15693(let identity):
+            self = .iso15693(
+                DetectedISO15693Tag(
+                    identity,
+                    detected: detected,
+                    channel: channel,
+                    session: session,
+                    queue: queue
+                )
+            )
+        }
+    }
+}
+
+extension NFCReaderSession {
+    /// The object that stands for a tag that the session found; nil for one that phones don't detect.
+    func tag(for detected: DetectedTag) -> (tag: NFCTag, option: NFCTagReaderSession.PollingOption)? {
+        let hasApplicationList = configuration.infoPlist != nil || configuration.isStrict
+        guard let identity = TagIdentity(detected, hasApplicationList: hasApplicationList) else { return nil }
+        let tag = NFCTag(
+            identity,
+            detected: detected,
+            channel: RuntimeCommandChannel(detected),
+            session: self,
+            queue: sessionQueue,
+            configuration: configuration
+        )
+        return (tag, identity.option)
+    }
+}

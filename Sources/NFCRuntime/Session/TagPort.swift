@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+
+/// Sends an app's own packets to a tag.
+struct TagPort {
+    private let found: TagFinder.Found
+
+    init(_ found: TagFinder.Found) {
+        self.found = found
+    }
+
+    /// Sends a packet.
+    ///
+    /// - Returns: the answer; nothing when none is expected.
+    /// - Throws: ``TagError`` with `tagLost` when the tag is not there any more, `badAnswer` when it is there and did not
+    ///   answer or so that it could not be read, `unsupported`, `readerUnavailable`, `cancelled`.
+    func send(_ packet: TagPacket) async throws(TagError) -> [UInt8] {
+        do throws(LinkError) {
+            if let card = found.card { return try await card.transmit(packet.octets) }
+            return try await exchange(packet)
+        } catch {
+            switch error.code {
+            case .timeout, .transmission, .collision:
+                if packet.answer == .none { return [] }
+                throw await missing(error)
+            case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)
+            case .frameTooLong, .unsupported: throw TagError(.unsupported, error.reason, link: error)
+            case .cancelled: throw TagError(.cancelled, error.reason, link: error)
+            case .readerUnavailable: throw TagError(.readerUnavailable, error.reason, link: error)
+            default: throw TagError(.badAnswer, error.reason, link: error)
+            }
+        }
+    }
+
+    private func exchange(_ packet: TagPacket) async throws(LinkError) -> [UInt8] {
+        let isFeliCa = found.target.technology == .nfcF
+        if isFeliCa, packet.octets.count > 254 {
+            throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 octets after its length.")
+        }
+        let octets = isFeliCa ? [UInt8(packet.octets.count + 1)] + packet.octets : packet.octets
+        let answer = try await found.link.transceive(Frame(octets), timeout: timeout(of: packet))
+        if let nibble = answer.nibble { return [nibble] }
+        return isFeliCa ? Array(answer.bytes.dropFirst()) : answer.bytes
+    }
+
+    private func timeout(of packet: TagPacket) -> Airtime {
+        switch packet.answer {
+        case .none: .milliseconds(1)
+        case .within(let time): time
+        }
+    }
+
+    /// What an unanswered packet means: the tag has left, or it is there and has nothing to say.
+    ///
+    /// An NFC-A tag that refused a command has gone to sleep; looking for it wakes it up again.
+    private func missing(_ error: LinkError) async -> TagError {
+        let silent = TagError(.badAnswer, "The tag is there and did not answer the command.", link: error)
+        let lost = TagError(.tagLost, "The tag does not answer any more.", link: error)
+        switch found.target {
+        case .nfcA(let target) where !target.isISODEP && !target.isType1:
+            do throws(TagError) {
+                try await NFCAActivation(link: found.link).reactivate(target)
+                found.tag?.wasActivated()
+                return silent
+            } catch {
+                return lost
+            }
+        case .nfcA where found.card != nil, .nfcB:
+            return lost
+        default:
+            return await found.tag?.isPresent() == true ? silent : lost
+        }
+    }
+}
