@@ -25,9 +25,11 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
     for format in TagImage.Format.allCases {
         let new = TagImage(image.contents, format: format)
-        guard let copy = try? TagImage(parsing: new.encoded()), copy.contents.memory == image.contents.memory else {
-            fatalError("A new image is read otherwise.")
-        }
+        // A Flipper file has no room for what lies behind the lock page of NTAG I2C.
+        let count = (image.contents.product.userPages.upperBound + 1) * 4
+        guard let copy = try? TagImage(parsing: new.encoded()), copy.encoded() == new.encoded(),
+            copy.contents.memory.prefix(count) == image.contents.memory.prefix(count)
+        else { fatalError("A new image is read otherwise.") }
     }
     return 0
 }
