@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 import TagLink
 
 /// What a virtual field and its links share.
 final class FieldCore: Sendable {
-    let state = Mutex(FieldState())
+    let state = Locked(FieldState())
     private let onElapsed: (@Sendable (Airtime) -> Void)?
 
     init(onElapsed: (@Sendable (Airtime) -> Void)?) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 public import TagLink
 
 /// A reader whose field is in memory: virtual tags are brought near and taken away, and its links deliver raw frames.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 import TagLink
 
 /// A virtual field's link in one technology.

@@ -74,7 +74,7 @@ struct JSONImage: Sendable {
         if let counters = try fields.numbers("counters", count: 3, upTo: 0xFF_FFFF) {
             contents.counters = counters.map { UInt32($0) }
         }
-        contents.failedAuthentications = try fields.number("failed_authentications", in: 0...0xFFFF) ?? 0
+        contents.failedAuthentications = try fields.number("failed_authentications", in: 0...0xFFFF_FFFF) ?? 0
         return contents
     }
 

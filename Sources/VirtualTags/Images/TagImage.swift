@@ -17,7 +17,8 @@ public struct TagImage: Sendable {
     public enum Format: String, Sendable, Hashable, CaseIterable {
         /// The text files of Flipper Zero, `Filetype: Flipper NFC device`, versions 2 to 4.
         case flipper
-        /// One JSON object with `type`, `product`, `uid` and `memory_hex`.
+        /// One JSON object with `type`, `product`, `uid` and `memory_hex`, and where they differ from the product's own
+        /// `atqa`, `sak`, `get_version`, `signature`, `counters`, `tearing_flags` and `failed_authentications`.
         case json
     }
 

@@ -10,7 +10,7 @@ extension Type2Silicon {
     /// The ACCESS octet: PROT, CFGLCK, counter bits and AUTHLIM.
     var configurationAccess: UInt8 { configuration(1, 0) }
 
-    /// Takes over which pages need authentication.
+    /// Takes over which pages need authentication: with an activation on Ultralight C, after each write on the others.
     mutating func latchProtection() {
         latched.protectionStart = Int.max
         latched.protectsReading = false

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 public import TagLink
 
 /// A virtual Type 2 tag: a product of the MIFARE Ultralight or NTAG families, answering raw frames from its memory.
@@ -13,7 +12,7 @@ public import TagLink
 public final class Type2Tag: VirtualTag {
     /// What the tag is.
     public let product: Type2Product
-    private let silicon: Mutex<Type2Silicon>
+    private let silicon: Locked<Type2Silicon>
 
     /// Creates a tag with the given contents.
     ///
@@ -21,7 +20,7 @@ public final class Type2Tag: VirtualTag {
     public init(_ contents: Type2Contents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 octets")
         product = contents.product
-        silicon = Mutex(Type2Silicon(contents))
+        silicon = Locked(Type2Silicon(contents))
     }
 
     /// Creates a tag as it is delivered, formatted for NDEF and empty.
