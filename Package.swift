@@ -66,6 +66,7 @@ let package = Package(
             name: "TagReader",
             dependencies: ["CoreNFC"],
             path: "Examples/TagReader",
+            exclude: ["Info.plist", "TagReader.entitlements"],
             swiftSettings: strict
         ),
         .executableTarget(

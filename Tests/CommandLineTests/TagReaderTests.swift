@@ -11,10 +11,18 @@ import Testing
         store = images.folder.path("data/messages.json")
     }
 
+    /// The path of a file of the sample app.
+    private static func example(_ name: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Examples/TagReader/\(name)")
+            .standardizedFileURL.path
+    }
+
     /// Runs commands with an image near the reader.
     private func run(_ commands: String..., near image: String?) throws -> Command.Outcome {
         var environment = ["TAGREADER_STORE": store, "NFC_READER": "virtual"]
         environment["NFC_TAGS"] = image
+        environment["NFC_INFO_PLIST"] = Self.example("Info.plist")
+        environment["NFC_ENTITLEMENTS"] = Self.example("TagReader.entitlements")
         let command = Command(name: "TagReader", environment: environment)
         return try command.run([], input: Data((commands.joined(separator: "\n") + "\n").utf8))
     }

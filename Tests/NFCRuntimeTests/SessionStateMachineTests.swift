@@ -63,7 +63,7 @@ import Testing
     ) {
         for events in [Self.polling, Self.paused] {
             var machine = Self.machine(after: events)
-            #expect(machine.handle(event) == [.dropTags, sheet, .shutDown, .notifyEnded(end)])
+            #expect(machine.handle(event) == [.dropTags, sheet, .shutDown(end)])
             #expect(machine.phase == .ended(end))
         }
     }

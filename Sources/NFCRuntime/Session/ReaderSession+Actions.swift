@@ -63,7 +63,7 @@ extension ReaderSession {
         case .showSuccess: showSheet(.succeeded)
         case .showFailure(let message): showSheet(.failed(message: message, showsErrorSymbol: drawsErrorSymbol))
         case .dismissSheet: showSheet(.leave)
-        case .shutDown: shutDown()
+        case .shutDown(let end): shutDown(end)
         case .notifyEnded(let end):
             tell(.ended(end))
             state.withLock { $0.observer = nil }
@@ -117,8 +117,9 @@ extension ReaderSession {
         for tag in dropped { tag.becomeUnavailable() }
     }
 
-    /// Stops all that is under way. The reader is handed on when the commands that are on their way are through.
-    private func shutDown() {
+    /// Stops all that is under way. When the commands that are on their way are through, and have told their callers, the
+    /// end is told and the reader handed on.
+    private func shutDown(_ end: SessionEnd) {
         let timers = state.withLock { state in
             defer {
                 state.sessionTimer = nil
@@ -131,13 +132,11 @@ extension ReaderSession {
         }
         for timer in timers { timer?.cancel() }
         letSheetLeave()
-        let environment = environment
-        let id = ObjectIdentifier(self)
         channel.enqueue { [self] channel in
             await channel.shutDown()
             environment.didEndSession()
-            // The session itself must live until here: its identity is the turn's.
-            withExtendedLifetime(self) { environment.arbiter.release(id) }
+            act { _ in [.session(.notifyEnded(end))] }
+            environment.arbiter.release(ObjectIdentifier(self))
         }
     }
 

@@ -51,8 +51,8 @@ package struct SessionStateMachine: Sendable {
         case showSuccess
         case showFailure(String)
         case dismissSheet
-        /// Stop timers and polling, end what is under way, and hand on the reader.
-        case shutDown
+        /// Stop timers and polling; when the commands under way are through, tell of the end and hand on the reader.
+        case shutDown(SessionEnd)
         case notifyEnded(SessionEnd)
     }
 
@@ -123,7 +123,7 @@ package struct SessionStateMachine: Sendable {
         switch before {
         case .created: return [.notifyEnded(end)]
         case .queued: return [.withdrawRequest, .notifyEnded(end)]
-        default: return [.dropTags, sheet, .shutDown, .notifyEnded(end)]
+        default: return [.dropTags, sheet, .shutDown(end)]
         }
     }
 }
