@@ -114,6 +114,18 @@ import VirtualTags
         #expect(image.encoded() == bytes)
     }
 
+    @Test func `Lines of pages behind the total are kept and mean nothing`() async throws {
+        let text = try text("ultralight.nfc") + (16..<30).map { "Page \($0): 00 00 00 00\n" }.joined()
+        var image = try TagImage(parsing: Array(text.utf8))
+        let tag = image.makeTag()
+        let script = try Script(tag)
+        try await script.activate(image.uid)
+        #expect(await script.send("a2 0f de ad be ef") == "ACK")
+        image.update(from: tag)
+        let changed = text.replacing("Page 15: 00 00 00 00", with: "Page 15: DE AD BE EF")
+        #expect(image.encoded() == Array(changed.utf8))
+    }
+
     static let faults: [(String, String, TagImageError.Code, Int?)] = [
         ("Version: 4", "Version: 1", .unsupported, 2),
         ("Version: 4", "Version: 5", .unsupported, 2),

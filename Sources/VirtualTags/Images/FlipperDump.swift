@@ -16,16 +16,17 @@ struct FlipperDump: Sendable {
         case failedAuthentications
     }
 
-    private var lines: [Line]
-    private(set) var contents: Type2Contents
+    private let lines: [Line]
+    private let layout: FlipperLayout
+    let contents: Type2Contents
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         let fields = try FlipperFields(parsing: bytes)
         lines = fields.lines
-        contents = try Self.contents(fields)
+        (contents, layout) = try Self.contents(fields)
     }
 
-    private static func contents(_ fields: FlipperFields) throws(TagImageError) -> Type2Contents {
+    private static func contents(_ fields: FlipperFields) throws(TagImageError) -> (Type2Contents, FlipperLayout) {
         let version = try fields.number("Version", in: 1...99)
         guard (2...4).contains(version) else {
             throw TagImageError(
@@ -70,7 +71,7 @@ struct FlipperDump: Sendable {
         if fields.line("Failed authentication attempts") != nil {
             contents.failedAuthentications = try fields.number("Failed authentication attempts", in: 0...0xFFFF_FFFF)
         }
-        return contents
+        return (contents, layout)
     }
 
     /// Versions 2 and 3 name the product as the device type, version 4 in a line of its own.
@@ -110,14 +111,10 @@ struct FlipperDump: Sendable {
     /// The file with what the tag holds now: lines that say something else are written anew, all others stay.
     func encoded(_ now: Type2Contents) -> [UInt8] {
         guard now != contents else { return Array(lines.map(\.text).joined(separator: [0x0A])) }
-        let pages = lines.reduce(0) { count, line in
-            if case .page = line.field { count + 1 } else { count }
-        }
-        let layout = FlipperLayout(now.product, pages: pages)
         let written = lines.map { line in
             guard let field = line.field,
-                let new = Self.value(field, now, layout),
-                let old = Self.value(field, contents, layout),
+                let new = value(field, now),
+                let old = value(field, contents),
                 new != old
             else { return line.text }
             let key = line.text.prefix { $0 != UInt8(ascii: ":") }
@@ -127,10 +124,10 @@ struct FlipperDump: Sendable {
         return Array(written.joined(separator: [0x0A]))
     }
 
-    private static func value(_ field: Field, _ contents: Type2Contents, _ layout: FlipperLayout?) -> String? {
+    private func value(_ field: Field, _ contents: Type2Contents) -> String? {
         switch field {
         case .page(let index):
-            guard let page = layout?.memoryPage(index), page * 4 + 4 <= contents.memory.count else { return nil }
+            guard let page = layout.memoryPage(index), page * 4 + 4 <= contents.memory.count else { return nil }
             return Array(contents.memory[(page * 4)..<(page * 4 + 4)]).spacedHexadecimalText
         case .counter(let index):
             return String(contents.counters[index])
