@@ -6,8 +6,8 @@ struct TLVLayout: Equatable {
     var area: Range<Int>
     /// Lock and reserved octets in it, ascending and apart from each other.
     var reserved: [Range<Int>]
-    /// The lock octets that control TLVs name, wherever they are.
-    var locks: [Range<Int>] = []
+    /// The control TLVs in front of the message.
+    var controls: [TLVControl] = []
     /// The length of the message that is there.
     var messageLength: Int
     /// How many octets the length takes on the tag: 1 or 3.

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Memory that TLVs are looked for in, as far as it has been read.
+protocol TLVSource {
+    /// The octet at an address, or nil when it has not been read.
+    subscript(octet address: Int) -> UInt8? { get }
+    /// The octets that the tag writes at once, or nil when one of them has not been read.
+    func unit(_ unit: Int) -> [UInt8]?
+}
+
 /// What has been read of a tag's memory, octet by octet, in units that the tag reads and writes at once.
-struct TLVMemory: Equatable {
-    /// Octets of a unit: 1 or 8 on Type 1, 4 on Type 2, a block on Type 5.
+struct TLVMemory: TLVSource, Equatable {
+    /// Octets of a unit: 1 or 8 on Type 1, a block on Type 5.
     let unitSize: Int
     /// No more octets than this are remembered.
     let limit: Int
@@ -16,7 +24,7 @@ struct TLVMemory: Equatable {
     }
 
     /// The octet at an address, or nil when it has not been read.
-    subscript(address: Int) -> UInt8? {
+    subscript(octet address: Int) -> UInt8? {
         octets.indices.contains(address) && isKnown[address] ? octets[address] : nil
     }
 

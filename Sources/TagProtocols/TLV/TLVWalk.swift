@@ -18,7 +18,7 @@ struct TLVWalk {
     private let hasControls: Bool
     private var position: Int
     private var reserved: [Range<Int>]
-    private var locks: [Range<Int>] = []
+    private var controls: [TLVControl] = []
     /// More control TLVs than a tag can have a use for.
     private static let maximumControls = 32
 
@@ -40,14 +40,14 @@ struct TLVWalk {
     /// Goes on as far as the memory is known.
     ///
     /// - Throws: ``TagError`` with `noMessageTLV` or `lengthOverrun`.
-    mutating func advance(in memory: TLVMemory) throws(TagError) -> Action {
+    mutating func advance(in memory: some TLVSource) throws(TagError) -> Action {
         while true {
             let rest = TLVLayout(area: min(position, area.upperBound)..<area.upperBound, reserved: reserved)
             let header = rest.addresses(0..<5)
             guard let start = header.first else {
                 throw TagError(.noMessageTLV, "The data area ends without an NDEF message TLV (\(specification)).")
             }
-            guard let type = memory[start] else { return .read(address: start) }
+            guard let type = memory[octet: start] else { return .read(address: start) }
             if type == 0x00 {
                 position = start + 1
                 continue
@@ -59,13 +59,13 @@ struct TLVWalk {
                 )
             }
             guard header.count > 1 else { throw overrun(type) }
-            guard let first = memory[header[1]] else { return .read(address: header[1]) }
+            guard let first = memory[octet: header[1]] else { return .read(address: header[1]) }
             var length = Int(first)
             var lengthSize = 1
             if first == 0xFF {
                 guard header.count > 3 else { throw overrun(type) }
-                guard let high = memory[header[2]] else { return .read(address: header[2]) }
-                guard let low = memory[header[3]] else { return .read(address: header[3]) }
+                guard let high = memory[octet: header[2]] else { return .read(address: header[2]) }
+                guard let low = memory[octet: header[3]] else { return .read(address: header[3]) }
                 length = Int(high) << 8 | Int(low)
                 lengthSize = 3
             }
@@ -77,28 +77,21 @@ struct TLVWalk {
                     messageLength: length,
                     lengthSize: lengthSize
                 )
-                layout.locks = locks
+                layout.controls = controls
                 return .found(layout)
             }
             let places = 1 + lengthSize + length
             if hasControls, type == 0x01 || type == 0x02, places == 5 {
-                for address in header[2...] where memory[address] == nil { return .read(address: address) }
-                let value = header[2...].map { memory[$0] ?? 0 }
-                let range = Self.range(value, isLock: type == 0x01)
-                if reserved.count < Self.maximumControls {
-                    reserved.append(range)
-                    if type == 0x01 { locks.append(range) }
+                for address in header[2...] where memory[octet: address] == nil { return .read(address: address) }
+                let value = header[2...].map { memory[octet: $0] ?? 0 }
+                let control = TLVControl(value: value, isLock: type == 0x01)
+                if controls.count < Self.maximumControls {
+                    controls.append(control)
+                    reserved.append(control.range)
                 }
             }
             position = (rest.addresses(places - 1..<places).first ?? area.upperBound) + 1
         }
-    }
-
-    /// The octets that a control TLV's value names: page address, octet offset, size, octets of a page.
-    private static func range(_ value: [UInt8], isLock: Bool) -> Range<Int> {
-        let start = (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
-        let size = value[1] == 0 ? 256 : Int(value[1])
-        return start..<start + (isLock ? (size + 7) / 8 : size)
     }
 
     private func overrun(_ type: UInt8) -> TagError {

@@ -60,7 +60,7 @@ struct TLVWritePlan {
     /// The writes, in their order.
     ///
     /// - Parameter memory: what is on the tag now; it knows ``unitsToPreserve``.
-    func steps(_ memory: TLVMemory) -> [Step] {
+    func steps(_ memory: some TLVSource) -> [Step] {
         let lengthUnit = lengthAddress / unitSize
         let length = Step(unit: lengthUnit, octets: content(of: lengthUnit, memory))
         let others = units.filter { $0 != lengthUnit }
@@ -69,14 +69,14 @@ struct TLVWritePlan {
         if lastMessageAddress / unitSize == lengthUnit {
             return (memory.unit(lengthUnit) == length.octets ? [] : [length]) + others
         }
-        guard memory[lengthAddress] != 0 else { return others + [length] }
+        guard memory[octet: lengthAddress] != 0 else { return others + [length] }
         var emptied = memory.unit(lengthUnit) ?? length.octets
         emptied[lengthAddress % unitSize] = 0
         return [Step(unit: lengthUnit, octets: emptied)] + others + [length]
     }
 
     /// A unit as it shall be. Octets behind the terminator stay as they are known, or become 0.
-    private func content(of unit: Int, _ memory: TLVMemory) -> [UInt8] {
-        (unit * unitSize..<(unit + 1) * unitSize).map { target[$0] ?? memory[$0] ?? 0 }
+    private func content(of unit: Int, _ memory: some TLVSource) -> [UInt8] {
+        (unit * unitSize..<(unit + 1) * unitSize).map { target[$0] ?? memory[octet: $0] ?? 0 }
     }
 }

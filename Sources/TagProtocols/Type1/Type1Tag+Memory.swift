@@ -13,7 +13,7 @@ extension Type1Tag {
 
     /// Reads all of the static memory: RALL (NFC Forum T1T 1.2, 5.4).
     func readStaticMemory() async throws(TagError) {
-        guard memory[Self.staticSize - 1] == nil else { return }
+        guard memory[octet: Self.staticSize - 1] == nil else { return }
         let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
         guard answer[0] == target?.headerROM0, Array(answer[2..<6]) == target?.uid else {
             throw TagError(.badAnswer, "RALL gives another header or UID than RID (NFC Forum T1T 1.2, 5.4).")
@@ -26,7 +26,7 @@ extension Type1Tag {
         try await readStaticMemory()
         let blocks =
             addresses.lowerBound / Self.blockSize..<(addresses.upperBound + Self.blockSize - 1) / Self.blockSize
-        var wanted = blocks.filter { memory[$0 * Self.blockSize] == nil }
+        var wanted = blocks.filter { memory[octet: $0 * Self.blockSize] == nil }
         guard !isStatic else {
             guard wanted.isEmpty else {
                 throw TagError(.lengthOverrun, "The data area goes beyond the static memory (NFC Forum T1T 1.2, 4.2).")

@@ -23,7 +23,7 @@ extension Type1Tag {
         let addresses = try await locate().messageAddresses
         // Reserved blocks are left out.
         for run in runs(addresses) { try await fetch(run) }
-        return addresses.map { memory[$0] ?? 0 }
+        return addresses.map { memory[octet: $0] ?? 0 }
     }
 
     /// Writes an NDEF message so that a tag that is lost between two writes holds the old message, none, or the new one
@@ -65,9 +65,9 @@ extension Type1Tag {
         let layout = try await locate()
         guard try container().isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
         let access = Type1CapabilityContainer.address + 3
-        try await set([(memory[access] ?? 0) | 0x0F], at: access, isErasing: true)
+        try await set([(memory[octet: access] ?? 0) | 0x0F], at: access, isErasing: true)
         try await set([0xFF, 0xFF], at: Self.staticLocks.lowerBound, isErasing: false)
-        for range in layout.locks where range.upperBound <= Self.maximumSize {
+        for range in layout.controls.filter(\.isLock).map(\.range) where range.upperBound <= Self.maximumSize {
             try await set([UInt8](repeating: 0xFF, count: range.count), at: range.lowerBound, isErasing: false)
         }
         self.layout = layout
@@ -103,7 +103,7 @@ extension Type1Tag {
     static let staticLocks = 112..<114
 
     private func isLocked(block: Int) -> Bool {
-        guard block < 16, let octet = memory[Self.staticLocks.lowerBound + block / 8] else { return false }
+        guard block < 16, let octet = memory[octet: Self.staticLocks.lowerBound + block / 8] else { return false }
         return octet >> (block % 8) & 1 != 0
     }
 
@@ -127,7 +127,7 @@ extension Type1Tag {
 
     private func container() throws(TagError) -> Type1CapabilityContainer {
         let start = Type1CapabilityContainer.address
-        return try Type1CapabilityContainer((start..<start + 4).compactMap { memory[$0] })
+        return try Type1CapabilityContainer((start..<start + 4).compactMap { memory[octet: $0] })
     }
 
     private func locate() async throws(TagError) -> TLVLayout {

@@ -19,7 +19,7 @@ public final class Type1Tag: ForumTag {
 
     /// The UID's seven octets; nil before the memory has been read.
     public var uid: [UInt8]? {
-        memory[6] == nil ? nil : (0..<7).compactMap { memory[$0] }
+        memory[octet: 6] == nil ? nil : (0..<7).compactMap { memory[octet: $0] }
     }
 
     /// What is known of the memory.

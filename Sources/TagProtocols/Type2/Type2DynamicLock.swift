@@ -53,7 +53,7 @@ struct Type2DynamicLock: Equatable {
     }()
 
     /// What a lock control TLV says (NFC Forum T2T 1.2, 4.3).
-    init(_ control: Type2Control) {
+    init(_ control: TLVControl) {
         self.init(address: control.address, count: control.count, octetsPerBit: control.octetsPerLockBit)
     }
 

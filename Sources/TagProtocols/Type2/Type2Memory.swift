@@ -4,7 +4,7 @@
 ///
 /// Pages are counted through all sectors: page 256 is page 0 of sector 1. An octet's address is four times its page
 /// plus its place in it.
-struct Type2Memory {
+struct Type2Memory: TLVSource {
     static let pageSize = 4
     /// Two sectors, the most that an area of 255 times 8 octets can reach.
     static let maximumPageCount = 1024
@@ -27,6 +27,9 @@ struct Type2Memory {
     subscript(page page: Int) -> [UInt8]? {
         contains(page) ? Array(octets[page * Self.pageSize..<(page + 1) * Self.pageSize]) : nil
     }
+
+    /// The four octets of a page, for a write plan.
+    func unit(_ unit: Int) -> [UInt8]? { self[page: unit] }
 
     /// The octet at an address, or nil when its page has not been read.
     subscript(octet address: Int) -> UInt8? {

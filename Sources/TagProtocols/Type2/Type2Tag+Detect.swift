@@ -23,18 +23,19 @@ extension Type2Tag {
     ///
     /// - Parameter firstPage: the page to begin with when nothing has been read: 3, or 2 when the static lock bits are
     ///   wanted as well.
-    func locate(startingAt firstPage: Int = Type2Memory.capabilityContainerPage) async throws(TagError) -> Type2Layout {
+    func locate(startingAt firstPage: Int = Type2Memory.capabilityContainerPage) async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
         let container = try await readCapabilityContainer(startingAt: firstPage)
-        var walk = Type2TLVWalk(area: container.area)
+        var walk = TLVWalk(area: container.area, hasControls: true, specification: "NFC Forum T2T 1.2, 4.3")
         while true {
             switch try walk.advance(in: memory) {
             case .found(let found):
                 layout = found
                 assessFastRead(container, found.controls)
                 return found
-            case .read(let page):
+            case .read(let address):
+                let page = address / Type2Memory.pageSize
                 try await fetch(page..<min(page + 4, container.endPage))
             }
         }
@@ -55,7 +56,7 @@ extension Type2Tag {
     /// Among NXP's products an area of 496, 872 or 1872 octets is an NTAG215, an NTAG216 or NTAG I2C, and one of 128 an
     /// NTAG212 or Ultralight EV1, which all have it. One of 144 is an NTAG213, an NTAG203 or an Ultralight C: the control
     /// TLV that the factory writes tells. One of 48 is read as fast with READ.
-    func assessFastRead(_ container: Type2CapabilityContainer, _ controls: [Type2Control]) {
+    func assessFastRead(_ container: Type2CapabilityContainer, _ controls: [TLVControl]) {
         guard fastRead == .unknown else { return }
         if container.sizeOctet <= 0x06 {
             fastRead = .unusable

@@ -22,7 +22,7 @@ extension Type2Tag {
                 "The capability container is locked and grants writing, which can't be taken back."
             )
         }
-        var dynamic: [Type2WritePlan.Step] = []
+        var dynamic: [TLVWritePlan.Step] = []
         if let lock = try await dynamicLock(), try await isReadable(lock) {
             dynamic = lockSteps(lock)
         }
@@ -30,12 +30,12 @@ extension Type2Tag {
         let readOnly = container.octets[3] | Type2CapabilityContainer.noWriteAccess
         try await write(container.octets[0..<3] + [readOnly], to: Type2Memory.capabilityContainerPage)
         try await write([fixed[0], fixed[1], 0xFF, 0xFF], to: Type2StaticLock.page)
-        for step in dynamic { try await write(step.octets, to: step.page) }
+        for step in dynamic { try await write(step.octets, to: step.unit) }
     }
 
     /// The pages of the dynamic lock octets with every bit set. Octets beside them are written as they are, but where a
     /// product has a page of its own for them the rest is reserved and is written as 0.
-    private func lockSteps(_ lock: Type2DynamicLock) -> [Type2WritePlan.Step] {
+    private func lockSteps(_ lock: Type2DynamicLock) -> [TLVWritePlan.Step] {
         let isOwnPage = target.manufacturer == Type2Product.manufacturer && lock.address % Type2Memory.pageSize == 0
         return lock.pages.map { page in
             let octets = (0..<Type2Memory.pageSize).map { index -> UInt8 in
@@ -44,7 +44,7 @@ extension Type2Tag {
                 guard lock.mask.indices.contains(address - lock.address) else { return isOwnPage ? 0 : present }
                 return present | lock.mask[address - lock.address]
             }
-            return Type2WritePlan.Step(page: page, octets: octets)
+            return TLVWritePlan.Step(unit: page, octets: octets)
         }
     }
 }

@@ -21,11 +21,11 @@ extension Type2Tag {
                 "The message has \(message.count) octets, and the tag has room for \(layout.capacity)."
             )
         }
-        let plan = Type2WritePlan(message, layout: layout)
-        for page in plan.pagesToPreserve { try await fetch(page..<page + 1) }
-        try await checkLocks(plan.pages)
+        let plan = TLVWritePlan(message, layout: layout, unitSize: Type2Memory.pageSize)
+        for page in plan.unitsToPreserve { try await fetch(page..<page + 1) }
+        try await checkLocks(plan.units)
 
-        for step in plan.steps(memory) { try await write(step.octets, to: step.page) }
+        for step in plan.steps(memory) { try await write(step.octets, to: step.unit) }
         var written = layout
         written.messageLength = message.count
         written.lengthSize = message.count <= 254 ? 1 : 3

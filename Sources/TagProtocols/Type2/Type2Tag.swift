@@ -33,7 +33,7 @@ public final class Type2Tag: ForumTag {
     /// The capability container, when it has been read and is good.
     var capabilityContainer: Type2CapabilityContainer?
     /// Where the message is, when it has been found.
-    var layout: Type2Layout?
+    var layout: TLVLayout?
     /// What GET_VERSION said; the inner nil is a tag without the command.
     var version: Type2Version??
     /// Whether FAST_READ is worth sending.

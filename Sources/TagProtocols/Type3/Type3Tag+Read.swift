@@ -70,12 +70,15 @@ extension Type3Tag {
     private func selectSystem() async throws(TagError) {
         guard target.systemCode != NFCFTarget.ndefSystemCode else { return }
         let polling = NFCFPolling(link: link)
-        for _ in 0...FeliCaCard.retries {
-            let answers = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode, request: .none)
-            // The systems of one card share the lower 60 bits of their IDm.
-            let tail = target.idm.dropFirst()
-            if let answer = answers.first(where: { $0.target.idm.dropFirst() == tail }) ?? answers.first {
-                guard answer.target.idm.dropFirst() == tail else { break }
+        // The systems of one card share the lower 60 bits of their IDm.
+        let tail = target.idm.dropFirst()
+        for timeSlots in Self.timeSlots {
+            let answers = try await polling.poll(
+                systemCode: NFCFTarget.ndefSystemCode,
+                request: .none,
+                timeSlots: timeSlots
+            )
+            if let answer = answers.first(where: { $0.target.idm.dropFirst() == tail }) {
                 target = answer.target
                 return
             }

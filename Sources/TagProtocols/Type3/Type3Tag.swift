@@ -54,15 +54,19 @@ public final class Type3Tag: ForumTag {
     /// - Returns: false when the tag is gone or another one is in its place.
     public func isPresent() async -> Bool {
         let polling = NFCFPolling(link: link)
-        for _ in 0...FeliCaCard.retries {
+        for timeSlots in Self.timeSlots {
             let answers = try? await polling.poll(
                 systemCode: target.systemCode ?? NFCFTarget.anySystemCode,
-                request: .none
+                request: .none,
+                timeSlots: timeSlots
             )
             if let answers, answers.contains(where: { $0.target.idm == target.idm }) { return true }
         }
         return false
     }
+
+    /// The slots of polls in a row: one for a tag that is alone, more for one that is not.
+    static let timeSlots: [UInt8] = [0, 3, 15]
 
     /// The tag as a card that takes commands.
     var card: FeliCaCard { FeliCaCard(link: link, target: target) }

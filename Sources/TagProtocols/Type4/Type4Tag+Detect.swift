@@ -43,9 +43,10 @@ extension Type4Tag {
         guard !isApplicationSelected else { return }
         selectedFile = nil
         var status = try await send(.select(application: Self.applicationName)).status
+        fileSelectParameter = 0x0C
         if !status.isSuccessOrWarning {
             status = try await send(.select(application: Self.applicationName1)).status
-            fileSelectParameter = 0
+            fileSelectParameter = 0x00
         }
         guard status.isSuccessOrWarning else {
             throw TagError(

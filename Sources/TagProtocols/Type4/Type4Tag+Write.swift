@@ -74,7 +74,8 @@ extension Type4Tag {
         return min(whole, CommandAPDU.maximumShortOffset + 1 - offset)
     }
 
-    private func updateBinary(offset: Int, _ octets: [UInt8]) async throws(TagError) {
+    /// UPDATE BINARY with either kind of offset.
+    func updateBinary(offset: Int, _ octets: [UInt8]) async throws(TagError) {
         let status: StatusWord
         do throws(TagError) {
             status = try await send(.updateBinary(offset: offset, data: octets)).status

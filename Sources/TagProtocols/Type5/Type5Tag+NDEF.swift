@@ -27,7 +27,7 @@ extension Type5Tag {
         let addresses = try await locate().messageAddresses
         guard let first = addresses.first, let last = addresses.last else { return [] }
         try await fetch(first..<last + 1)
-        return addresses.map { memory[$0] ?? 0 }
+        return addresses.map { memory[octet: $0] ?? 0 }
     }
 
     /// Writes an NDEF message so that a tag that is lost between two blocks holds the old message, none, or the new one
@@ -147,6 +147,6 @@ extension Type5Tag {
     }
 
     private func readContainerFromMemory() throws(TagError) -> Type5CapabilityContainer {
-        try Type5CapabilityContainer((0..<8).prefix { memory[$0] != nil }.map { memory[$0] ?? 0 })
+        try Type5CapabilityContainer((0..<8).prefix { memory[octet: $0] != nil }.map { memory[octet: $0] ?? 0 })
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A lock control or memory control TLV: octets that are not for data (NFC Forum T2T 1.2, 4.3).
-struct Type2Control: Equatable {
+/// A lock control or memory control TLV: octets that are not for data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
+struct TLVControl: Equatable {
     /// The TLV's three octets of value.
     let value: [UInt8]
     /// Whether the octets are lock bits, rather than reserved for something else.

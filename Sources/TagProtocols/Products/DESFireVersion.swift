@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// What a DESFire, NTAG 4xx or MIFARE Plus EV1 or later answers to GetVersion (MF3ICD81 data sheet, 9.4.6).
+public struct DESFireVersion: Sendable, Hashable {
+    /// Seven octets: vendor, type, subtype, major and minor version, storage size, protocol.
+    public var hardware: [UInt8]
+    /// The same seven octets for the software.
+    public var software: [UInt8]
+    /// The UID; zeros when it is random.
+    public var uid: [UInt8]
+
+    /// Reads the three frames of the answer, one behind the other.
+    ///
+    /// - Parameter octets: 7 octets of hardware, 7 of software, and at least 7 of UID.
+    /// - Returns: nil when there are fewer.
+    public init?(_ octets: [UInt8]) {
+        guard octets.count >= 21 else { return nil }
+        hardware = Array(octets[0..<7])
+        software = Array(octets[7..<14])
+        uid = Array(octets[14..<21])
+    }
+
+    /// Asks a card, with the command wrapped into APDUs.
+    ///
+    /// - Parameter card: the card; whatever application is selected stays selected.
+    /// - Returns: nil when the card does not know the command.
+    /// - Throws: ``TagError`` as `send(_:)` of the link does.
+    public static func read(from card: any APDULink) async throws(TagError) -> DESFireVersion? {
+        var octets: [UInt8] = []
+        var instruction: UInt8 = 0x60
+        for _ in 0..<3 {
+            let response = try await card.send(CommandAPDU(0x90, instruction, 0x00, 0x00, expectedLength: 256))
+            octets += response.data
+            // 91AF: there is another frame.
+            guard response.status.rawValue == 0x91AF else {
+                return response.status.rawValue == 0x9100 ? DESFireVersion(octets) : nil
+            }
+            instruction = 0xAF
+        }
+        return nil
+    }
+
+    /// The storage size in octets as the size octet has it: a power of two, or a range above one, of which this is the
+    /// lower bound.
+    public var storageSize: Int { 1 << Int(hardware[5] >> 1 & 0x1F) }
+
+    /// The product's name, such as `MIFARE DESFire EV1 4K` or `NTAG 424 DNA`; nil when it isn't known.
+    public var productName: String? {
+        guard hardware[0] == 0x04 else { return nil }
+        let size = storageSize >= 1024 ? " \(storageSize / 1024)K" : ""
+        switch (hardware[1] & 0x0F, hardware[3]) {
+        case (0x01, 0x00): return "MIFARE DESFire\(size)"
+        case (0x01, 0x01): return "MIFARE DESFire EV1\(size)"
+        case (0x01, 0x12), (0x01, 0x22): return "MIFARE DESFire EV2\(size)"
+        case (0x01, 0x33): return "MIFARE DESFire EV3\(size)"
+        case (0x01, 0xA0): return "MIFARE DUOX\(size)"
+        case (0x02, 0x11): return "MIFARE Plus EV1\(size)"
+        case (0x02, 0x22): return "MIFARE Plus EV2\(size)"
+        case (0x04, 0x10): return "NTAG 413 DNA"
+        case (0x04, 0x30): return hardware[2] & 0x08 != 0 ? "NTAG 424 DNA TagTamper" : "NTAG 424 DNA"
+        case (0x08, _): return "MIFARE DESFire Light"
+        default: return nil
+        }
+    }
+}

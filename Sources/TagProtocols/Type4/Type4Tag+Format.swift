@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Type4Tag {
+    /// Makes an NDEF tag of a MIFARE DESFire EV1 or later that lets anybody create applications, as it leaves the factory
+    /// (NXP AN11004, 4): application 000001 with DF name D2760000850101, and the files E103 and E104.
+    ///
+    /// Nothing needs a key afterwards, so that ``lock()`` writes the capability container, and nothing but that octet
+    /// stands between a writer and the tag. Cards that are NDEF tags already stay as they are.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` when the card is no DESFire with ISO file names, `updateFailed` when it
+    ///   refuses, such as for want of a key, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        do throws(TagError) {
+            _ = try await readCapabilityContainer()
+            return
+        } catch {
+            guard error.code == .noCapabilityContainer else { throw error }
+        }
+        selectionWasChanged()
+        guard let version = try await DESFireVersion.read(from: link), version.hardware[1] & 0x0F == 0x01,
+            version.hardware[3] >= 1
+        else {
+            throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.")
+        }
+        // 2K, 4K and 8K cards; the largest leaves some octets to the card's own records.
+        let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
+        let container: [UInt8] = [
+            0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04, UInt8(size >> 8), UInt8(size & 0xFF),
+            0x00, 0x00,
+        ]
+        // Select the card itself; one key, files with ISO identifiers.
+        try await sendNative(0x5A, [0x00, 0x00, 0x00])
+        try await sendNative(0xCA, [0x01, 0x00, 0x00, 0x0F, 0x21, 0x10, 0xE1] + Self.applicationName, mayExist: true)
+        try await sendNative(0x5A, [0x01, 0x00, 0x00])
+        // Standard data files, plain, free to all.
+        try await sendNative(0xCD, [0x01, 0x03, 0xE1, 0x00, 0xEE, 0xEE, 0x0F, 0x00, 0x00], mayExist: true)
+        try await sendNative(
+            0xCD,
+            [0x02, 0x04, 0xE1, 0x00, 0xEE, 0xEE, UInt8(size & 0xFF), UInt8(size >> 8), 0x00],
+            mayExist: true
+        )
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(.updateFailed, "The capability container was created and can't be selected.")
+        }
+        // The version octet's magic comes with the whole container in one command.
+        try await updateBinary(offset: 0, container)
+    }
+
+    /// Sends a native DESFire command in an APDU (MF3ICD81 data sheet, 8.3).
+    private func sendNative(_ command: UInt8, _ data: [UInt8], mayExist: Bool = false) async throws(TagError) {
+        let status = try await send(CommandAPDU(0x90, command, 0x00, 0x00, data: data, expectedLength: 256)).status
+        // 91DE: there is such an application or file already.
+        guard status.rawValue == 0x9100 || mayExist && status.rawValue == 0x91DE else {
+            throw TagError(.updateFailed, "The card refused DESFire command \(command) with \(status).")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+import Testing
+
+@Suite struct `Names of products` {
+    @Test(arguments: [
+        ("04010101001a05", "MIFARE DESFire EV1 8K"), ("04010112001805", "MIFARE DESFire EV2 4K"),
+        ("04010133001605", "MIFARE DESFire EV3 2K"), ("04010100021805", "MIFARE DESFire 4K"),
+        ("04040230001105", "NTAG 424 DNA"), ("04040830001105", "NTAG 424 DNA TagTamper"),
+        ("04020111001605", "MIFARE Plus EV1 2K"), ("04080130001305", "MIFARE DESFire Light"),
+        ("05010101001a05", nil), ("04090101001a05", nil),
+    ])
+    func `GetVersion names a card`(_ hardware: String, _ name: String?) async throws {
+        let version = DESFireVersion(octets(hardware + hardware) + [4, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0])
+        #expect(version?.productName == name)
+        let card = ISODEP(
+            link: ScriptedLink([
+                .exchange("e080", "067577810280"), .exchange("02 9060000000", "02" + hardware + "91af"),
+                .exchange("03 90af000000", "03" + hardware + "91af"),
+                .exchange("02 90af000000", "02 04010203040506 00000000000000 9100"),
+                .exchange("03 9060000000", "03 6d00"),
+            ])
+        )
+        #expect(try await DESFireVersion.read(from: card)?.productName == name)
+        #expect(try await DESFireVersion.read(from: card) == nil)
+        #expect(DESFireVersion(octets(hardware)) == nil)
+    }
+
+    @Test func `Families are told by SAK, ATQA and historical bytes`() {
+        func family(_ atqa: UInt16, _ sak: UInt8?, _ uid: String = "04112233445566", _ bytes: String = "")
+            -> MIFAREFamily?
+        {
+            MIFAREFamily(NFCATarget(atqa: atqa, sak: sak, uid: octets(uid)), historicalBytes: octets(bytes))
+        }
+        #expect(family(0x0044, 0x00) == .ultralight)
+        #expect(family(0x0344, 0x20, "04112233445566", "80") == .desfire)
+        #expect(family(0x0344, 0x20) == .desfire)
+        #expect(family(0x0044, 0x20, "04112233445566", "c1052f2f01bcd6") == .plus)
+        #expect(family(0x0004, 0x08, "11223344") == .classic)
+        #expect(family(0x0008, 0x20, "08112233", "8031c073") == nil)
+        #expect(family(0x0C00, nil, "") == nil)
+        #expect(family(0x0044, 0x00, "02112233445566") == nil)
+    }
+
+    @Test(arguments: [
+        ("e004015000112233", "ICODE SLIX"), ("e004010800112233", "ICODE SLIX2"), ("e004010000112233", "ICODE SLI"),
+        ("e002230800112233", "ST25TV512/02K"), ("e002240800112233", "ST25DV04K"), ("e002260800112233", "ST25DV16K/64K"),
+        ("e0022c0800112233", "M24LR64"), ("e0fe000000112233", nil),
+    ])
+    func `A UID names a Type 5 tag`(_ uid: String, _ name: String?) {
+        #expect(NFCVTarget(uid: octets(uid)).productName == name)
+    }
+
+    @Test func `Header and IC codes name Type 1 and Type 3 tags`() {
+        #expect(Type1Target(headerROM0: 0x11, headerROM1: 0x48, uid: [0, 0, 0, 0]).productName == "Topaz 96")
+        #expect(Type1Target(headerROM0: 0x12, headerROM1: 0x4C, uid: [0, 0, 0, 0]).productName == "Topaz 512")
+        let target = NFCFTarget(idm: octets("02fe001122334455"), pmm: octets("00f1000000014300"), systemCode: nil)
+        #expect(target.productName == "FeliCa Lite-S")
+        #expect(NFCVTarget(uid: octets("e004015000112233")).manufacturerName == "NXP")
+    }
+}
