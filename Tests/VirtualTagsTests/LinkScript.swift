@@ -26,9 +26,12 @@ struct LinkScript {
         await exchange(Frame(hex(octets), checksum: .none))
     }
 
-    /// Sends the end of a frame alone, which opens the next slot of NFC-V.
+    /// Sends the end of a frame alone, which opens the next slot of NFC-V, and checks the checksum of the answer.
     func sendEnd() async -> String {
-        await exchange(Frame([], checksum: .none))
+        let answer = await exchange(Frame([], checksum: .none))
+        guard answer.contains(" ") else { return answer }
+        let frame = Frame(hex(answer), checksum: .none)
+        return frame.payload(checkedBy: .nfcV).map(octets) ?? "wrong checksum"
     }
 
     func exchange(_ frame: Frame, timeout: Airtime = .milliseconds(500)) async -> String {
