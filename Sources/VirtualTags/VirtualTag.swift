@@ -42,17 +42,23 @@ public struct TagAnswer: Sendable, Hashable {
     /// this.
     public var isWrite: Bool
 
+    /// The time slot of an answer to NFC-F polling; nil for all other answers. Answers in different slots do not meet:
+    /// they reach the reader one after the other, in one frame.
+    public var slot: Int?
+
     /// Creates an answer.
     ///
     /// - Parameters:
     ///   - frame: what the tag sends, or nil when it is silent.
     ///   - workTime: how long it works first.
     ///   - isWrite: whether the command programmed its memory.
+    ///   - slot: the time slot of an answer to NFC-F polling.
     @inlinable
-    public init(_ frame: Frame?, workTime: Airtime = .zero, isWrite: Bool = false) {
+    public init(_ frame: Frame?, workTime: Airtime = .zero, isWrite: Bool = false, slot: Int? = nil) {
         self.frame = frame
         self.workTime = workTime
         self.isWrite = isWrite
+        self.slot = slot
     }
 }
 

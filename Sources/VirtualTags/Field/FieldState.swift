@@ -112,11 +112,17 @@ struct FieldAnswer {
     var isWrite = false
     /// The longest frame, for the time that it takes.
     var longest: Frame?
+    /// The answers to polling by their slots; nil where several tags answered in one.
+    var slots: [Int: Frame?] = [:]
 
     mutating func add(_ answer: TagAnswer, _ technology: Technology) {
         isWrite = isWrite || answer.isWrite
         guard let frame = answer.frame else { return }
         workTime = max(workTime, answer.workTime)
+        if let slot = answer.slot {
+            add(frame, inSlot: slot)
+            return
+        }
         if frame.bitCount >= longest?.bitCount ?? 0 { longest = frame }
         switch reply {
         case .silence:

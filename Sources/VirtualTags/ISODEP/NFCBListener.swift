@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TagLink
+
+/// The tag's side of NFC-B activation: a frame goes in, and the layer answers it or hands it up.
+///
+/// States are those of ISO/IEC 14443-3, 7.4: IDLE, READY-REQUESTED, READY-DECLARED, ACTIVE and HALT.
+package struct NFCBListener: Sendable {
+    /// Where the tag is in its activation.
+    package enum State: Sendable, Hashable {
+        case idle
+        /// Waits for the SLOT-MARKER of its slot, 2 to 16.
+        case readyRequested(slot: Int)
+        case readyDeclared
+        case active
+        case halt
+    }
+
+    /// What to do with a frame.
+    package enum Outcome: Sendable, Hashable {
+        case silence
+        case answer([UInt8])
+        /// ATTRIB: the tag is active from here on. The answer still lacks what the higher layer says to `message`.
+        case activated(cid: UInt8, readerFrameSize: Int, message: [UInt8])
+        /// A block for the layer above.
+        case block([UInt8])
+    }
+
+    /// FSD and FSC by their codes (ISO/IEC 14443-3, table 21, and 14443-4, table 1).
+    package static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
+
+    private let pupi: [UInt8]
+    private let atqb: [UInt8]
+    /// The application family, or nil when the application data are of another kind.
+    private let family: UInt8?
+    private var random: SplitMix64
+    package private(set) var state = State.idle
+
+    /// Creates the layer.
+    ///
+    /// - Parameters:
+    ///   - pupi: the pseudo-unique identifier, 4 octets.
+    ///   - applicationData: 4 octets; the first one is the application family where `protocolInfo` says so.
+    ///   - protocolInfo: 3 octets: bit rates, frame size and protocol type, FWI and options.
+    package init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8]) {
+        self.pupi = pupi
+        atqb = [0x50] + pupi + applicationData + protocolInfo
+        let usesFamily = protocolInfo.last.map { $0 & 0x0C == 0x04 } ?? false
+        family = usesFamily ? applicationData.first : nil
+        random = SplitMix64(seed: pupi.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// Loses all state, as when power goes.
+    package mutating func reset() {
+        state = .idle
+    }
+
+    /// Goes to HALT, as after S(DESELECT).
+    package mutating func halt() {
+        state = .halt
+    }
+
+    /// Takes a frame. One whose checksum is wrong is not heard.
+    package mutating func receive(_ frame: Frame) -> Outcome {
+        guard let bytes = frame.payload(checkedBy: .nfcB), let first = bytes.first else { return .silence }
+        if state == .active { return .block(bytes) }
+        if first == 0x05, bytes.count == 3 {
+            return receiveRequest(family: bytes[1], parameter: bytes[2])
+        }
+        if first & 0x0F == 0x05, bytes.count == 1 {
+            return receiveSlotMarker(slot: Int(first >> 4) + 1)
+        }
+        guard state == .readyDeclared, bytes.count >= 5, Array(bytes[1..<5]) == pupi else { return .silence }
+        switch first {
+        case 0x50 where bytes.count == 5:
+            state = .halt
+            return .answer([0x00])
+        case 0x1D where bytes.count >= 9:
+            return receiveAttribute(bytes)
+        default:
+            return .silence
+        }
+    }
+
+    /// REQB and WUPB: the tag answers at once, or draws a slot (ISO/IEC 14443-3, 7.7).
+    private mutating func receiveRequest(family requested: UInt8, parameter: UInt8) -> Outcome {
+        let isWakeUp = parameter & 0x08 != 0
+        guard state != .halt || isWakeUp else { return .silence }
+        let code = parameter & 0x07
+        guard matches(requested), code <= 4 else {
+            if state != .halt { state = .idle }
+            return .silence
+        }
+        let slot = Int(random.next() % (1 << UInt64(code))) + 1
+        if slot == 1 {
+            state = .readyDeclared
+            return .answer(atqb)
+        }
+        state = .readyRequested(slot: slot)
+        return .silence
+    }
+
+    private mutating func receiveSlotMarker(slot: Int) -> Outcome {
+        guard state == .readyRequested(slot: slot) else { return .silence }
+        state = .readyDeclared
+        return .answer(atqb)
+    }
+
+    private mutating func receiveAttribute(_ bytes: [UInt8]) -> Outcome {
+        let sizeCode = Int(bytes[6] & 0x0F)
+        let cid = bytes[8] & 0x0F
+        guard cid < 15 else { return .silence }
+        state = .active
+        return .activated(
+            cid: cid,
+            readerFrameSize: Self.frameSizes[min(sizeCode, Self.frameSizes.count - 1)],
+            message: Array(bytes[9...])
+        )
+    }
+
+    /// Whether a request for an application family means this tag (ISO/IEC 14443-3, 7.7.3).
+    private func matches(_ requested: UInt8) -> Bool {
+        guard requested != 0 else { return true }
+        guard let family else { return false }
+        if requested & 0x0F == 0 { return requested & 0xF0 == family & 0xF0 }
+        if requested & 0xF0 == 0 { return requested & 0x0F == family & 0x0F }
+        return requested == family
+    }
+}

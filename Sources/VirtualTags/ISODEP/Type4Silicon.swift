@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The state machine of a Type 4 tag: activation, ISO-DEP, and a card above them.
+struct Type4Silicon: Sendable {
+    private enum Activation: Sendable {
+        case nfcA(NFCAListener?, ats: [UInt8])
+        case nfcB(NFCBListener)
+    }
+
+    private var activation: Activation
+    private let parameters: Type4FrontEnd.Parameters
+    var card: any Card
+
+    // Volatile state.
+    private var blocks: ISODEPListener?
+    /// Whether the next block may be a PPS: nothing came since RATS.
+    private var allowsSelection = false
+    private var cid: UInt8 = 0
+    /// What is left of the card's work while it asks for more time.
+    private var remainingWork = Airtime.zero
+
+    init(frontEnd: Type4FrontEnd, card: any Card) {
+        parameters = frontEnd.parameters
+        self.card = card
+        switch frontEnd {
+        case .nfcA(let uid, let atqa, let sak, let ats):
+            activation = .nfcA(NFCAListener(uid: uid, atqa: atqa, sak: sak), ats: ats)
+        case .nfcB(let pupi, let data, let info):
+            activation = .nfcB(NFCBListener(pupi: pupi, applicationData: data, protocolInfo: info))
+        }
+    }
+
+    mutating func losePower() {
+        switch activation {
+        case .nfcA(var listener, let ats):
+            listener?.reset()
+            activation = .nfcA(listener, ats: ats)
+        case .nfcB(var listener):
+            listener.reset()
+            activation = .nfcB(listener)
+        }
+        endProtocol()
+    }
+
+    /// Leaves the block protocol; a card that is deselected forgets what it forgets without power.
+    private mutating func endProtocol() {
+        if blocks != nil { card.losePower() }
+        blocks = nil
+        allowsSelection = false
+        remainingWork = .zero
+    }
+
+    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        switch activation {
+        case .nfcA(var listener, let ats):
+            defer { activation = .nfcA(listener, ats: ats) }
+            return receiveA(frame, &listener, ats: ats, disturbance)
+        case .nfcB(var listener):
+            defer { activation = .nfcB(listener) }
+            return receiveB(frame, &listener, disturbance)
+        }
+    }
+
+    // MARK: NFC-A
+
+    private mutating func receiveA(
+        _ frame: Frame,
+        _ listener: inout NFCAListener?,
+        ats: [UInt8],
+        _ disturbance: Disturbance?
+    ) -> TagAnswer? {
+        if blocks != nil {
+            // In the block protocol nothing but whole blocks counts (ISO/IEC 14443-4, 7.5.5).
+            guard frame.validBitsInLastByte == 8, let block = frame.payload(checkedBy: .nfcA) else { return nil }
+            if allowsSelection {
+                allowsSelection = false
+                if let answer = selectParameters(block) { return answer }
+            }
+            let (answer, halts) = exchange(block, disturbance)
+            if halts { _ = listener?.receive(Frame([0x50, 0x00])) }
+            return answer
+        }
+        guard let outcome = listener?.receive(frame) else { return nil }
+        switch outcome {
+        case .silence:
+            return nil
+        case .answer(let answer), .woken(let answer):
+            return TagAnswer(answer)
+        case .command(let command) where command.count == 2 && command[0] == 0xE0 && command[1] & 0x0F != 15:
+            begin(cid: command[1] & 0x0F, readerFrameSize: Self.frameSize(command[1] >> 4))
+            allowsSelection = true
+            return TagAnswer(Frame(ats))
+        case .command, .damaged:
+            listener?.deselect()
+            return nil
+        }
+    }
+
+    /// PPS (ISO/IEC 14443-4, 5.3). One that asks for what the ATS does not offer is not answered.
+    private func selectParameters(_ block: [UInt8]) -> TagAnswer? {
+        guard block.count >= 2, block[0] == 0xD0 | cid else { return nil }
+        if block[1] & 0x10 != 0 {
+            guard block.count == 3 else { return nil }
+            let receive = block[2] & 0x03
+            let send = block[2] >> 2 & 0x03
+            guard parameters.receiveDivisors.contains(receive), parameters.sendDivisors.contains(send),
+                !parameters.needsSameDivisor || receive == send
+            else { return nil }
+        } else if block.count != 2 {
+            return nil
+        }
+        return TagAnswer(Frame([block[0]]))
+    }
+
+    // MARK: NFC-B
+
+    private mutating func receiveB(
+        _ frame: Frame,
+        _ listener: inout NFCBListener,
+        _ disturbance: Disturbance?
+    ) -> TagAnswer? {
+        switch listener.receive(frame) {
+        case .silence:
+            return nil
+        case .answer(let answer):
+            return TagAnswer(Frame(answer))
+        case .activated(let cid, let readerFrameSize, let message):
+            begin(cid: cid, readerFrameSize: readerFrameSize)
+            guard !message.isEmpty else { return TagAnswer(Frame([cid])) }
+            let answer = card.process(message, disturbance: disturbance)
+            return TagAnswer(Frame([cid] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
+        case .block(let block):
+            let (answer, halts) = exchange(block, disturbance)
+            if halts { listener.halt() }
+            return answer
+        }
+    }
+
+    // MARK: Blocks
+
+    private static func frameSize(_ code: UInt8) -> Int {
+        NFCBListener.frameSizes[min(Int(code), NFCBListener.frameSizes.count - 1)]
+    }
+
+    private mutating func begin(cid: UInt8, readerFrameSize: Int) {
+        self.cid = cid
+        blocks = ISODEPListener(
+            cardFrameSize: parameters.frameSize,
+            readerFrameSize: readerFrameSize,
+            cid: cid,
+            supportsCID: parameters.supportsCID
+        )
+    }
+
+    /// Hands a block to ISO-DEP, and whole messages to the card.
+    ///
+    /// - Returns: the answer, and whether the card is deselected with it.
+    private mutating func exchange(_ block: [UInt8], _ disturbance: Disturbance?) -> (TagAnswer?, Bool) {
+        guard let action = blocks?.receive(block) else { return (nil, false) }
+        switch action {
+        case .silence:
+            return (nil, false)
+        case .send(let block):
+            let work = remainingWork
+            remainingWork = .zero
+            return (TagAnswer(Frame(block), workTime: work), false)
+        case .extend(let block, let multiplier):
+            return (extend(block, multiplier, isWrite: false), false)
+        case .halt(let block):
+            endProtocol()
+            return (TagAnswer(Frame(block)), true)
+        case .process(let message):
+            let answer = card.process(message, disturbance: disturbance)
+            return (self.answer(with: answer), false)
+        }
+    }
+
+    /// Begins a card's answer. Where the card works for longer than the frame waiting time, it asks for extensions.
+    private mutating func answer(with answer: CardAnswer) -> TagAnswer? {
+        let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
+        var extensions = answer.waitingTimeExtensions
+        remainingWork = answer.workTime
+        var uncovered = answer.workTime
+        for multiplier in extensions { uncovered = uncovered - waitingTime * Int(multiplier) }
+        while uncovered > waitingTime {
+            let periods = (uncovered.carrierPeriods + waitingTime.carrierPeriods - 1) / waitingTime.carrierPeriods
+            let multiplier = UInt8(min(59, periods))
+            extensions.append(multiplier)
+            uncovered = uncovered - waitingTime * Int(multiplier)
+        }
+        switch blocks?.answer(answer.bytes, extensions: extensions) {
+        case .send(let block):
+            remainingWork = .zero
+            return TagAnswer(Frame(block), workTime: answer.workTime, isWrite: answer.isWrite)
+        case .extend(let block, let multiplier):
+            return extend(block, multiplier, isWrite: answer.isWrite)
+        default:
+            return nil
+        }
+    }
+
+    /// An S(WTX) request. It comes at once; work that outlasts one extension waits for the next.
+    private mutating func extend(_ block: [UInt8], _ multiplier: UInt8, isWrite: Bool) -> TagAnswer {
+        let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
+        var work = Airtime.zero
+        let granted = waitingTime * Int(multiplier)
+        if remainingWork > granted {
+            work = min(waitingTime, remainingWork - granted)
+            remainingWork = remainingWork - work
+        }
+        return TagAnswer(Frame(block), workTime: work, isWrite: isWrite)
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The state machine of a Type 1 tag: a frame goes in, and the answer comes out.
+///
+/// A Type 1 tag has no anticollision and no SAK: after REQA or WUPA it takes commands, each of which echoes the UID
+/// (NFC Forum T1T 1.2, 5). What it may not do it does not answer.
+struct Type1Silicon: Sendable {
+    /// The time that erasing and programming takes, and programming alone.
+    static let eraseTime = Airtime.microseconds(5200)
+    static let programTime = Airtime.microseconds(2600)
+
+    var contents: Type1Contents
+    private var isReady = false
+
+    init(_ contents: Type1Contents) {
+        self.contents = contents
+    }
+
+    mutating func losePower() {
+        isReady = false
+    }
+
+    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        if frame.validBitsInLastByte == 7, frame.bytes.count == 1 {
+            guard [0x26, 0x52].contains(frame.bytes[0] & 0x7F) else { return nil }
+            isReady = true
+            return TagAnswer(Frame([0x00, 0x0C], checksum: .none))
+        }
+        guard isReady, let command = payload(of: frame), let code = command.first else { return nil }
+        if case .refusal = disturbance { return nil }
+        var tear: TornWrite?
+        if case .powerCut(let rest) = disturbance { tear = rest }
+        let before = contents
+        guard var answer = execute(code, command, tear) else { return nil }
+        if answer.isWrite, case .writeRefusal = disturbance {
+            contents = before
+            answer.frame = nil
+        }
+        return answer
+    }
+
+    /// The octets before CRC_B, which Type 1 tags use over NFC-A.
+    private func payload(of frame: Frame) -> [UInt8]? {
+        switch frame.checksum {
+        case .crcB: return frame.bytes
+        case .automatic: return nil
+        case .none: return frame.payload(checkedBy: .nfcB)
+        }
+    }
+
+    private mutating func execute(_ code: UInt8, _ command: [UInt8], _ tear: TornWrite?) -> TagAnswer? {
+        if code == 0x78 {
+            guard command.count == 7 else { return nil }
+            return answer(contents.header + contents.memory[0..<4])
+        }
+        guard command.count == 7 || command.count == 14, Array(command.suffix(4)) == Array(contents.memory[0..<4])
+        else {
+            return nil
+        }
+        let address = command[1]
+        let isDynamic = contents.product == .topaz512
+        switch (code, command.count) {
+        case (0x00, 7): return answer(contents.header + contents.memory[0..<120])
+        case (0x01, 7): return read(Int(address))
+        case (0x53, 7): return write(Int(address), [command[2]], prefix: address, erases: true, tear)
+        case (0x1A, 7): return write(Int(address), [command[2]], prefix: address, erases: false, tear)
+        case (0x10, 14) where isDynamic: return readSegment(address)
+        case (0x02, 14) where isDynamic: return readBlock(address)
+        case (0x54, 14) where isDynamic:
+            return write(Int(address) * 8, Array(command[2..<10]), prefix: address, erases: true, tear)
+        case (0x1B, 14) where isDynamic:
+            return write(Int(address) * 8, Array(command[2..<10]), prefix: address, erases: false, tear)
+        default: return nil
+        }
+    }
+
+    private func answer(_ octets: [UInt8]) -> TagAnswer {
+        TagAnswer(Frame(octets, checksum: .crcB))
+    }
+
+    // MARK: Reading
+
+    /// READ: one octet of the first 128.
+    private func read(_ address: Int) -> TagAnswer? {
+        guard address < min(128, contents.memory.count) else { return nil }
+        return answer([UInt8(address), contents.memory[address]])
+    }
+
+    /// RSEG: 128 octets; the segment is in the upper four bits.
+    private func readSegment(_ address: UInt8) -> TagAnswer? {
+        let start = Int(address >> 4) * 128
+        guard start < contents.memory.count else { return nil }
+        return answer([address] + contents.memory[start..<(start + 128)])
+    }
+
+    /// READ8: one block.
+    private func readBlock(_ block: UInt8) -> TagAnswer? {
+        let start = Int(block) * 8
+        guard start < contents.memory.count else { return nil }
+        return answer([block] + contents.memory[start..<(start + 8)])
+    }
+
+    // MARK: Writing
+
+    /// WRITE-E and WRITE-NE, of one octet or of a block: the answer repeats what the memory holds afterwards.
+    private mutating func write(
+        _ address: Int,
+        _ octets: [UInt8],
+        prefix: UInt8,
+        erases: Bool,
+        _ tear: TornWrite?
+    ) -> TagAnswer? {
+        guard octets.count == 8 || address < 128, address + octets.count <= contents.memory.count,
+            isWritable(block: address / 8, erases: erases)
+        else { return nil }
+        let old = Array(contents.memory[address..<(address + octets.count)])
+        let new = erases ? octets : zip(old, octets).map { $0 | $1 }
+        contents.memory.program(new, at: address, tear: tear, unit: octets.count)
+        return TagAnswer(
+            Frame([prefix] + new, checksum: .crcB),
+            workTime: erases ? Self.eraseTime : Self.programTime,
+            isWrite: true
+        )
+    }
+
+    /// Block 0 is the UID's, D is reserved. In E, and F of dynamic memory, are locks and one-time bits, which can be
+    /// set and not erased. All others can be locked (BCM20203 data sheet, 4).
+    private func isWritable(block: Int, erases: Bool) -> Bool {
+        switch block {
+        case 0x0, 0xD: return false
+        case 0xE, 0xF: return !erases
+        case 0x1...0xC: return contents.memory[112 + block / 8] & (1 << UInt8(block % 8)) == 0
+        default:
+            let bit = block - 0x10
+            return contents.memory[122 + bit / 8] & (1 << UInt8(bit % 8)) == 0
+        }
+    }
+}

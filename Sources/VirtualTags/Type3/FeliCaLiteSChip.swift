@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// A FeliCa Lite-S chip: one service, four blocks a read, one a write (FeliCa Lite-S User's Manual, 3 and 4).
+struct FeliCaLiteSChip: FeliCaChip {
+    typealias Block = FeliCaLiteSContents.Block
+
+    /// The time that programming a block takes.
+    static let programmingTime = Airtime.milliseconds(3)
+
+    var contents: FeliCaLiteSContents
+    let authentication: (any FeliCaMessageAuthentication)?
+
+    // Volatile state.
+    var challenge = [UInt8](repeating: 0, count: 16)
+    var isAuthenticated = false
+    private var random: SplitMix64
+
+    init(_ contents: FeliCaLiteSContents, authentication: (any FeliCaMessageAuthentication)?) {
+        self.contents = contents
+        self.authentication = authentication
+        random = SplitMix64(seed: contents.idm.reduce(0x5EED) { $0 << 8 ^ UInt64($1) })
+    }
+
+    var idm: [UInt8] { contents.idm }
+    var pmm: [UInt8] { contents.pmm }
+
+    var systems: [(code: UInt16, number: UInt8)] {
+        // Both codes name the same system, whose number is in the IDm as it is.
+        let number = contents.idm[0] >> 4
+        let lite: (code: UInt16, number: UInt8) = (0x88B4, number)
+        let ndef: (code: UInt16, number: UInt8) = (0x12FC, number)
+        return contents.supportsNDEF ? [lite, ndef] : [lite]
+    }
+
+    mutating func losePower() {
+        challenge = Array(repeating: 0, count: 16)
+        isAuthenticated = false
+    }
+
+    mutating func process(
+        _ command: UInt8,
+        _ payload: ArraySlice<UInt8>,
+        system: UInt8,
+        tear: TornWrite?
+    ) -> FeliCaAnswer? {
+        switch command {
+        case 0x06: return read(payload)
+        case 0x08: return write(payload, tear)
+        default: return nil
+        }
+    }
+
+    // MARK: Reading
+
+    private mutating func read(_ payload: ArraySlice<UInt8>) -> FeliCaAnswer? {
+        guard let list = FeliCaBlockList(payload), list.data.isEmpty else { return nil }
+        if let status = Self.check(list, services: [0x0009, 0x000B], limit: 4) { return FeliCaAnswer(status) }
+        var data: [UInt8] = []
+        var numbers: [UInt8] = []
+        for (position, element) in list.elements.enumerated() {
+            let block = Block(rawValue: UInt8(truncatingIfNeeded: element.block))
+            guard element.block <= 0xFF, let octets = octets(of: block, after: numbers, data) else {
+                return FeliCaAnswer(.block(position, .blockNumber))
+            }
+            if block.rawValue <= 0x0E, !isAuthenticated, restricts(6, block) {
+                return FeliCaAnswer(.block(position, .accessDenied))
+            }
+            numbers.append(block.rawValue)
+            data += octets
+        }
+        return FeliCaAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
+    }
+
+    /// What a block reads as; nil when there is none of that number.
+    private mutating func octets(of block: Block, after numbers: [UInt8], _ data: [UInt8]) -> [UInt8]? {
+        let zero = [UInt8](repeating: 0, count: 16)
+        switch block {
+        case _ where block.rawValue < 0x0E:
+            let start = Int(block.rawValue) * 16
+            return Array(contents.userMemory[start..<(start + 16)])
+        case .register: return contents.register
+        case .randomChallenge, .cardKey: return zero
+        case .mac, .macA: return code(isLiteS: block == .macA, numbers, data) + zero.prefix(8)
+        case .identifier: return contents.idm + contents.identifierExtension
+        case .deviceIdentifier: return contents.idm + contents.pmm
+        case .serviceCode: return contents.serviceCode
+        case .systemCode: return [0x88, 0xB4] + zero.prefix(14)
+        case .keyVersion: return contents.keyVersion
+        case .memoryConfiguration: return contents.memoryConfiguration
+        case .writeCounter:
+            return (0..<3).map { UInt8(truncatingIfNeeded: contents.writeCounter >> (8 * $0)) } + zero.prefix(13)
+        case .state: return [isAuthenticated ? 0x01 : 0x00] + zero.prefix(15)
+        case .integrity: return zero
+        default: return nil
+        }
+    }
+
+    private mutating func code(isLiteS: Bool, _ numbers: [UInt8], _ data: [UInt8]) -> [UInt8] {
+        if let authentication {
+            return authentication.code(
+                numbers: numbers,
+                data: data,
+                isLiteS: isLiteS,
+                challenge: challenge,
+                contents: contents
+            )
+        }
+        return (0..<8).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    }
+
+    // MARK: Writing
+
+    private mutating func write(_ payload: ArraySlice<UInt8>, _ tear: TornWrite?) -> FeliCaAnswer? {
+        guard let list = FeliCaBlockList(payload), list.data.count == list.elements.count * 16 else { return nil }
+        if let status = Self.check(list, services: [0x0009], limit: 2) { return FeliCaAnswer(status) }
+        let hasCode = list.elements.count == 2
+        guard !hasCode || list.elements[1].block == Int(Block.macA.rawValue) else { return FeliCaAnswer(.blockCount) }
+        guard list.elements[0].block <= 0xFF else { return FeliCaAnswer(.block(0, .blockNumber)) }
+        let block = Block(rawValue: UInt8(list.elements[0].block))
+        let data = Array(list.data[0..<16])
+        if hasCode {
+            let expected = authentication?.writeCode(
+                number: block.rawValue,
+                data: data,
+                challenge: challenge,
+                contents: contents
+            )
+            guard expected == Array(list.data[16..<24]) else { return FeliCaAnswer(.wrongCode) }
+        }
+        if block == .randomChallenge {
+            challenge = data
+            isAuthenticated = false
+            return FeliCaAnswer(.success)
+        }
+        if block == .state, hasCode {
+            isAuthenticated = data[0] == 0x01
+            return FeliCaAnswer(.success)
+        }
+        if let error = refusal(block, data, hasCode: hasCode) { return FeliCaAnswer(.block(0, error)) }
+        if tear.map(Self.keepsNew) ?? true {
+            store(data, in: block)
+            contents.writeCounter = min(contents.writeCounter + 1, 0xFF_FFFF)
+        }
+        return FeliCaAnswer(.success, workTime: Self.programmingTime, isWrite: true)
+    }
+
+    /// The chip writes a block whole or not at all.
+    private static func keepsNew(_ tear: TornWrite) -> Bool {
+        tear.remains(of: [0], under: [1], unit: 1, isProtected: true) == [1]
+    }
+
+    /// Why a block may not be written, if so.
+    private func refusal(_ block: Block, _ data: [UInt8], hasCode: Bool) -> FeliCaStatus.BlockError? {
+        let configuration = contents.memoryConfiguration
+        switch block {
+        case _ where block.rawValue <= Block.register.rawValue:
+            let isWritable = configuration[Int(block.rawValue / 8)] & (1 << (block.rawValue % 8)) != 0
+            if !isWritable || (restricts(8, block) && !isAuthenticated) || (restricts(10, block) && !hasCode) {
+                return .accessDenied
+            }
+            return block == .register && !countsDown(to: data) ? .accessDenied : nil
+        case .keyVersion, .cardKey:
+            // MC_CKCKV_W_MAC_A lets the key be changed with a code after the system blocks are frozen.
+            return configuration[2] == 0xFF || (configuration[5] == 0x01 && hasCode) ? nil : .accessDenied
+        case .identifier, .serviceCode, .memoryConfiguration:
+            return configuration[2] == 0xFF ? nil : .accessDenied
+        case .mac, .macA, .deviceIdentifier, .systemCode, .writeCounter, .state, .integrity:
+            return .accessDenied
+        default:
+            return .blockNumber
+        }
+    }
+
+    /// Whether the bit of a block in a pair of configuration octets is set.
+    private func restricts(_ octet: Int, _ block: Block) -> Bool {
+        contents.memoryConfiguration[octet + Int(block.rawValue / 8)] & (1 << (block.rawValue % 8)) != 0
+    }
+
+    /// The register's two counters of four octets, least significant first, may not grow.
+    private func countsDown(to data: [UInt8]) -> Bool {
+        func counter(_ octets: [UInt8], _ start: Int) -> UInt32 {
+            octets[start..<(start + 4)].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        }
+        return [0, 4].allSatisfy { counter(data, $0) <= counter(contents.register, $0) }
+    }
+
+    private mutating func store(_ data: [UInt8], in block: Block) {
+        switch block {
+        case .register: contents.register = data
+        case .identifier: contents.identifierExtension = Array(data[8...])
+        case .serviceCode: contents.serviceCode = data
+        case .keyVersion: contents.keyVersion = data
+        case .cardKey: contents.cardKey = data
+        case .memoryConfiguration:
+            // A block that was made read-only stays so.
+            let old = contents.memoryConfiguration
+            contents.memoryConfiguration = [old[0] & data[0], old[1] & data[1]] + data[2...]
+        default:
+            let start = Int(block.rawValue) * 16
+            contents.userMemory.replaceSubrange(start..<(start + 16), with: data)
+        }
+    }
+
+    /// What is wrong with the lists, if anything.
+    private static func check(_ list: FeliCaBlockList, services: [UInt16], limit: Int) -> FeliCaStatus? {
+        guard list.services.count == 1 else { return .serviceCount }
+        guard (1...limit).contains(list.elements.count) else { return .blockCount }
+        guard services.contains(list.services[0]) else { return .unknownService }
+        for (position, element) in list.elements.enumerated() {
+            guard element.service == 0 else { return .block(position, .serviceOrder) }
+            guard element.accessMode == 0 else { return .block(position, .accessMode) }
+        }
+        return nil
+    }
+}

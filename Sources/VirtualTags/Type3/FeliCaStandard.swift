@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// What a FeliCa Standard card, or a generic Type 3 tag, keeps without power.
+public struct FeliCaStandardContents: Sendable, Hashable {
+    /// The IDm (NFCID2) of the first system, 8 octets. Later systems count up in its highest four bits.
+    public var idm: [UInt8]
+    /// The PMm, 8 octets, from which readers work out how long commands take.
+    public var pmm: [UInt8]
+    /// The systems, in the order of their numbers; 16 at most.
+    public var systems: [FeliCaSystem]
+
+    /// Creates contents.
+    public init(
+        idm: [UInt8],
+        pmm: [UInt8] = [0x00, 0xFF, 0x0B, 0x4B, 0x42, 0x84, 0x85, 0xD0],
+        systems: [FeliCaSystem]
+    ) {
+        self.idm = idm
+        self.pmm = pmm
+        self.systems = systems
+    }
+
+    /// A card as transit readers know it, with made-up data: system 0003 with the balance in service 008B and the
+    /// journeys in service 090F, both readable without encryption.
+    ///
+    /// - Parameters:
+    ///   - idm: the IDm.
+    ///   - balance: the balance in yen, least significant octet first in octets 11 and 12 of block 0 of 008B.
+    ///   - history: the records of 090F, 16 octets each, newest first; up to 20.
+    public static func transitCard(idm: [UInt8], balance: UInt16, history: [[UInt8]] = []) -> FeliCaStandardContents {
+        var attributes = [UInt8](repeating: 0, count: 16)
+        attributes[8] = 0x20
+        attributes[11] = UInt8(balance & 0xFF)
+        attributes[12] = UInt8(balance >> 8)
+        let records = history.prefix(20).flatMap { Array(($0 + Array(repeating: 0, count: 16)).prefix(16)) }
+        let log = records + Array(repeating: 0, count: 320 - records.count)
+        let system = FeliCaSystem(
+            code: 0x0003,
+            files: [
+                FeliCaFile(serviceCodes: [0x0048, 0x004A], memory: Array(repeating: 0, count: 32)),
+                FeliCaFile(serviceCodes: [0x0088, 0x008B], memory: attributes),
+                FeliCaFile(serviceCodes: [0x090C, 0x090F], memory: log),
+            ],
+            maximumRead: 12,
+            maximumWrite: 8
+        )
+        return FeliCaStandardContents(
+            idm: idm,
+            pmm: [0x10, 0x0B, 0x4B, 0x42, 0x84, 0x85, 0xD0, 0xFF],
+            systems: [system]
+        )
+    }
+}
+
+/// A FeliCa Standard chip without its cryptography: services that need a key refuse.
+struct FeliCaStandardChip: FeliCaChip {
+    /// The time that programming a block takes.
+    static let programmingTime = Airtime.milliseconds(2)
+
+    var contents: FeliCaStandardContents
+
+    var idm: [UInt8] { contents.idm }
+    var pmm: [UInt8] { contents.pmm }
+
+    var systems: [(code: UInt16, number: UInt8)] {
+        contents.systems.enumerated().map { ($0.element.code, (idm[0] >> 4 + UInt8($0.offset)) & 0x0F) }
+    }
+
+    mutating func losePower() {}
+
+    mutating func process(
+        _ command: UInt8,
+        _ payload: ArraySlice<UInt8>,
+        system number: UInt8,
+        tear: TornWrite?
+    ) -> FeliCaAnswer? {
+        let index = Int((number &- idm[0] >> 4) & 0x0F)
+        switch command {
+        case 0x02: return requestService(payload, contents.systems[index])
+        // Request Response: mode 0, as without an authentication.
+        case 0x04: return payload.isEmpty ? FeliCaAnswer([0x00]) : nil
+        case 0x06: return read(payload, contents.systems[index])
+        case 0x08: return write(payload, index, tear)
+        case 0x0A: return searchService(payload, contents.systems[index])
+        case 0x0C: return payload.isEmpty ? requestSystemCode() : nil
+        default: return nil
+        }
+    }
+
+    /// Request Service: the version of each service's key, or FFFF.
+    private func requestService(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) -> FeliCaAnswer? {
+        guard let count = payload.first, (1...32).contains(count), payload.count == 1 + 2 * Int(count) else {
+            return nil
+        }
+        let codes = Array(payload.dropFirst())
+        var answer = [count]
+        for index in 0..<Int(count) {
+            let code = UInt16(codes[index * 2 + 1]) << 8 | UInt16(codes[index * 2])
+            let file = system.files.first { $0.serviceCodes.contains(code) }
+            // 0000 is the root area, which every system has.
+            let version = file?.keyVersion ?? (code == 0 ? 0 : 0xFFFF)
+            answer += [UInt8(version & 0xFF), UInt8(version >> 8)]
+        }
+        return FeliCaAnswer(answer)
+    }
+
+    /// Search Service Code: the root area first, then every service, then FFFF.
+    private func searchService(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) -> FeliCaAnswer? {
+        let bytes = Array(payload)
+        guard bytes.count == 2 else { return nil }
+        let index = Int(bytes[1]) << 8 | Int(bytes[0])
+        if index == 0 { return FeliCaAnswer([0x00, 0x00, 0xFE, 0xFF]) }
+        let codes = system.files.flatMap(\.serviceCodes).sorted()
+        let code = index <= codes.count ? codes[index - 1] : 0xFFFF
+        return FeliCaAnswer([UInt8(code & 0xFF), UInt8(code >> 8)])
+    }
+
+    private func requestSystemCode() -> FeliCaAnswer {
+        FeliCaAnswer(
+            [UInt8(contents.systems.count)]
+                + contents.systems.flatMap { [UInt8($0.code >> 8), UInt8($0.code & 0xFF)] }
+        )
+    }
+
+    // MARK: Blocks
+
+    private func read(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) -> FeliCaAnswer? {
+        guard let list = FeliCaBlockList(payload), list.data.isEmpty else { return nil }
+        if let status = check(list, system, limit: system.maximumRead, isWrite: false) { return FeliCaAnswer(status) }
+        var data: [UInt8] = []
+        for element in list.elements {
+            let code = list.services[element.service]
+            guard let file = system.files.first(where: { $0.serviceCodes.contains(code) }) else { continue }
+            data += file.memory[(element.block * 16)..<(element.block * 16 + 16)]
+        }
+        return FeliCaAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
+    }
+
+    /// Write Without Encryption. All blocks of a command are written, or none: the card protects them against tearing.
+    private mutating func write(_ payload: ArraySlice<UInt8>, _ index: Int, _ tear: TornWrite?) -> FeliCaAnswer? {
+        let system = contents.systems[index]
+        guard let list = FeliCaBlockList(payload), list.data.count == list.elements.count * 16 else { return nil }
+        if let status = check(list, system, limit: system.maximumWrite, isWrite: true) { return FeliCaAnswer(status) }
+        var written = system
+        for (position, element) in list.elements.enumerated() {
+            let code = list.services[element.service]
+            guard let file = written.files.firstIndex(where: { $0.serviceCodes.contains(code) }) else { continue }
+            let block = Array(list.data[(position * 16)..<(position * 16 + 16)])
+            if Self.isCyclic(code) {
+                written.files[file].memory = block + written.files[file].memory.dropLast(16)
+            } else {
+                written.files[file].memory.replaceSubrange(
+                    (element.block * 16)..<(element.block * 16 + 16),
+                    with: block
+                )
+            }
+        }
+        if tear.map(Self.keepsNew) ?? true { contents.systems[index] = written }
+        return FeliCaAnswer(.success, workTime: Self.programmingTime * list.elements.count, isWrite: true)
+    }
+
+    private static func keepsNew(_ tear: TornWrite) -> Bool {
+        switch tear {
+        case .old: return false
+        case .new: return true
+        case .mixed(let seed):
+            var random = SplitMix64(seed: seed)
+            return random.next() & 1 == 0
+        }
+    }
+
+    /// Attributes 0C to 0F: the newest record is block 0, and a write makes room for it.
+    private static func isCyclic(_ code: UInt16) -> Bool {
+        (0x0C...0x0F).contains(code & 0x3F)
+    }
+
+    /// What is wrong with the lists, if anything.
+    private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) -> FeliCaStatus? {
+        guard (1...16).contains(list.services.count) else { return .serviceCount }
+        guard (1...limit).contains(list.elements.count) else { return .blockCount }
+        for code in list.services where !system.files.contains(where: { $0.serviceCodes.contains(code) }) {
+            return .unknownService
+        }
+        for (position, element) in list.elements.enumerated() {
+            guard element.service < list.services.count else { return .block(position, .serviceOrder) }
+            guard element.accessMode == 0 else { return .block(position, .accessMode) }
+            let code = list.services[element.service]
+            // Bit 0 of the attribute: no key needed. Attributes 09 and 0D may write.
+            guard code & 0x01 == 1, !isWrite || [0x09, 0x0D].contains(code & 0x3F) else {
+                return .block(position, .accessDenied)
+            }
+            let file = system.files.first { $0.serviceCodes.contains(code) }
+            guard element.block < file?.blockCount ?? 0, !(isWrite && Self.isCyclic(code) && element.block != 0) else {
+                return .block(position, .blockNumber)
+            }
+        }
+        return nil
+    }
+}

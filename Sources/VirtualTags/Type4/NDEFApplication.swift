@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// The NDEF tag application of a generic Type 4 tag (NFC Forum T4T 1.2, 5): a capability container, an NDEF file, and
+/// any other files.
+///
+/// The capability container governs the application: READ BINARY and UPDATE BINARY keep to its MLe and MLc, and to the
+/// access rights of the file control TLVs. Mapping version 3 has B1 and D7 with offset data objects too.
+public struct NDEFApplication: CardApplication {
+    /// A mapping version.
+    public enum Mapping: UInt8, Sendable, Hashable, CaseIterable {
+        /// Mapping 1.0: the application name ends in 00.
+        case version1 = 0x10
+        /// Mapping 2.0.
+        case version2 = 0x20
+        /// Mapping 3.0: file sizes of 4 octets, and ENLEN.
+        case version3 = 0x30
+    }
+
+    /// The identifier of the capability container.
+    public static let capabilityContainer: UInt16 = 0xE103
+    /// How many octets the memory programs at a time.
+    public static let programmingUnit = 64
+
+    /// The files by their identifiers.
+    public var files: [UInt16: [UInt8]]
+    /// Whether the capability container may be updated, as a reader does to make the tag read-only.
+    public var isCapabilityContainerWritable: Bool
+    /// The time that programming one unit takes.
+    public var programmingTime = Airtime.milliseconds(5)
+
+    // Volatile state.
+    private var current: UInt16?
+    private var container: Type4CapabilityContainer?
+
+    /// Creates an application from its files.
+    ///
+    /// - Parameters:
+    ///   - files: all files, the capability container with identifier E103 among them.
+    ///   - isCapabilityContainerWritable: whether the capability container may be updated.
+    public init(files: [UInt16: [UInt8]], isCapabilityContainerWritable: Bool = true) {
+        self.files = files
+        self.isCapabilityContainerWritable = isCapabilityContainerWritable
+    }
+
+    /// Creates an empty application.
+    ///
+    /// - Parameters:
+    ///   - mapping: the mapping version.
+    ///   - size: the size of the NDEF file, with its length field.
+    ///   - maximumRead: MLe.
+    ///   - maximumWrite: MLc.
+    public init(
+        mapping: Mapping = .version2,
+        size: Int = 2048,
+        maximumRead: UInt16 = 0xFF,
+        maximumWrite: UInt16 = 0xFF
+    ) {
+        let identifier: [UInt8] = [0xE1, 0x04]
+        let sizeOctets = (0..<4).map { UInt8(truncatingIfNeeded: size >> (24 - 8 * $0)) }
+        var container: [UInt8] = [0, 0, mapping.rawValue]
+        container += [UInt8(maximumRead >> 8), UInt8(maximumRead & 0xFF)]
+        container += [UInt8(maximumWrite >> 8), UInt8(maximumWrite & 0xFF)]
+        container +=
+            mapping == .version3
+            ? [0x06, 0x08] + identifier + sizeOctets + [0, 0]
+            : [0x04, 0x06] + identifier + sizeOctets.suffix(2) + [0, 0]
+        container[1] = UInt8(container.count)
+        self.init(files: [
+            Self.capabilityContainer: container,
+            0xE104: Array(repeating: 0, count: size),
+        ])
+    }
+
+    public var names: [[UInt8]] {
+        let isFirst = files[Self.capabilityContainer].flatMap(Type4CapabilityContainer.init)?.majorVersion == 1
+        return [[0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, isFirst ? 0x00 : 0x01]]
+    }
+
+    public mutating func deselect() {
+        current = nil
+        container = nil
+    }
+
+    public mutating func select(_ command: CardCommand) -> CardAnswer {
+        current = nil
+        container = files[Self.capabilityContainer].flatMap(Type4CapabilityContainer.init)
+        return CardAnswer(status: .success)
+    }
+
+    public mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
+        guard command.cla == 0x00 else { return CardAnswer(status: .unknownClass) }
+        switch command.ins {
+        case 0xA4: return selectFile(command)
+        case 0xB0: return readBinary(command)
+        case 0xD6: return updateBinary(command, tear)
+        case 0xB1 where container?.majorVersion == 3: return readBinaryObject(command)
+        case 0xD7 where container?.majorVersion == 3: return updateBinaryObject(command, tear)
+        default: return CardAnswer(status: .unknownInstruction)
+        }
+    }
+
+    /// SELECT by file identifier (NFC Forum T4T 1.2, 5.4.2). P2 is 0C, or 00 as mapping 1.0 has it.
+    private mutating func selectFile(_ command: CardCommand) -> CardAnswer {
+        guard command.p1 == 0x00, command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
+        guard command.data.count == 2 else { return CardAnswer(status: .wrongLength) }
+        let identifier = UInt16(command.data[0]) << 8 | UInt16(command.data[1])
+        guard files[identifier] != nil else { return CardAnswer(status: .notFound) }
+        current = identifier
+        return CardAnswer(status: .success)
+    }
+
+    // MARK: Offsets in P1 and P2
+
+    private func readBinary(_ command: CardCommand) -> CardAnswer {
+        guard command.p1 < 0x80 else { return CardAnswer(status: .wrongParameters) }
+        guard command.data.isEmpty, let expected = command.expectedLength else {
+            return CardAnswer(status: .wrongLength)
+        }
+        return read(at: Int(command.parameters), expected, isExtended: command.isExtended)
+    }
+
+    private mutating func updateBinary(_ command: CardCommand, _ tear: TornWrite?) -> CardAnswer {
+        guard command.p1 < 0x80 else { return CardAnswer(status: .wrongParameters) }
+        guard !command.data.isEmpty, command.data.count <= maximumWrite else {
+            return CardAnswer(status: .wrongLength)
+        }
+        return update(command.data, at: Int(command.parameters), tear)
+    }
+
+    // MARK: Offsets in data objects
+
+    /// READ BINARY with an offset data object (NFC Forum T4T 1.2, 5.4.7).
+    private func readBinaryObject(_ command: CardCommand) -> CardAnswer {
+        guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
+        guard let expected = command.expectedLength else { return CardAnswer(status: .wrongLength) }
+        guard command.data.count == 5, let offset = Self.offset(command.data) else {
+            return CardAnswer(status: .wrongData)
+        }
+        // The data object's header is part of what Le counts.
+        let header = expected <= 129 ? 2 : expected <= 258 ? 3 : 4
+        guard expected > header else { return CardAnswer(status: .wrongLength) }
+        var answer = read(at: offset, expected - header, isExtended: command.isExtended)
+        let count = answer.bytes.count - 2
+        guard count > 0 else { return answer }
+        answer.bytes = [0x53] + Self.length(count) + answer.bytes
+        return answer
+    }
+
+    /// UPDATE BINARY with offset and discretionary data objects (NFC Forum T4T 1.2, 5.4.8).
+    private mutating func updateBinaryObject(_ command: CardCommand, _ tear: TornWrite?) -> CardAnswer {
+        guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
+        guard command.data.count <= maximumWrite else { return CardAnswer(status: .wrongLength) }
+        guard let offset = Self.offset(command.data), let data = Self.discretionaryData(command.data.dropFirst(5))
+        else {
+            return CardAnswer(status: .wrongData)
+        }
+        return update(data, at: offset, tear)
+    }
+
+    private static func offset(_ data: [UInt8]) -> Int? {
+        guard data.count >= 5, data[0] == 0x54, data[1] == 0x03 else { return nil }
+        return Int(data[2]) << 16 | Int(data[3]) << 8 | Int(data[4])
+    }
+
+    /// The value of a data object 53 that fills `data`; nil when it doesn't, or is empty.
+    private static func discretionaryData(_ data: ArraySlice<UInt8>) -> [UInt8]? {
+        var rest = data
+        guard rest.popFirst() == 0x53, let first = rest.popFirst() else { return nil }
+        var length = Int(first)
+        if first >= 0x80 {
+            guard (0x81...0x82).contains(first) else { return nil }
+            length = 0
+            for _ in 0x80..<first {
+                guard let octet = rest.popFirst() else { return nil }
+                length = length << 8 | Int(octet)
+            }
+        }
+        return length > 0 && rest.count == length ? Array(rest) : nil
+    }
+
+    /// A length of BER-TLV.
+    private static func length(_ count: Int) -> [UInt8] {
+        if count < 0x80 { return [UInt8(count)] }
+        if count < 0x100 { return [0x81, UInt8(count)] }
+        return [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
+    }
+
+    // MARK: Memory
+
+    private var maximumRead: Int { container?.maximumRead ?? 0xFF }
+    private var maximumWrite: Int { container?.maximumWrite ?? 0xFF }
+
+    /// Reads the current file. Le of 00 means as much as there is and MLe lets; a number beyond MLe is refused.
+    private func read(at offset: Int, _ expected: Int, isExtended: Bool) -> CardAnswer {
+        guard let current, let file = files[current] else { return CardAnswer(status: .noCurrentFile) }
+        if current != Self.capabilityContainer, let rights = container?.rights[current], rights.read != 0 {
+            return CardAnswer(status: .securityNotSatisfied)
+        }
+        let takesAll = expected == (isExtended ? 65536 : 256)
+        guard takesAll || expected <= maximumRead else { return CardAnswer(status: .wrongLength) }
+        guard offset < file.count else { return CardAnswer(status: .wrongOffset) }
+        let count = min(expected, maximumRead, file.count - offset)
+        let isWhole = takesAll || count == expected
+        return CardAnswer(Array(file[offset..<(offset + count)]), status: isWhole ? .success : .endOfFile)
+    }
+
+    private mutating func update(_ data: [UInt8], at offset: Int, _ tear: TornWrite?) -> CardAnswer {
+        guard let current, let file = files[current] else { return CardAnswer(status: .noCurrentFile) }
+        let isWritable =
+            current == Self.capabilityContainer
+            ? isCapabilityContainerWritable : container?.rights[current]?.write == 0
+        guard isWritable else { return CardAnswer(status: .securityNotSatisfied) }
+        guard offset < file.count else { return CardAnswer(status: .wrongOffset) }
+        guard offset + data.count <= file.count else { return CardAnswer(status: .noRoom) }
+        files[current]?.program(data, at: offset, tear: tear, unit: Self.programmingUnit)
+        if current == Self.capabilityContainer {
+            container = files[current].flatMap(Type4CapabilityContainer.init)
+        }
+        let units = (data.count + Self.programmingUnit - 1) / Self.programmingUnit
+        return CardAnswer(status: .success, workTime: programmingTime * units, isWrite: true)
+    }
+}

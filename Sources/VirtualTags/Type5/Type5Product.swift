@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// A product that is a Type 5 tag: what its data sheet says of memory, identifier and commands.
+public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
+    /// What a product can do beyond the basic commands.
+    public struct Features: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt16
+
+        public init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        /// WRITE MULTIPLE BLOCKS.
+        public static let writeMultiple = Features(rawValue: 1 << 0)
+        /// The extended commands 30 to 3C, with block numbers of two octets.
+        public static let extended = Features(rawValue: 1 << 1)
+        /// Random numbers and passwords of NXP: B2, B3 and B4.
+        public static let passwords = Features(rawValue: 1 << 2)
+        /// The electronic article surveillance bit of NXP: A2, A3 and A4.
+        public static let surveillance = Features(rawValue: 1 << 3)
+        /// The signature and the system information of NXP: BD and AB.
+        public static let signature = Features(rawValue: 1 << 4)
+        /// A 16-bit counter in the last block.
+        public static let counter = Features(rawValue: 1 << 5)
+        /// READ CONFIGURATION of ST25DV: A0.
+        public static let configuration = Features(rawValue: 1 << 6)
+        /// Only blocks 0 and 1 can be locked, as on ST25DV.
+        public static let locksFirstBlocksOnly = Features(rawValue: 1 << 7)
+    }
+
+    /// The product's name, such as `ICODE SLIX`.
+    public let name: String
+    /// The first octets of the UID, from E0 on.
+    public let uidPrefix: [UInt8]
+    /// How many blocks there are, a counter among them.
+    public let blockCount: Int
+    /// How many octets a block has.
+    public let blockSize: Int
+    /// The IC reference of GET SYSTEM INFORMATION.
+    public let icReference: UInt8
+    /// What the product can do.
+    public let features: Features
+    /// The most blocks that one READ MULTIPLE reads; nil when the memory is the limit.
+    public let readLimit: Int?
+    /// The most blocks that one WRITE MULTIPLE writes.
+    public let writeLimit: Int
+    /// The time that programming a block takes.
+    public let programmingTime: Airtime
+
+    /// Describes a product.
+    public init(
+        name: String,
+        uidPrefix: [UInt8],
+        blockCount: Int,
+        blockSize: Int = 4,
+        icReference: UInt8,
+        features: Features,
+        readLimit: Int? = nil,
+        writeLimit: Int = 4,
+        programmingTime: Airtime = .milliseconds(5)
+    ) {
+        self.name = name
+        self.uidPrefix = uidPrefix
+        self.blockCount = blockCount
+        self.blockSize = blockSize
+        self.icReference = icReference
+        self.features = features
+        self.readLimit = readLimit
+        self.writeLimit = writeLimit
+        self.programmingTime = programmingTime
+    }
+
+    public var description: String { name }
+
+    /// How many blocks hold data.
+    public var dataBlockCount: Int { features.contains(.counter) ? blockCount - 1 : blockCount }
+
+    // MARK: Products
+
+    /// ICODE SLIX (SL2S2002): 28 blocks. Bits 36 and 35 of the UID are 10.
+    public static let icodeSLIX = Type5Product(
+        name: "ICODE SLIX",
+        uidPrefix: [0xE0, 0x04, 0x01, 0x10],
+        blockCount: 28,
+        icReference: 0x01,
+        features: [.passwords, .surveillance],
+        programmingTime: .milliseconds(4)
+    )
+
+    /// ICODE SLIX2 (SL2S2602): 79 blocks and a counter. Bits 36 and 35 of the UID are 01.
+    public static let icodeSLIX2 = Type5Product(
+        name: "ICODE SLIX2",
+        uidPrefix: [0xE0, 0x04, 0x01, 0x08],
+        blockCount: 80,
+        icReference: 0x01,
+        features: [.passwords, .surveillance, .signature, .counter],
+        programmingTime: .milliseconds(4)
+    )
+
+    /// ST25TV512: 16 blocks.
+    public static let st25tv512 = Type5Product(
+        name: "ST25TV512",
+        uidPrefix: [0xE0, 0x02, 0x23],
+        blockCount: 16,
+        icReference: 0x23,
+        features: []
+    )
+
+    /// ST25TV02K: 64 blocks.
+    public static let st25tv02K = Type5Product(
+        name: "ST25TV02K",
+        uidPrefix: [0xE0, 0x02, 0x23],
+        blockCount: 64,
+        icReference: 0x23,
+        features: []
+    )
+
+    /// ST25DV04K: 128 blocks.
+    public static let st25dv04K = Type5Product(
+        name: "ST25DV04K",
+        uidPrefix: [0xE0, 0x02, 0x24],
+        blockCount: 128,
+        icReference: 0x24,
+        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
+    )
+
+    /// ST25DV16K: 512 blocks, of which the commands with one-octet numbers reach 256.
+    public static let st25dv16K = Type5Product(
+        name: "ST25DV16K",
+        uidPrefix: [0xE0, 0x02, 0x26],
+        blockCount: 512,
+        icReference: 0x26,
+        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
+    )
+
+    /// ST25DV64K: 2048 blocks, of which the commands with one-octet numbers reach 256.
+    public static let st25dv64K = Type5Product(
+        name: "ST25DV64K",
+        uidPrefix: [0xE0, 0x02, 0x26],
+        blockCount: 2048,
+        icReference: 0x26,
+        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
+    )
+
+    /// A tag that does what ISO/IEC 15693-3 says and nothing of a vendor.
+    ///
+    /// - Parameters:
+    ///   - blockCount: how many blocks there are; beyond 256 it has the extended commands.
+    ///   - blockSize: how many octets a block has, 1 to 32.
+    ///   - readLimit: the most blocks that one READ MULTIPLE reads.
+    public static func generic(blockCount: Int, blockSize: Int = 4, readLimit: Int? = nil) -> Type5Product {
+        Type5Product(
+            name: "generic Type 5",
+            uidPrefix: [0xE0],
+            blockCount: blockCount,
+            blockSize: blockSize,
+            icReference: 0x00,
+            features: blockCount > 256 ? [.writeMultiple, .extended] : [.writeMultiple],
+            readLimit: readLimit,
+            writeLimit: 32
+        )
+    }
+
+    /// All products that have a name of their own.
+    public static let all: [Type5Product] = [
+        .icodeSLIX, .icodeSLIX2, .st25tv512, .st25tv02K, .st25dv04K, .st25dv16K, .st25dv64K,
+    ]
+}

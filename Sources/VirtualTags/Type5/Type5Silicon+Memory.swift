@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Type5Silicon {
+    /// READ SINGLE and READ MULTIPLE. With the option flag each block comes after its security status.
+    mutating func readBlocks(_ first: Int, count: Int, withSecurity: Bool) throws(Type5Error) -> Type5Reply {
+        guard first + count <= product.blockCount else { throw .notAvailable }
+        if let limit = product.readLimit, count > limit { throw .unknown }
+        var data: [UInt8] = []
+        data.reserveCapacity(count * (product.blockSize + 1))
+        for block in first..<(first + count) {
+            if withSecurity { data.append(contents.lockedBlocks.contains(block) ? 0x01 : 0x00) }
+            data += octets(of: block)
+        }
+        return Type5Reply(data)
+    }
+
+    private func octets(of block: Int) -> [UInt8] {
+        guard block < product.dataBlockCount else {
+            // The counter, least significant octet first; it has no protection.
+            return [UInt8(contents.counter & 0xFF), UInt8(contents.counter >> 8), 0x00, 0x00]
+        }
+        let start = block * product.blockSize
+        return Array(contents.memory[start..<(start + product.blockSize)])
+    }
+
+    /// WRITE SINGLE and WRITE MULTIPLE.
+    mutating func writeBlocks(_ first: Int, count: Int, _ data: [UInt8]) throws(Type5Error) -> Type5Reply {
+        guard data.count == count * product.blockSize else { throw .notRecognised }
+        guard count <= max(1, product.writeLimit) else { throw .unknown }
+        guard first + count <= product.blockCount else { throw .notAvailable }
+        for block in first..<(first + count) where contents.lockedBlocks.contains(block) { throw .locked }
+        if first + count > product.dataBlockCount {
+            guard count == 1 else { throw .notAvailable }
+            return writeCounter(data)
+        }
+        contents.memory.program(data, at: first * product.blockSize, tear: tear, unit: product.blockSize)
+        return Type5Reply(programmedBlocks: count)
+    }
+
+    /// The counter of ICODE SLIX2 counts when 0001 is written, and is set by anything else (SL2S2602 data sheet, 8.2.5).
+    private mutating func writeCounter(_ data: [UInt8]) -> Type5Reply {
+        let value = UInt16(data[1]) << 8 | UInt16(data[0])
+        let next = value == 1 ? contents.counter &+ 1 : value
+        if tear != .old { contents.counter = next }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// LOCK BLOCK. Products of ST25DV lock the capability container alone.
+    mutating func lockBlock(_ block: Int) throws(Type5Error) -> Type5Reply {
+        let limit = product.features.contains(.locksFirstBlocksOnly) ? 2 : product.dataBlockCount
+        guard block < limit else { throw .notAvailable }
+        guard !contents.lockedBlocks.contains(block) else { throw .alreadyLocked }
+        if tear != .old { contents.lockedBlocks.insert(block) }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// GET MULTIPLE BLOCK SECURITY STATUS.
+    func blockSecurity(_ first: Int, count: Int) throws(Type5Error) -> Type5Reply {
+        guard first + count <= product.blockCount else { throw .notAvailable }
+        return Type5Reply((first..<(first + count)).map { contents.lockedBlocks.contains($0) ? 0x01 : 0x00 })
+    }
+
+    // MARK: Identifiers
+
+    /// WRITE AFI and WRITE DSFID.
+    mutating func writeIdentifier(_ value: UInt8, isFamily: Bool) throws(Type5Error) -> Type5Reply {
+        guard !(isFamily ? contents.isAFILocked : contents.isDSFIDLocked) else { throw .locked }
+        if tear != .old {
+            if isFamily { contents.afi = value } else { contents.dsfid = value }
+        }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// LOCK AFI and LOCK DSFID.
+    mutating func lockIdentifier(isFamily: Bool) throws(Type5Error) -> Type5Reply {
+        guard !(isFamily ? contents.isAFILocked : contents.isDSFIDLocked) else { throw .alreadyLocked }
+        if tear != .old {
+            if isFamily { contents.isAFILocked = true } else { contents.isDSFIDLocked = true }
+        }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// GET SYSTEM INFORMATION. The size is left out where one octet can't say it.
+    func systemInformation() -> Type5Reply {
+        let saysSize = product.blockCount <= 256
+        var data: [UInt8] = [saysSize ? 0x0F : 0x0B] + address + [contents.dsfid, contents.afi]
+        if saysSize { data += [UInt8(product.blockCount - 1), UInt8(product.blockSize - 1)] }
+        return Type5Reply(data + [product.icReference])
+    }
+
+    /// EXTENDED GET SYSTEM INFORMATION: the fields that the request asks for (ISO/IEC 15693-3:2019, 10.4.17).
+    func extendedSystemInformation(_ requested: UInt8) -> Type5Reply {
+        var information: UInt8 = requested & 0x2F
+        if requested & 0x10 != 0, product.blockCount > 256 { information |= 0x10 }
+        var data = [information] + address
+        if information & 0x01 != 0 { data.append(contents.dsfid) }
+        if information & 0x02 != 0 { data.append(contents.afi) }
+        if information & 0x04 != 0 {
+            let last = product.blockCount - 1
+            data += [UInt8(last & 0xFF), UInt8(last >> 8), UInt8(product.blockSize - 1)]
+        }
+        if information & 0x08 != 0 { data.append(product.icReference) }
+        // Which commands there are: all of the standard's basic and extended ones, but for the secure ones.
+        if information & 0x20 != 0 { data += [0xFF, 0x3F, 0x3F, 0x00] }
+        return Type5Reply(data)
+    }
+}

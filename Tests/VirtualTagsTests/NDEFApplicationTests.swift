@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import Testing
+import VirtualTags
+
+@Suite struct `The NDEF application of a generic Type 4 tag` {
+    private static let selectVersion2 = "00 a4 04 00 07 d2 76 00 00 85 01 01 00"
+
+    private func run(_ application: NDEFApplication, _ commands: [String]) -> [String] {
+        var card = ApplicationCard([application])
+        return commands.map { octets(card.process(hex($0), tear: nil).bytes) }
+    }
+
+    @Test func `A reader's way from SELECT to the message`() {
+        var application = NDEFApplication(size: 64)
+        application.files[0xE104]?.replaceSubrange(0..<5, with: hex("00 03 d0 00 00"))
+        let answers = run(
+            application,
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 03", "00 b0 00 00 0f", "00 a4 00 0c 02 e1 04", "00 b0 00 00 02",
+                "00 b0 00 02 03",
+            ]
+        )
+        #expect(
+            answers == [
+                "90 00", "90 00", "00 0f 20 00 ff 00 ff 04 06 e1 04 00 40 00 00 90 00", "90 00", "00 03 90 00",
+                "d0 00 00 90 00",
+            ]
+        )
+    }
+
+    @Test(arguments: [(NDEFApplication.Mapping.version1, "00"), (.version2, "01"), (.version3, "01")])
+    func `The application's name ends in the mapping's octet`(mapping: NDEFApplication.Mapping, octet: String) {
+        let other = octet == "00" ? "01" : "00"
+        let answers = run(
+            NDEFApplication(mapping: mapping),
+            ["00 a4 04 00 07 d2 76 00 00 85 01 \(other)", "00 a4 04 00 07 d2 76 00 00 85 01 \(octet)"]
+        )
+        #expect(answers == ["6a 82", "90 00"])
+    }
+
+    @Test(arguments: [
+        ("00 a4 00 0c 02 e1 05", "6a 82"), ("00 a4 00 0c 01 e1", "67 00"), ("00 a4 08 0c 02 e1 04", "6a 86"),
+        ("00 a4 00 03 02 e1 04", "6a 86"), ("00 b0 00 00 10", "67 00"), ("00 b0 00 00 0f", ""),
+        ("00 b0 00 40 01", "6b 00"), ("00 b0 80 00 01", "6a 86"), ("00 d6 00 00 05 01 02 03 04 05", "67 00"),
+        ("00 d6 00 40 01 00", "6b 00"), ("00 d6 00 3e 04 01 02 03 04", "6a 84"), ("00 c0 00 00", "6d 00"),
+        ("80 b0 00 00 01", "6e 00"), ("00 b1 00 00 05 54 03 00 00 00 04", "6d 00"), ("00 b0 00 00", "67 00"),
+    ])
+    func `Refusals of an application with MLe 15 and MLc 4`(command: String, status: String) {
+        let application = NDEFApplication(size: 64, maximumRead: 15, maximumWrite: 4)
+        let answer = run(application, [Self.selectVersion2, "00 a4 00 0c 02 e1 04", command])[2]
+        #expect(status.isEmpty ? answer.hasSuffix("90 00") : answer == status)
+    }
+
+    @Test func `Nothing is read before a file is selected, nor before the application is`() {
+        #expect(
+            run(NDEFApplication(), ["00 b0 00 00 02", Self.selectVersion2, "00 b0 00 00 02"]) == [
+                "69 85", "90 00", "69 86",
+            ]
+        )
+    }
+
+    @Test func `Le of 00 reads what there is, and a number beyond the end gives 6282`() {
+        let application = NDEFApplication(size: 10)
+        let answers = run(
+            application,
+            [Self.selectVersion2, "00 a4 00 0c 02 e1 04", "00 b0 00 06 00", "00 b0 00 06 05", "00 b0 00 06 04"]
+        )
+        #expect(answers.suffix(3) == ["00 00 00 00 90 00", "00 00 00 00 62 82", "00 00 00 00 90 00"])
+    }
+
+    @Test func `Access rights of the capability container are enforced as soon as they are written`() {
+        let answers = run(
+            NDEFApplication(size: 16),
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 03", "00 d6 00 0e 01 ff", "00 a4 00 0c 02 e1 04",
+                "00 d6 00 00 01 01", "00 b0 00 00 01",
+            ]
+        )
+        #expect(answers.suffix(4) == ["90 00", "90 00", "69 82", "00 90 00"])
+        var hidden = NDEFApplication(size: 16)
+        hidden.files[0xE103]?[13] = 0x80
+        #expect(run(hidden, [Self.selectVersion2, "00 a4 00 0c 02 e1 04", "00 b0 00 00 01"])[2] == "69 82")
+        hidden.isCapabilityContainerWritable = false
+        #expect(run(hidden, [Self.selectVersion2, "00 a4 00 0c 02 e1 03", "00 d6 00 0e 01 ff"])[2] == "69 82")
+    }
+
+    @Test func `Mapping 3 reads and writes beyond 7FFF with offset data objects`() {
+        let answers = run(
+            NDEFApplication(mapping: .version3, size: 0x1_0000),
+            [
+                Self.selectVersion2, "00 a4 00 0c 02 e1 04", "00 d7 00 00 0a 54 03 00 90 00 53 03 01 02 03",
+                "00 b1 00 00 05 54 03 00 90 00 05", "00 b1 00 00 05 54 03 01 00 00 05", "00 b1 00 00 02 54 03 05",
+                "00 d7 00 00 07 54 03 00 90 00 53 00", "00 d7 00 00 09 54 03 00 90 00 53 03 01 02",
+            ]
+        )
+        #expect(answers.suffix(6) == ["90 00", "53 03 01 02 03 90 00", "6b 00", "6a 80", "6a 80", "6a 80"])
+    }
+
+    @Test func `A torn update leaves the old octets, the new ones, or a mixture after whole units`() throws {
+        for (tear, expected) in [(TornWrite.old, UInt8(0)), (.new, 0xFF)] {
+            let octets = try tornFile(tear)
+            #expect(octets == Array(repeating: expected, count: 200))
+        }
+        for seed in UInt64(0)..<32 {
+            let file = try tornFile(.mixed(seed: seed))
+            let whole = file.prefix { $0 == 0xFF }.count
+            let rest = file.dropFirst(whole / 64 * 64 + 64)
+            #expect(rest.allSatisfy { $0 == 0 })
+        }
+    }
+
+    private func tornFile(_ tear: TornWrite) throws -> [UInt8] {
+        var application = NDEFApplication(size: 200)
+        _ = application.process(try #require(CardCommand(hex("00 a4 00 0c 02 e1 04"))), tear: nil)
+        let data = String(repeating: "ff", count: 200)
+        let command = try #require(CardCommand(hex("00 d6 00 00 c8" + data)))
+        _ = application.select(command)
+        _ = application.process(try #require(CardCommand(hex("00 a4 00 0c 02 e1 04"))), tear: nil)
+        let answer = application.process(command, tear: tear)
+        #expect(answer.isWrite)
+        return try #require(application.files[0xE104])
+    }
+
+    @Test func `Faults reach the card: refusals as statuses, power cuts as torn memory`() async throws {
+        let tag = Type4Tag(card: ApplicationCard([NDEFApplication(size: 16)]))
+        let script = try LinkScript(.nfcA, tag)
+        await script.activateA()
+        _ = await script.send("e0 80")
+        _ = await script.send("02 \(Self.selectVersion2)")
+        _ = await script.send("03 00 a4 00 0c 02 e1 04")
+        script.field.arm(FaultPlan([Fault(.refusal(0), at: .write(1)), Fault(.powerCut(.new), at: .write(2))]))
+        #expect(await script.send("02 00 b0 00 00 02") == "02 00 00 90 00")
+        #expect(await script.send("03 00 d6 00 00 02 12 34") == "03 65 81")
+        #expect(await script.send("02 00 b0 00 00 02") == "02 00 00 90 00")
+        #expect(await script.send("03 00 d6 00 00 02 12 34") == "timeout")
+        let card = try #require(tag.card as? ApplicationCard)
+        let application = try #require(card.applications.first as? NDEFApplication)
+        #expect(application.files[0xE104]?.prefix(2) == [0x12, 0x34])
+    }
+
+    @Test func `Extended lengths are understood, and octets that are no APDU are not`() {
+        #expect(CardCommand(hex("00 b0 00 00 00 00 00"))?.expectedLength == 65536)
+        #expect(CardCommand(hex("00 b0 00 00 00 01 00"))?.expectedLength == 256)
+        let both = CardCommand(hex("00 d6 00 00 00 00 02 aa bb 01 00"))
+        #expect(both?.data == hex("aa bb"))
+        #expect(both?.expectedLength == 256)
+        for text in [
+            "", "00 b0 00", "00 d6 00 00 02 aa", "00 d6 00 00 02 aa bb 00 00", "00 d6 00 00 00 00",
+            "00 d6 00 00 00 00 02 aa",
+        ] {
+            #expect(CardCommand(hex(text)) == nil, "\(text)")
+        }
+    }
+}
