@@ -72,7 +72,18 @@ extension Type5Tag {
         first[1] = container.readOnly.octets[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
-        for block in 0..<(areaEnd + blockSize - 1) / blockSize { try await lock(block: block) }
+        // The container, and with it the ban on writing, can't be changed back. Products such as ST25DV lock no other
+        // blocks.
+        let containerBlocks = (container.octets.count + blockSize - 1) / blockSize
+        for block in 0..<containerBlocks { try await lock(block: block) }
+        for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
+            do throws(TagError) {
+                try await lock(block: block)
+            } catch {
+                guard error.code == .updateFailed, block == containerBlocks else { throw error }
+                break
+            }
+        }
         self.layout = layout
     }
 
