@@ -123,7 +123,9 @@ let package = Package(
         ),
         .testTarget(
             name: "SourceCompatibilityTests",
-            dependencies: ["CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit"],
+            dependencies: [
+                "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit", "VirtualTags",
+            ],
             exclude: ["Swift5", "Swift6"],
             swiftSettings: strict
         ),

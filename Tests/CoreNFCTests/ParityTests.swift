@@ -87,7 +87,8 @@ import Testing
         #expect(rows.filter { $0.status == "unavailable" }.count * 20 <= rows.count)
     }
 
-    @Test(.enabled(if: canExtract)) func `What is said to be implemented is there, and nothing else is public`() throws {
+    @Test(.enabled(if: canExtract)) func `What is said to be implemented is there, and nothing else is public`() throws
+    {
         let symbols = try Self.graph().symbols
         let declared = Set(symbols.map { $0.pathComponents.joined(separator: ".") })
         let rows = try Self.apple()
@@ -123,7 +124,7 @@ import Testing
             "rawValue", "init(rawValue:)", "copy(with:)", "encode(with:)", "init(coder:)", "supportsSecureCoding",
             "description", "debugDescription", "==(_:_:)", "alertMessage", "begin()", "invalidate()",
             "invalidate(errorMessage:)", "isReady", "init(from:)", "encode(to:)", "Element", "AsyncIterator",
-            "makeAsyncIterator()",
+            "makeAsyncIterator()", "errorDomain", "errorCode", "errorUserInfo",
         ]
         for symbol in try Self.graph().symbols where symbol.docComment == nil {
             guard let name = symbol.pathComponents.last, !inherited.contains(name) else { continue }
