@@ -105,7 +105,10 @@ let package = Package(
         ),
         .testTarget(
             name: "CoreNFCTests",
-            dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "TagProtocols", "VirtualTags", "TagLink"],
+            dependencies: [
+                "CoreNFC", "NFCTestKit", "NFCRuntime", "TagProtocols", "VirtualTags", "TagLink",
+                "SourceCompatibilitySwift6",
+            ],
             exclude: ["Parity"],
             swiftSettings: strict
         ),

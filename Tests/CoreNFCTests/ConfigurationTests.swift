@@ -113,6 +113,20 @@ import Testing
         }
     }
 
+    @Test func `A session of an app without a usage description ends the process`() async {
+        await #expect(processExitsWith: .failure) {
+            let configuration = AppConfiguration(
+                infoPlist: AppConfiguration.PropertyFile(path: "App/Info.plist", values: [:])
+            )
+            await withVirtualField { _ in
+                AppConfiguration.$scoped.withValue(configuration) {
+                    let delegate = MessageDelegate()
+                    NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true).begin()
+                }
+            }
+        }
+    }
+
     @Test func `Files are found by their variables, and beside the executable`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("app-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
