@@ -105,7 +105,31 @@ let package = Package(
         ),
         .testTarget(
             name: "CoreNFCTests",
-            dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "VirtualTags", "TagLink"],
+            dependencies: [
+                "CoreNFC", "NFCTestKit", "NFCRuntime", "TagProtocols", "VirtualTags", "TagLink",
+                "SourceCompatibilitySwift6",
+            ],
+            exclude: ["Parity"],
+            swiftSettings: strict
+        ),
+        // Code in the style of real clients, which would compile on iOS unchanged: in Swift 5 mode, and in mode 6.
+        .target(
+            name: "SourceCompatibilitySwift5",
+            dependencies: ["CoreNFC"],
+            path: "Tests/SourceCompatibilityTests/Swift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        .target(
+            name: "SourceCompatibilitySwift6",
+            dependencies: ["CoreNFC"],
+            path: "Tests/SourceCompatibilityTests/Swift6"
+        ),
+        .testTarget(
+            name: "SourceCompatibilityTests",
+            dependencies: [
+                "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit", "VirtualTags",
+            ],
+            exclude: ["Swift5", "Swift6"],
             swiftSettings: strict
         ),
         .testTarget(

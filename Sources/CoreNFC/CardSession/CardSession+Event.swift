@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension CardSession {
+    /// What happens in a session.
+    public enum Event: Sendable {
+        /// The session is there. The first event.
+        case sessionStarted
+        /// A reader's field is there.
+        case readerDetected
+        /// A reader sends a command; answer it with ``CardSession/APDU/respond(response:)``.
+        case received(CardSession.APDU)
+        /// The reader is gone, or has deselected the card.
+        case readerDeselected
+        /// The session is over. The last event.
+        case sessionInvalidated(reason: CardSession.Error)
+    }
+
+    /// The events of a session, in order.
+    public final class EventStream: AsyncSequence, Sendable {
+        public typealias Element = CardSession.Event
+        public typealias AsyncIterator = Iterator
+
+        let events: AsyncStream<Event>
+
+        init(_ events: AsyncStream<Event>) {
+            self.events = events
+        }
+
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(events.makeAsyncIterator())
+        }
+
+        /// Waits for events one after the other.
+        public class Iterator: AsyncIteratorProtocol {
+            public typealias Element = CardSession.Event
+
+            private var base: AsyncStream<Event>.Iterator
+
+            init(_ base: AsyncStream<Event>.Iterator) {
+                self.base = base
+            }
+
+            /// The next event; nil when the session is over.
+            public func next() async throws -> Event? {
+                await base.next(isolation: nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCRuntime
+import Synchronization
+
+/// The state of a card session, and what its port tells it. The port holds it weakly enough: it is detached at the end.
+final class CardSessionCore: EmulatedCard {
+    private struct State {
+        var hasEnded = false
+        var isEmulating = false
+        /// Whether the reader has selected an application of this app.
+        var isSelected = false
+        var alertMessage = ""
+        /// The number of the command that waits for its answer; nil when none does.
+        var waiting: Int?
+        var lastCommand = 0
+        var respond: (@Sendable ([UInt8]) -> Void)?
+        var timer: ScheduledEvent?
+    }
+
+    private let port: any CardReaderPort
+    private let configuration: AppConfiguration
+    private let environment: NFCEnvironment
+    private let continuation: AsyncStream<CardSession.Event>.Continuation
+    private let state = Mutex(State())
+    let stream: CardSession.EventStream
+
+    init(port: any CardReaderPort, configuration: AppConfiguration, environment: NFCEnvironment) {
+        self.port = port
+        self.configuration = configuration
+        self.environment = environment
+        let (events, continuation) = AsyncStream<CardSession.Event>.makeStream()
+        stream = CardSession.EventStream(events)
+        self.continuation = continuation
+    }
+
+    /// Takes the port and begins the session's time.
+    func attach() -> Bool {
+        continuation.yield(.sessionStarted)
+        guard port.attach(self) else { return false }
+        let timer = environment.clock.schedule(after: environment.limits.session) { [weak self] in
+            self?.end(.maxSessionDurationReached)
+        }
+        state.withLock { $0.timer = timer }
+        return true
+    }
+
+    var alertMessage: String {
+        get { state.withLock { $0.alertMessage } }
+        set { state.withLock { $0.alertMessage = newValue } }
+    }
+
+    var isEmulating: Bool { state.withLock { $0.isEmulating } }
+
+    func startEmulation() -> Bool {
+        let starts = state.withLock { state in
+            if state.hasEnded { return false }
+            state.isEmulating = true
+            return true
+        }
+        if starts { port.setEmulating(true) }
+        return starts
+    }
+
+    func stopEmulation(_ status: CardSession.EmulationUIStatus) {
+        let stops = state.withLock { state in
+            guard state.isEmulating else { return false }
+            state.isEmulating = false
+            state.isSelected = false
+            state.respond = nil
+            return true
+        }
+        if stops { port.setEmulating(false) }
+    }
+
+    /// Ends the session. Does nothing the second time.
+    func end(_ reason: CardSession.Error) {
+        let (isFirst, timer) = state.withLock { state -> (Bool, ScheduledEvent?) in
+            defer {
+                state.hasEnded = true
+                state.isEmulating = false
+                state.respond = nil
+            }
+            return (!state.hasEnded, state.timer.take())
+        }
+        guard isFirst else { return }
+        timer?.cancel()
+        port.detach(self)
+        continuation.yield(.sessionInvalidated(reason: reason))
+        continuation.finish()
+    }
+
+    // MARK: EmulatedCard
+
+    func readerDetected() {
+        continuation.yield(.readerDetected)
+    }
+
+    func readerDeselected() {
+        state.withLock { state in
+            state.isSelected = false
+            state.respond = nil
+            state.waiting = nil
+        }
+        continuation.yield(.readerDeselected)
+    }
+
+    func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void) {
+        if let refusal = refusal(of: apdu) { return respond(refusal) }
+        let number = state.withLock { state in
+            state.lastCommand += 1
+            state.waiting = state.lastCommand
+            state.respond = respond
+            return state.lastCommand
+        }
+        let command = CardSession.APDU(payload: Data(apdu)) { [weak self] response throws(CardSession.Error) in
+            guard let self else { throw .invalidated }
+            try answer(number, with: response)
+        }
+        continuation.yield(.received(command))
+    }
+
+    /// The status word for a command that the app does not hear of; nil when it does.
+    private func refusal(of apdu: [UInt8]) -> [UInt8]? {
+        let selected = Self.selectedName(in: apdu)
+        return state.withLock { state in
+            guard let selected else { return state.isSelected ? nil : [0x6A, 0x82] }
+            state.isSelected = configuration.mayEmulate(selected)
+            return state.isSelected ? nil : [0x6A, 0x82]
+        }
+    }
+
+    /// The name of the application that a command selects; nil when it is another command.
+    private static func selectedName(in apdu: [UInt8]) -> [UInt8]? {
+        guard apdu.count >= 4, apdu[1] == 0xA4, apdu[2] == 0x04, let body = APDUBody(parsing: apdu) else { return nil }
+        return Array(apdu[body.data])
+    }
+
+    private func answer(_ number: Int, with response: Data) throws(CardSession.Error) {
+        guard response.count >= 2 else { throw .transmissionError }
+        let (hasEnded, isEmulating, respond) = state.withLock { state in
+            guard state.waiting == number else { return (state.hasEnded, true, nil as (@Sendable ([UInt8]) -> Void)?) }
+            return (state.hasEnded, state.isEmulating, state.respond.take())
+        }
+        if hasEnded { throw .invalidated }
+        if !isEmulating { throw .emulationStopped }
+        guard let respond else { throw .transmissionError }
+        respond([UInt8](response))
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+import Synchronization
+
+/// What an app is opened for: the link of a tag that was read in the background, for instance.
+///
+/// Foundation has no such class on Linux. This one has the parts that apps use with Core NFC; it may be used from any
+/// thread.
+open class NSUserActivity: NSObject, @unchecked Sendable {
+    private struct Fields {
+        var title: String?
+        var webpageURL: URL?
+    }
+
+    // The class is Sendable because what changes is locked, and the message is never changed here.
+    private let storage: Mutex<Fields>
+    private let message: NFCNDEFMessage
+
+    /// The type: ``NSUserActivityTypeBrowsingWeb`` for a link.
+    public let activityType: String
+
+    /// Creates an activity without an NDEF message.
+    ///
+    /// - Parameter activityType: the type.
+    public init(activityType: String) {
+        self.activityType = activityType
+        storage = Mutex(Fields())
+        message = NFCNDEFMessage(records: [
+            NFCNDEFPayload(format: .empty, type: Data(), identifier: Data(), payload: Data())
+        ])
+    }
+
+    /// Creates the activity for a link that was read from a tag.
+    package init(webpageURL: URL, ndefMessagePayload: NFCNDEFMessage) {
+        activityType = NSUserActivityTypeBrowsingWeb
+        storage = Mutex(Fields(webpageURL: webpageURL))
+        message = ndefMessagePayload
+    }
+
+    /// A name for people.
+    open var title: String? {
+        get { storage.withLock { $0.title } }
+        set { storage.withLock { $0.title = newValue } }
+    }
+
+    /// The link.
+    open var webpageURL: URL? {
+        get { storage.withLock { $0.webpageURL } }
+        set { storage.withLock { $0.webpageURL = newValue } }
+    }
+
+    /// The message of the tag; for any other activity a message with one empty record.
+    open var ndefMessagePayload: NFCNDEFMessage { message }
+}
+
+/// The type of an activity that opens a link.
+public let NSUserActivityTypeBrowsingWeb: String = "NSUserActivityTypeBrowsingWeb"

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+import Synchronization
+
+/// Which pass a value added service (VAS) session asks a phone for.
+public class NFCVASCommandConfiguration: NSObject, NSCopying, @unchecked Sendable {
+    /// What the phone is asked for.
+    public enum Mode: Int, Sendable {
+        /// Only that it opens the URL.
+        case urlOnly = 0
+        /// The pass; the URL when there is none.
+        case normal = 1
+
+        /// Only that it opens the URL.
+        @available(*, deprecated, renamed: "urlOnly")
+        public static var VASModeURLOnly: Mode { .urlOnly }
+        /// The pass; the URL when there is none.
+        @available(*, deprecated, renamed: "normal")
+        public static var VASModeNormal: Mode { .normal }
+    }
+
+    private struct Fields {
+        var mode: Mode
+        var passTypeIdentifier: String
+        var url: URL?
+    }
+
+    // The class is Sendable because this is all of its state, and it is locked.
+    private let storage: Mutex<Fields>
+
+    /// Creates a configuration.
+    ///
+    /// - Parameters:
+    ///   - mode: what the phone is asked for.
+    ///   - passTypeIdentifier: the identifier of the pass, such as `pass.com.example.loyalty`.
+    ///   - url: the address that the phone may open; nil for none.
+    public init(vasMode mode: Mode, passTypeIdentifier: String, url: URL?) {
+        storage = Mutex(Fields(mode: mode, passTypeIdentifier: passTypeIdentifier, url: url))
+    }
+
+    /// Creates a configuration.
+    ///
+    /// - Parameters:
+    ///   - mode: what the phone is asked for.
+    ///   - passTypeIdentifier: the identifier of the pass.
+    ///   - url: the address that the phone may open; nil for none.
+    @available(*, deprecated, renamed: "init(vasMode:passTypeIdentifier:url:)")
+    public convenience init(VASMode mode: Mode, passTypeIdentifier: String, url: URL?) {
+        self.init(vasMode: mode, passTypeIdentifier: passTypeIdentifier, url: url)
+    }
+
+    /// What the phone is asked for.
+    public var mode: Mode {
+        get { storage.withLock { $0.mode } }
+        set { storage.withLock { $0.mode = newValue } }
+    }
+
+    /// The identifier of the pass.
+    public var passTypeIdentifier: String {
+        get { storage.withLock { $0.passTypeIdentifier } }
+        set { storage.withLock { $0.passTypeIdentifier = newValue } }
+    }
+
+    /// The address that the phone may open; nil for none.
+    public var url: URL? {
+        get { storage.withLock { $0.url } }
+        set { storage.withLock { $0.url = newValue } }
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any {
+        NFCVASCommandConfiguration(vasMode: mode, passTypeIdentifier: passTypeIdentifier, url: url)
+    }
+}
+
+/// What the phone is asked for.
+@available(*, deprecated, renamed: "NFCVASCommandConfiguration.Mode")
+public typealias VASMode = NFCVASCommandConfiguration.Mode

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Dispatch
+import Foundation
+import NFCRuntime
+
+/// A reader session that asks phones for passes with Apple's value added service (VAS) protocol.
+///
+/// The protocol needs keys that Apple gives to terminals, and they do not exist here. The session is real in every
+/// other way: it holds the configurations to their rules, waits for its turn, shows the sheet and becomes active. It
+/// then ends with `readerErrorUnsupportedFeature`.
+open class NFCVASReaderSession: NFCReaderSession, @unchecked Sendable {
+    // Sendable because its own state is constant.
+    private let configurations: [NFCVASCommandConfiguration]
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - commandConfigurations: the passes to ask for, at least one.
+    ///   - delegate: hears of what is received; held weakly.
+    ///   - queue: where the delegate is called; nil for a serial queue of the session's own.
+    public init(
+        vasCommandConfigurations commandConfigurations: [NFCVASCommandConfiguration],
+        delegate: any NFCVASReaderSessionDelegate,
+        queue: DispatchQueue?
+    ) {
+        configurations = commandConfigurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
+        super.init(delegate: delegate, queue: queue)
+    }
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - commandConfigurations: the passes to ask for, at least one.
+    ///   - delegate: hears of what is received; held weakly.
+    ///   - queue: where the delegate is called; nil for a serial queue of the session's own.
+    @available(*, deprecated, renamed: "init(vasCommandConfigurations:delegate:queue:)")
+    public convenience init(
+        VASCommandConfigurations commandConfigurations: [NFCVASCommandConfiguration],
+        delegate: any NFCVASReaderSessionDelegate,
+        queue: DispatchQueue?
+    ) {
+        self.init(vasCommandConfigurations: commandConfigurations, delegate: delegate, queue: queue)
+    }
+
+    override var request: AppConfiguration.Request? { .vas }
+
+    open override func begin() {
+        if let error = Self.error(in: configurations) {
+            endLocally(error)
+        } else {
+            super.begin()
+        }
+    }
+
+    /// What is wrong with the configurations; nil when nothing is.
+    static func error(in configurations: [NFCVASCommandConfiguration]) -> NFCReaderError? {
+        if configurations.isEmpty {
+            return NFCReaderError(.readerErrorInvalidParameter, reason: "There is no configuration.")
+        }
+        if configurations.contains(where: { !$0.passTypeIdentifier.hasPrefix("pass.") }) {
+            return NFCReaderError(.readerErrorInvalidParameter, reason: "A pass type identifier begins with `pass.`.")
+        }
+        if configurations.contains(where: { $0.mode == .urlOnly && $0.url == nil }) {
+            return NFCReaderError(.readerErrorInvalidParameter, reason: "The mode urlOnly needs a URL.")
+        }
+        return nil
+    }
+
+    // MARK: Events
+
+    private var vasDelegate: (any NFCVASReaderSessionDelegate)? {
+        delegate as? any NFCVASReaderSessionDelegate
+    }
+
+    override func didBecomeActive() {
+        vasDelegate?.readerSessionDidBecomeActive(self)
+        runtime?.fail(.unsupported(reason: "VAS needs Apple's keys for terminals, which do not exist on Linux."))
+    }
+
+    override func didEnd(_ error: NFCReaderError) {
+        vasDelegate?.readerSession(self, didInvalidateWithError: error)
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `A card session` {
+    static let select: [UInt8] = [0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1, 1, 0]
+    static let read: [UInt8] = [0, 0xB0, 0, 0, 2]
+
+    /// Runs a body with a virtual reader as the port.
+    static func withReader(
+        _ configuration: AppConfiguration = AppConfiguration(),
+        _ body: (VirtualCardReader, VirtualFieldScope) async throws -> Void
+    ) async rethrows {
+        let reader = VirtualCardReader()
+        try await withVirtualField { field in
+            try await CardPort.$scoped.withValue(reader) {
+                try await AppConfiguration.$scoped.withValue(configuration) { try await body(reader, field) }
+            }
+        }
+    }
+
+    @Test func `The app answers a reader`() async throws {
+        try await Self.withReader { reader, _ in
+            #expect(CardSession.isSupported)
+            #expect(await CardSession.isEligible)
+            let session = try await CardSession()
+            try await session.startEmulation()
+            #expect(await session.isEmulationInProgress)
+            async let log = Self.serve(session)
+            reader.approach()
+            #expect(try await reader.transmit(Self.select) == [0x90, 0])
+            #expect(try await reader.transmit(Self.read) == [0xB0, 0x90, 0])
+            reader.leave()
+            session.invalidate()
+            #expect(try await log == ["started", "detected", "a4", "b0", "deselected", "invalidated"])
+            await #expect(throws: CardSession.Error.invalidated) { try await session.startEmulation() }
+        }
+    }
+
+    /// Answers every command, the first one with 9000 and others with their instruction, until the session is over.
+    static func serve(_ session: CardSession) async throws -> [String] {
+        var log: [String] = []
+        for try await event in session.eventStream {
+            switch event {
+            case .sessionStarted: log.append("started")
+            case .readerDetected: log.append("detected")
+            case .received(let apdu):
+                let instruction = apdu.payload[1]
+                log.append(String(instruction, radix: 16))
+                let data = instruction == 0xA4 ? Data() : Data([instruction])
+                try await apdu.respond(response: data + Data([0x90, 0]))
+            case .readerDeselected: log.append("deselected")
+            case .sessionInvalidated(let reason): log.append("\(reason)")
+            }
+        }
+        return log
+    }
+
+    @Test func `Applications that the app does not list are refused without it`() async throws {
+        let rights = AppConfiguration.PropertyFile(
+            path: "App.entitlements",
+            values: [
+                "com.apple.developer.nfc.hce": ["true"],
+                "com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes": ["D276"],
+            ]
+        )
+        try await Self.withReader(AppConfiguration(entitlements: rights)) { reader, _ in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            async let log = Self.serve(session)
+            reader.approach()
+            #expect(try await reader.transmit(Self.read) == [0x6A, 0x82])
+            #expect(try await reader.transmit([0, 0xA4, 4, 0, 2, 0xA0, 0]) == [0x6A, 0x82])
+            #expect(try await reader.transmit(Self.select) == [0x90, 0])
+            session.invalidate()
+            #expect(try await log == ["started", "detected", "a4", "invalidated"])
+        }
+    }
+
+    @Test func `An answer is given once, and not to a reader that is gone`() async throws {
+        try await Self.withReader { reader, _ in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            reader.approach()
+            async let answer = reader.transmit(Self.select)
+            var commands: [CardSession.APDU] = []
+            for try await event in session.eventStream {
+                guard case .received(let apdu) = event else { continue }
+                commands.append(apdu)
+                break
+            }
+            let apdu = try #require(commands.first)
+            await #expect(throws: CardSession.Error.transmissionError) {
+                try await apdu.respond(response: Data([0x90]))
+            }
+            try await apdu.respond(response: Data([0x90, 0]))
+            #expect(try await answer == [0x90, 0])
+            await #expect(throws: CardSession.Error.transmissionError) {
+                try await apdu.respond(response: Data([0x90, 0]))
+            }
+            session.invalidate()
+            await #expect(throws: CardSession.Error.invalidated) {
+                try await apdu.respond(response: Data([0x90, 0]))
+            }
+        }
+    }
+
+    @Test func `A session ends after a minute, and with it what a reader waits for`() async throws {
+        try await Self.withReader { reader, field in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            reader.approach()
+            let pending = Task { try await reader.transmit(Self.select) }
+            var reason: CardSession.Error?
+            for try await event in session.eventStream {
+                if case .received = event { field.clock.advance(by: .seconds(60)) }
+                if case .sessionInvalidated(let error) = event { reason = error }
+            }
+            #expect(reason == .maxSessionDurationReached)
+            await #expect(throws: VirtualCardReader.Failure.cardLost) { try await pending.value }
+        }
+    }
+
+    @Test func `There is one session at a time, and none without a port or an entitlement`() async throws {
+        try await Self.withReader { _, _ in
+            let session = try await CardSession()
+            await #expect(throws: CardSession.Error.systemNotAvailable) { _ = try await CardSession() }
+            session.invalidate()
+            _ = try await CardSession()
+        }
+        #expect(!CardSession.isSupported)
+        await #expect(throws: CardSession.Error.systemNotAvailable) { _ = try await CardSession() }
+        let rights = AppConfiguration.PropertyFile(path: "App.entitlements", values: [:])
+        await Self.withReader(AppConfiguration(entitlements: rights)) { _, _ in
+            #expect(await !CardSession.isEligible)
+            await #expect(throws: CardSession.Error.accessNotAccepted) { _ = try await CardSession() }
+        }
+    }
+
+    @Test func `An assertion is good for 15 seconds, and the next one comes 15 seconds later`() async throws {
+        try await Self.withReader { _, field in
+            let first = try await NFCPresentmentIntentAssertion.acquire()
+            #expect(first.isValid)
+            field.clock.advance(by: .seconds(15))
+            #expect(!first.isValid)
+            await #expect(throws: NFCPresentmentIntentAssertion.Error.systemNotAvailable) {
+                _ = try await NFCPresentmentIntentAssertion.acquire()
+            }
+            field.clock.advance(by: .seconds(15))
+            let second = try await NFCPresentmentIntentAssertion.acquire()
+            #expect(second.isValid)
+        }
+        await #expect(throws: NFCPresentmentIntentAssertion.Error.systemNotAvailable) {
+            _ = try await NFCPresentmentIntentAssertion.acquire()
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `Commands with a configuration` {
+    @Test func `A range is read some blocks at a time, and joined`() async throws {
+        let (channel, tag) = try ScriptedTag.iso15693(.success([0, 1, 1, 2, 2]), .success([0, 3, 3]))
+        let configuration = NFCISO15693ReadMultipleBlocksConfiguration(
+            range: NSRange(location: 4, length: 3),
+            chunkSize: 2
+        )
+        #expect(try await tag.readMultipleBlock(readConfiguration: configuration) == Data([1, 1, 2, 2, 3, 3]))
+        #expect(channel.sent.map { Array($0.bytes.suffix(2)) } == [[4, 1], [6, 0]])
+    }
+
+    @Test func `A command is sent again as often as it says, and as soon as it says`() async throws {
+        let (channel, tag) = try ScriptedTag.iso15693(
+            .failure(.noAnswer),
+            .failure(.noAnswer),
+            .success([0, 7])
+        )
+        let configuration = NFCISO15693CustomCommandConfiguration(
+            manufacturerCode: 7,
+            customCommandCode: 0xA0,
+            requestParameters: nil,
+            maximumRetries: 2,
+            retryInterval: 0.5
+        )
+        async let answer = tag.sendCustomCommand(commandConfiguration: configuration)
+        for attempt in 1...2 {
+            while channel.manualClock.scheduledEventCount == 0 { await Task.yield() }
+            #expect(channel.sent.count == attempt)
+            channel.manualClock.advance(by: .milliseconds(499))
+            #expect(channel.sent.count == attempt)
+            channel.manualClock.advance(by: .milliseconds(1))
+        }
+        #expect(try await answer == Data([7]))
+    }
+
+    @Test func `Retries in vain end with their own error, and without retries the error is the tag's`() async throws {
+        for (retries, code) in [
+            (3, NFCReaderError.Code.readerTransceiveErrorRetryExceeded), (0, .readerTransceiveErrorTagResponseError),
+        ] {
+            let (channel, tag) = try ScriptedTag.iso15693()
+            let configuration = NFCISO15693CustomCommandConfiguration(
+                manufacturerCode: 7,
+                customCommandCode: 0xA0,
+                requestParameters: nil,
+                maximumRetries: retries,
+                retryInterval: 0
+            )
+            let error = await readerError { try await tag.sendCustomCommand(commandConfiguration: configuration) }
+            #expect(error?.code == code)
+            #expect(channel.sent.count == retries + 1)
+        }
+    }
+
+    @Test func `A tag that is lost, or that reports an error, is not asked again`() async throws {
+        for answer in [Result<[UInt8], NFCReaderError>.failure(.lost), .success([1, 0x0F])] {
+            let (channel, tag) = try ScriptedTag.iso15693(answer)
+            let configuration = NFCISO15693CustomCommandConfiguration(
+                manufacturerCode: 7,
+                customCommandCode: 0xA0,
+                requestParameters: nil,
+                maximumRetries: 5,
+                retryInterval: 0
+            )
+            #expect(await readerError { try await tag.sendCustomCommand(commandConfiguration: configuration) } != nil)
+            #expect(channel.sent.count == 1)
+        }
+    }
+
+    @Test func `A configuration out of bounds has an error of its own`() async throws {
+        let (channel, tag) = try ScriptedTag.iso15693()
+        for (manufacturer, command, retries, interval) in [
+            (256, 0xA0, 0, 0.0), (7, 0x9F, 0, 0), (7, 0xE0, 0, 0), (7, 0xA0, -1, 0), (7, 0xA0, 257, 0),
+            (7, 0xA0, 0, -1), (7, 0xA0, 0, .nan),
+        ] {
+            let configuration = NFCISO15693CustomCommandConfiguration(
+                manufacturerCode: manufacturer,
+                customCommandCode: command,
+                requestParameters: nil,
+                maximumRetries: retries,
+                retryInterval: interval
+            )
+            let error = await readerError { try await tag.sendCustomCommand(commandConfiguration: configuration) }
+            #expect(error?.code == .tagCommandConfigurationErrorInvalidParameters)
+        }
+        for (range, chunk) in [(NSRange(location: 0, length: 0), 1), (NSRange(location: 0, length: 1), 0)] {
+            let configuration = NFCISO15693ReadMultipleBlocksConfiguration(range: range, chunkSize: chunk)
+            let error = await readerError { try await tag.readMultipleBlock(readConfiguration: configuration) }
+            #expect(error?.code == .tagCommandConfigurationErrorInvalidParameters)
+        }
+        #expect(channel.sent.isEmpty)
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `An app's configuration` {
+    typealias File = AppConfiguration.PropertyFile
+
+    static let usage = "NFCReaderUsageDescription"
+    static let formats = "com.apple.developer.nfc.readersession.formats"
+    static let codes = "com.apple.developer.nfc.readersession.felica.systemcodes"
+    static let aids = "com.apple.developer.nfc.readersession.iso7816.select-identifiers"
+
+    static func plist(_ values: [String: [String]]) -> File { File(path: "App/Info.plist", values: values) }
+    static func entitlements(_ values: [String: [String]]) -> File {
+        File(path: "App/App.entitlements", values: values)
+    }
+
+    /// The word for a verdict and the key that it is about.
+    static func verdict(_ configuration: AppConfiguration, _ request: AppConfiguration.Request) -> String {
+        switch AppConfiguration.evaluate(configuration, request) {
+        case .allowed(let notes): "allowed \(notes.map(\.key.rawValue).joined(separator: " "))"
+        case .refused(let violation): "refused \(violation.key.rawValue)"
+        case .endsProcess(let violation): "ends \(violation.key.rawValue)"
+        }
+    }
+
+    @Test func `Without files every session runs, with a note of what iOS would want`() {
+        let none = AppConfiguration()
+        #expect(Self.verdict(none, .ndef) == "allowed \(Self.usage) \(Self.formats)")
+        #expect(Self.verdict(none, .tags(feliCa: true, pace: false)).contains(Self.codes))
+        #expect(none.violation(ofPolling: Data([0, 3])) == nil)
+    }
+
+    @Test func `A property list without a usage description ends the process`() {
+        for values in [[:], [Self.usage: [""]]] {
+            let configuration = AppConfiguration(infoPlist: Self.plist(values))
+            #expect(Self.verdict(configuration, .ndef) == "ends \(Self.usage)")
+        }
+    }
+
+    @Test(arguments: [
+        (AppConfiguration.Request.ndef, ["NDEF"], true), (.ndef, ["TAG"], true), (.ndef, [], false),
+        (.tags(feliCa: false, pace: false), ["TAG"], true), (.tags(feliCa: false, pace: false), ["NDEF"], false),
+        (.tags(feliCa: false, pace: true), ["TAG"], false), (.tags(feliCa: false, pace: true), ["TAG", "PACE"], true),
+        (.vas, ["TAG"], false), (.vas, ["VAS"], true), (.payment, ["TAG"], true),
+    ]) func `Entitlements without the format refuse the session`(
+        request: AppConfiguration.Request,
+        formats: [String],
+        isAllowed: Bool
+    ) {
+        let configuration = AppConfiguration(
+            infoPlist: Self.plist([Self.usage: ["Why."]]),
+            entitlements: Self.entitlements([Self.formats: formats])
+        )
+        #expect(Self.verdict(configuration, request) == (isAllowed ? "allowed " : "refused \(Self.formats)"))
+        var strict = configuration
+        strict.isStrict = true
+        #expect(Self.verdict(strict, request) == (isAllowed ? "allowed " : "ends \(Self.formats)"))
+    }
+
+    @Test func `FeliCa needs system codes, and polling one that is listed`() throws {
+        var values = [Self.usage: ["Why."]]
+        #expect(
+            Self.verdict(AppConfiguration(infoPlist: Self.plist(values)), .tags(feliCa: true, pace: false))
+                == "refused \(Self.codes)"
+        )
+        values[Self.codes] = ["0003", "fe00"]
+        let configuration = AppConfiguration(infoPlist: Self.plist(values))
+        #expect(configuration.violation(ofPolling: Data([0xFE, 0x00])) == nil)
+        let error = try #require(configuration.violation(ofPolling: Data([0x88, 0xB4])))
+        #expect(error.code == .readerErrorSecurityViolation)
+        let reason = try #require(error.userInfo[NSLocalizedFailureReasonErrorKey] as? String)
+        #expect(reason.contains(Self.codes) && reason.contains("App/Info.plist") && reason.contains("88B4"))
+        #expect(error.localizedDescription == "Missing required entitlement")
+    }
+
+    @Test func `Selecting an application that is not listed fails with code 2, and nothing is sent`() async throws {
+        let configuration = AppConfiguration(
+            infoPlist: Self.plist([Self.usage: ["Why."], Self.aids: ["a0000002471001"]])
+        )
+        let (channel, tag) = try ScriptedTag.iso7816(.success([0x90, 0]), configuration: configuration)
+        func select(_ aid: [UInt8]) async throws -> (Data, UInt8, UInt8) {
+            let bytes = Data([0, 0xA4, 4, 0x0C, UInt8(aid.count)] + aid)
+            return try await tag.sendCommand(apdu: try #require(NFCISO7816APDU(data: bytes)))
+        }
+        let error = await readerError { try await select([0xD2, 0x76, 0, 0, 0x85, 1, 1]) }
+        #expect(error?.code == .readerErrorSecurityViolation)
+        #expect(channel.sent.isEmpty)
+        let answer = try await select([0xA0, 0, 0, 2, 0x47, 0x10, 1])
+        #expect(answer.1 == 0x90)
+    }
+
+    @Test func `A refused session tells its delegate once, and never begins`() async throws {
+        let configuration = AppConfiguration(
+            infoPlist: Self.plist([Self.usage: ["Why."]]),
+            entitlements: Self.entitlements([:])
+        )
+        await withVirtualField { field in
+            await AppConfiguration.$scoped.withValue(configuration) {
+                let delegate = MessageDelegate()
+                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
+                session.begin()
+                session.begin()
+                session.invalidate()
+                var events = delegate.events.makeAsyncIterator()
+                #expect(await events.end()?.code == .readerErrorSecurityViolation)
+                session.sessionQueue.sync {}
+                #expect(!session.isReady)
+                #expect(field.sheet.history.isEmpty)
+            }
+        }
+    }
+
+    @Test func `A session of an app without a usage description ends the process`() async {
+        await #expect(processExitsWith: .failure) {
+            let configuration = AppConfiguration(
+                infoPlist: AppConfiguration.PropertyFile(path: "App/Info.plist", values: [:])
+            )
+            await withVirtualField { _ in
+                AppConfiguration.$scoped.withValue(configuration) {
+                    let delegate = MessageDelegate()
+                    NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true).begin()
+                }
+            }
+        }
+    }
+
+    @Test func `Files are found by their variables, and beside the executable`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("app-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func write(_ name: String, _ values: [String: Any]) throws -> String {
+            let url = folder.appendingPathComponent(name)
+            try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: url)
+            return url.path
+        }
+        let program = folder.appendingPathComponent("App").path
+        #expect(AppConfiguration(environment: [:], executable: program) == AppConfiguration())
+        let plist = try write("Info.plist", [Self.usage: "Why.", Self.aids: ["A0"], "other": 3])
+        let rights = try write("App.entitlements", [Self.formats: ["TAG"], "com.apple.developer.nfc.hce": true])
+        let found = AppConfiguration(environment: ["NFC_STRICT": "1"], executable: program)
+        #expect(found.infoPlist?.path == plist && found.entitlements?.path == rights && found.isStrict)
+        #expect(found.selectIdentifiers == ["A0"])
+        #expect(Self.verdict(found, .tags(feliCa: false, pace: false)) == "allowed ")
+        #expect(Self.verdict(found, .cardEmulation) == "allowed ")
+        let named = try write("Named.plist", [Self.usage: "Other."])
+        #expect(
+            AppConfiguration(environment: ["NFC_INFO_PLIST": named], executable: program).infoPlist?.path == named
+        )
+        let missing = AppConfiguration(environment: ["NFC_INFO_PLIST": "/nowhere"], executable: program)
+        #expect(Self.verdict(missing, .ndef) == "ends \(Self.usage)")
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
+    let events: AsyncStream<NFCReaderError?>
+    private let continuation: AsyncStream<NFCReaderError?>.Continuation
+
+    override init() {
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    func readerSessionDidBecomeActive(_ session: NFCVASReaderSession) { continuation.yield(nil) }
+    func readerSession(_ session: NFCVASReaderSession, didReceive responses: [NFCVASResponse]) {}
+    func readerSession(_ session: NFCVASReaderSession, didInvalidateWithError error: any Error) {
+        continuation.yield(error as? NFCReaderError)
+        continuation.finish()
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `A session for value added services` {
+    static let pass = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "pass.com.example", url: nil)
+
+    /// The errors of a session's events, nil for the one that says that it became active.
+    static func events(_ configurations: [NFCVASCommandConfiguration]) async -> [NFCReaderError?] {
+        let delegate = VASDelegate()
+        let session = NFCVASReaderSession(vasCommandConfigurations: configurations, delegate: delegate, queue: nil)
+        session.begin()
+        var events: [NFCReaderError?] = []
+        for await event in delegate.events { events.append(event) }
+        return events
+    }
+
+    @Test func `It becomes active, and then says that there are no keys`() async throws {
+        try await withVirtualField { field in
+            let events = await Self.events([Self.pass])
+            #expect(events.map { $0?.code } == [nil, .readerErrorUnsupportedFeature])
+            #expect(field.sheet.history.map(\.state).first == .ready)
+            try await field.untilIdle()
+        }
+    }
+
+    @Test func `Configurations that break the rules end it at once`() async {
+        await withVirtualField { field in
+            let noPass = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "com.example", url: nil)
+            let noURL = NFCVASCommandConfiguration(vasMode: .urlOnly, passTypeIdentifier: "pass.com.example", url: nil)
+            for configurations in [[], [noPass], [Self.pass, noURL]] {
+                #expect(await Self.events(configurations).map { $0?.code } == [.readerErrorInvalidParameter])
+            }
+            #expect(field.sheet.history.isEmpty)
+        }
+    }
+}
+
+@Suite struct `User activities` {
+    @Test func `One that is not from a tag has a message with one empty record`() {
+        let activity = NSUserActivity(activityType: "com.example.note")
+        #expect(activity.ndefMessagePayload.records.map(\.typeNameFormat) == [.empty])
+        #expect(activity.webpageURL == nil)
+    }
+
+    @Test func `One from a tag has its link and its message`() throws {
+        let url = try #require(URL(string: "https://example.com/a"))
+        let activity = NSUserActivity(
+            webpageURL: url,
+            ndefMessagePayload: TestTag.message(uri: "https://example.com/a")
+        )
+        #expect(activity.activityType == NSUserActivityTypeBrowsingWeb)
+        #expect(activity.webpageURL == url)
+        #expect(activity.ndefMessagePayload.records.first?.wellKnownTypeURIPayload() == url)
+    }
+
+    @Test func `Events of scenes keep their value through coding`() throws {
+        for event in [NFCWindowSceneEvent.presentation, .readerDetected] {
+            let data = try JSONEncoder().encode(event)
+            #expect(try JSONDecoder().decode(NFCWindowSceneEvent.self, from: data) == event)
+            #expect(!event.description.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Synchronization
+import Testing
+
+// The clients' types are internal, as an app's are: these tests look at what the clients saw.
+@testable import SourceCompatibilitySwift5
+@testable import SourceCompatibilitySwift6
+
+@Suite(.timeLimit(.minutes(1))) struct `Clients in the style of real ones` {
+    @Test func `A client's own tags are used through the forms that it did not write`() async throws {
+        let card = MockChipCard()
+        card.answers = [(Data([1]), 0x90, 0x00), (Data([2]), 0x90, 0x00)]
+        let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 8])))
+        let answer: NFCISO7816ResponseAPDU = try await card.sendCommand(apdu: command)
+        #expect(answer.payload == Data([1]) && answer.statusWord1 == 0x90)
+        let results = Mutex<[Data?]>([])
+        card.sendCommand(apdu: command) { result in
+            results.withLock { $0.append(try? result.get().payload) }
+        }
+        #expect(results.withLock { $0 } == [Data([2])])
+        await #expect(throws: NFCReaderError.self) { () -> (Data, UInt8, UInt8) in
+            try await card.sendCommand(apdu: command)
+        }
+        #expect(card.sent.count == 3)
+    }
+
+    @Test func `A client's subclass of a session drives its delegate`() throws {
+        let plugin = NfcPlugin()
+        let found = Mutex<[String: String]>([:])
+        plugin.onError = { error in found.withLock { $0["error"] = error["type"] as? String } }
+        let session = try #require(
+            MockCardSession(pollingOption: plugin.pollingOption(["iso14443"]), delegate: plugin, queue: nil)
+        )
+        session.listener = plugin
+        session.script = .end(NFCReaderError(.readerSessionInvalidationErrorSessionTimeout))
+        session.begin()
+        #expect(found.withLock { $0["error"] } == "sessionTimeout")
+        session.invalidate(errorMessage: "No.")
+        #expect(session.ended == ["No."])
+    }
+
+    @Test func `A client that waits for NDEF gets it`() async throws {
+        try await withVirtualField { field in
+            let publisher = NDEFPublisher()
+            let (events, continuation) = AsyncStream<Int>.makeStream()
+            let subscription = publisher.messages.sink { result in
+                switch result {
+                case .success(let messages): continuation.yield(messages.count)
+                case .failure: continuation.finish()
+                }
+            }
+            publisher.start()
+            field.tags.bring(VirtualTagExamples.ntag213)
+            var counts: [Int] = []
+            for await count in events { counts.append(count) }
+            #expect(counts == [1])
+            subscription.cancel()
+            try await field.untilIdle()
+        }
+    }
+
+    @Test func `A stream of tags ends when it is no longer wanted`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(VirtualTagExamples.ntag213)
+            var found = 0
+            for try await event in TagStream.events(for: .iso14443) {
+                guard case .found(let tags) = event else { continue }
+                found = tags.count
+                break
+            }
+            #expect(found == 1)
+            try await field.untilIdle()
+        }
+    }
+
+    @Test func `A link is told from other activities`() throws {
+        #expect(openedLink(NSUserActivity(activityType: "com.example.note")) == .nothing)
+        #expect(openedLink(NSUserActivity(activityType: NSUserActivityTypeBrowsingWeb)) == .nothing)
+    }
+
+    @Test func `A card client says when it can't run`() async throws {
+        try await withoutReader {
+            let log = try await runLoyaltyCard { $0 }
+            #expect(log == ["unavailable"])
+        }
+    }
+
+    @Test func `An actor throws its own errors`() async throws {
+        let vault = Vault()
+        let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 8])))
+        await #expect(throws: VaultError.notConnected) { try await vault.send(command) }
+    }
+
+    @Test func `A plugin in Swift 5 mode names every error`() {
+        let plugin = NfcPlugin()
+        #expect(plugin.map(NFCReaderError(.readerErrorRadioDisabled))["type"] as? String == "radioDisabled")
+        #expect(plugin.map(CocoaError(.fileNoSuchFile))["type"] as? String == "unknown")
+    }
+}
+
+enum VirtualTagExamples {
+    /// An NTAG213 with a link.
+    static var ntag213: Type2Silicon {
+        let message: [UInt8] = [0xD1, 1, 12, 0x55, 4] + Array("example.com".utf8)
+        var memory: [UInt8] = [
+            0x04, 0, 0x22, 0x88 ^ 0x04 ^ 0x22, 1, 2, 3, 4, 4, 0x48, 0, 0, 0xE1, 0x10, 0x12, 0, 3, UInt8(message.count),
+        ]
+        memory += message + [0xFE]
+        memory += [UInt8](repeating: 0, count: 180 - memory.count)
+        return Type2Silicon(memory: memory, version: [0, 4, 4, 2, 1, 0, 0x0F, 3])
+    }
+}

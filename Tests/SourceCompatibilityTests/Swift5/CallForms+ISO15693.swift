@@ -1,0 +1,1 @@
+../Swift6/CallForms+ISO15693.swift
