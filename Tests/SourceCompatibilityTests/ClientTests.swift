@@ -103,13 +103,11 @@ import Testing
 
 enum VirtualTagExamples {
     /// An NTAG213 with a link.
-    static var ntag213: Type2Silicon {
+    static var ntag213: Type2Tag {
         let message: [UInt8] = [0xD1, 1, 12, 0x55, 4] + Array("example.com".utf8)
-        var memory: [UInt8] = [
-            0x04, 0, 0x22, 0x88 ^ 0x04 ^ 0x22, 1, 2, 3, 4, 4, 0x48, 0, 0, 0xE1, 0x10, 0x12, 0, 3, UInt8(message.count),
-        ]
-        memory += message + [0xFE]
-        memory += [UInt8](repeating: 0, count: 180 - memory.count)
-        return Type2Silicon(memory: memory, version: [0, 4, 4, 2, 1, 0, 0x0F, 3])
+        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+        let messageTLV = [3, UInt8(message.count)] + message + [0xFE]
+        contents.memory.replaceSubrange(21..<21 + messageTLV.count, with: messageTLV)
+        return Type2Tag(contents)
     }
 }

@@ -2,6 +2,7 @@
 public import Dispatch
 import Foundation
 import NFCRuntime
+import TagLink
 
 /// A reader session that asks phones for passes with Apple's value added service (VAS) protocol.
 ///
@@ -24,7 +25,7 @@ open class NFCVASReaderSession: NFCReaderSession, @unchecked Sendable {
         queue: DispatchQueue?
     ) {
         configurations = commandConfigurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
-        super.init(delegate: delegate, queue: queue)
+        super.init(delegate: delegate, queue: queue) { _ in PollingPlan(technologies: [.nfcA, .nfcB]) }
     }
 
     /// Creates a session.

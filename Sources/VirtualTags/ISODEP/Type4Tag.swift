@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 public import TagLink
 
 /// A virtual Type 4 tag: any ``Card`` behind ISO-DEP, over NFC-A or NFC-B.
@@ -18,7 +17,7 @@ public final class Type4Tag: VirtualTag {
     public let technology: Technology
     /// How the tag presents itself while it is activated.
     public let frontEnd: Type4FrontEnd
-    private let silicon: Mutex<Type4Silicon>
+    private let silicon: Locked<Type4Silicon>
 
     /// Creates a tag.
     ///
@@ -39,7 +38,7 @@ public final class Type4Tag: VirtualTag {
             )
             technology = .nfcB
         }
-        silicon = Mutex(Type4Silicon(frontEnd: frontEnd, card: card))
+        silicon = Locked(Type4Silicon(frontEnd: frontEnd, card: card))
     }
 
     /// The UID of tags that are made without one.

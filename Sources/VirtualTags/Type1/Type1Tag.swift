@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 public import TagLink
 
 /// A virtual Type 1 tag: a Topaz 96 or 512, answering raw frames with CRC_B over NFC-A.
@@ -13,7 +12,7 @@ public import TagLink
 public final class Type1Tag: VirtualTag {
     /// What the tag is.
     public let product: Type1Product
-    private let silicon: Mutex<Type1Silicon>
+    private let silicon: Locked<Type1Silicon>
 
     /// The UID of tags that are made without one.
     public static let defaultUID: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x2A]
@@ -23,7 +22,7 @@ public final class Type1Tag: VirtualTag {
         precondition(contents.memory.count == contents.product.memorySize, "the memory is not of the product's size")
         precondition(contents.header.count == 2, "the header is HR0 and HR1")
         product = contents.product
-        silicon = Mutex(Type1Silicon(contents))
+        silicon = Locked(Type1Silicon(contents))
     }
 
     /// Creates a tag as it is delivered, formatted for NDEF and empty.

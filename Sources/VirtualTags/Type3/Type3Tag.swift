@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 public import TagLink
 
 /// A virtual Type 3 tag: FeliCa Lite-S, or FeliCa Standard with any systems and services, answering raw frames.
@@ -22,7 +21,7 @@ public final class Type3Tag: VirtualTag {
         case standard(FeliCaStandardContents)
     }
 
-    private let silicon: Mutex<Type3Silicon>
+    private let silicon: Locked<Type3Silicon>
 
     /// Creates a FeliCa Lite-S.
     ///
@@ -35,14 +34,14 @@ public final class Type3Tag: VirtualTag {
             contents.userMemory.count == 224 && contents.memoryConfiguration.count == 16,
             "S_PAD has 14 blocks, and the memory configuration is one"
         )
-        silicon = Mutex(Type3Silicon(FeliCaLiteSChip(contents, authentication: authentication)))
+        silicon = Locked(Type3Silicon(FeliCaLiteSChip(contents, authentication: authentication)))
     }
 
     /// Creates a FeliCa Standard card or a generic Type 3 tag.
     public init(_ contents: FeliCaStandardContents) {
         precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 octets")
         precondition((1...16).contains(contents.systems.count), "a card has 1 to 16 systems")
-        silicon = Mutex(Type3Silicon(FeliCaStandardChip(contents: contents)))
+        silicon = Locked(Type3Silicon(FeliCaStandardChip(contents: contents)))
     }
 
     /// Creates a tag from what another one held.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 public import TagLink
 
 /// A virtual Type 5 tag: an ICODE, ST25TV or ST25DV, or a generic one, answering raw frames of ISO/IEC 15693.
@@ -18,7 +17,7 @@ public import TagLink
 public final class Type5Tag: VirtualTag {
     /// What the tag is.
     public let product: Type5Product
-    private let silicon: Mutex<Type5Silicon>
+    private let silicon: Locked<Type5Silicon>
 
     /// Creates a tag with the given contents.
     ///
@@ -34,7 +33,7 @@ public final class Type5Tag: VirtualTag {
             "the memory is larger than the product's"
         )
         self.product = product
-        silicon = Mutex(Type5Silicon(contents))
+        silicon = Locked(Type5Silicon(contents))
     }
 
     /// Creates a tag that is formatted for NDEF and empty.
