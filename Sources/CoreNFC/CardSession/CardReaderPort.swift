@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
+import TagLink
 
 /// Where a reader meets an emulated card: a virtual reader, or another program's through pcscd.
 ///
@@ -39,7 +39,7 @@ package enum CardPort {
     /// The port of a test, for the task that set it and its children.
     @TaskLocal package static var scoped: (any CardReaderPort)?
 
-    private static let process = Mutex<(any CardReaderPort)?>(nil)
+    private static let process = Locked<(any CardReaderPort)?>(nil)
 
     /// Sets the port of the process.
     package static func set(_ port: (any CardReaderPort)?) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCRuntime
-import Synchronization
+import TagLink
 
 /// The state of a card session, and what its port tells it. The port holds it weakly enough: it is detached at the end.
 final class CardSessionCore: EmulatedCard {
@@ -22,7 +22,7 @@ final class CardSessionCore: EmulatedCard {
     private let configuration: AppConfiguration
     private let environment: NFCEnvironment
     private let continuation: AsyncStream<CardSession.Event>.Continuation
-    private let state = Mutex(State())
+    private let state = Locked(State())
     let stream: CardSession.EventStream
 
     init(port: any CardReaderPort, configuration: AppConfiguration, environment: NFCEnvironment) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
-import Synchronization
+import TagLink
 
 /// Holds off the system's default app for contactless use while this app means to present a card.
 ///
@@ -20,7 +20,7 @@ public final class NFCPresentmentIntentAssertion: Sendable {
     private static let pause: Duration = .seconds(15)
 
     /// When the last assertion of each clock that is still there ends.
-    private static let last = Mutex<[Last]>([])
+    private static let last = Locked<[Last]>([])
 
     private struct Last {
         weak var clock: (any RuntimeClock)?

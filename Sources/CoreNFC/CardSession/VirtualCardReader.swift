@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
+import TagLink
 
 /// A reader that is not there: it meets an emulated card as a terminal would.
 package final class VirtualCardReader: CardReaderPort {
@@ -20,7 +20,7 @@ package final class VirtualCardReader: CardReaderPort {
         var turn = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     package init() {}
 

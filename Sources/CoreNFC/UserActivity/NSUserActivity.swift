@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-import Synchronization
+import TagLink
 
 /// What an app is opened for: the link of a tag that was read in the background, for instance.
 ///
@@ -13,7 +13,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     }
 
     // The class is Sendable because what changes is locked, and the message is never changed here.
-    private let storage: Mutex<Fields>
+    private let storage: Locked<Fields>
     private let message: NFCNDEFMessage
 
     /// The type: ``NSUserActivityTypeBrowsingWeb`` for a link.
@@ -24,7 +24,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// - Parameter activityType: the type.
     public init(activityType: String) {
         self.activityType = activityType
-        storage = Mutex(Fields())
+        storage = Locked(Fields())
         message = NFCNDEFMessage(records: [
             NFCNDEFPayload(format: .empty, type: Data(), identifier: Data(), payload: Data())
         ])
@@ -33,7 +33,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// Creates the activity for a link that was read from a tag.
     package init(webpageURL: URL, ndefMessagePayload: NFCNDEFMessage) {
         activityType = NSUserActivityTypeBrowsingWeb
-        storage = Mutex(Fields(webpageURL: webpageURL))
+        storage = Locked(Fields(webpageURL: webpageURL))
         message = ndefMessagePayload
     }
 

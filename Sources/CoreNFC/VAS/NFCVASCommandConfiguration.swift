@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-import Synchronization
+import TagLink
 
 /// Which pass a value added service (VAS) session asks a phone for.
 public class NFCVASCommandConfiguration: NSObject, NSCopying, @unchecked Sendable {
@@ -26,7 +26,7 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying, @unchecked Sendabl
     }
 
     // The class is Sendable because this is all of its state, and it is locked.
-    private let storage: Mutex<Fields>
+    private let storage: Locked<Fields>
 
     /// Creates a configuration.
     ///
@@ -35,7 +35,7 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying, @unchecked Sendabl
     ///   - passTypeIdentifier: the identifier of the pass, such as `pass.com.example.loyalty`.
     ///   - url: the address that the phone may open; nil for none.
     public init(vasMode mode: Mode, passTypeIdentifier: String, url: URL?) {
-        storage = Mutex(Fields(mode: mode, passTypeIdentifier: passTypeIdentifier, url: url))
+        storage = Locked(Fields(mode: mode, passTypeIdentifier: passTypeIdentifier, url: url))
     }
 
     /// Creates a configuration.

@@ -24,7 +24,8 @@ open class NFCVASReaderSession: NFCReaderSession, @unchecked Sendable {
         queue: DispatchQueue?
     ) {
         configurations = commandConfigurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
-        super.init(delegate: delegate, queue: queue)
+        // It is the phones that would be asked: there is nothing to look for.
+        super.init(delegate: delegate, queue: queue) { _ in PollingPlan(technologies: []) }
     }
 
     /// Creates a session.

@@ -73,7 +73,7 @@ struct ScriptedTag {
         let session = ReaderSession(environment: environment, driver: VirtualField(onElapsed: { _ in }))
         tag = NFCTag(
             identity,
-            detected: DetectedTag(target: NFCATarget(atqa: 0, sak: 0, uid: []), session: session),
+            detected: DetectedTag(target: .nfcA(NFCATarget(atqa: 0, sak: 0, uid: [])), session: session),
             channel: channel,
             session: nil,
             queue: queue,
