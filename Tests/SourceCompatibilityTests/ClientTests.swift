@@ -2,7 +2,7 @@
 import CoreNFC
 import Foundation
 import NFCTestKit
-import Synchronization
+import TagLink
 import Testing
 
 // The clients' types are internal, as an app's are: these tests look at what the clients saw.
@@ -16,7 +16,7 @@ import Testing
         let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 8])))
         let answer: NFCISO7816ResponseAPDU = try await card.sendCommand(apdu: command)
         #expect(answer.payload == Data([1]) && answer.statusWord1 == 0x90)
-        let results = Mutex<[Data?]>([])
+        let results = Locked<[Data?]>([])
         card.sendCommand(apdu: command) { result in
             results.withLock { $0.append(try? result.get().payload) }
         }
@@ -29,7 +29,7 @@ import Testing
 
     @Test func `A client's subclass of a session drives its delegate`() throws {
         let plugin = NfcPlugin()
-        let found = Mutex<[String: String]>([:])
+        let found = Locked<[String: String]>([:])
         plugin.onError = { error in found.withLock { $0["error"] = error["type"] as? String } }
         let session = try #require(
             MockCardSession(pollingOption: plugin.pollingOption(["iso14443"]), delegate: plugin, queue: nil)
