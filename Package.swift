@@ -127,7 +127,8 @@ let package = Package(
         .testTarget(
             name: "SourceCompatibilityTests",
             dependencies: [
-                "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit", "VirtualTags",
+                "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit", "TagLink",
+                "VirtualTags",
             ],
             exclude: ["Swift5", "Swift6"],
             swiftSettings: strict

@@ -117,7 +117,7 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
     }
 
     override func didDetect(_ tags: [DetectedTag]) {
-        let found = tags.compactMap { tag(for: $0) }.filter { pollingOption.contains($0.option) }.map(\.tag)
+        let found = tags.compactMap { tag(for: $0) }.filter { pollingOption.finds($0.option) }.map(\.tag)
         if found.isEmpty {
             // What a phone does not detect is not there: the session goes on looking.
             runtime?.restartPolling(skippingReported: true)
@@ -133,6 +133,11 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
 }
 
 extension NFCTagReaderSession.PollingOption {
+    /// Whether a session with these options reports tags that another option finds: PACE is for ISO/IEC 14443 cards.
+    func finds(_ option: NFCTagReaderSession.PollingOption) -> Bool {
+        contains(option) || self == .pace && option == .iso14443
+    }
+
     /// What a session with these options looks for.
     func plan(for configuration: AppConfiguration) -> PollingPlan {
         var technologies: Set<Technology> = []

@@ -2,7 +2,6 @@
 public import Dispatch
 import Foundation
 import NFCRuntime
-import TagLink
 
 /// A reader session that asks phones for passes with Apple's value added service (VAS) protocol.
 ///
@@ -25,7 +24,8 @@ open class NFCVASReaderSession: NFCReaderSession, @unchecked Sendable {
         queue: DispatchQueue?
     ) {
         configurations = commandConfigurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
-        super.init(delegate: delegate, queue: queue) { _ in PollingPlan(technologies: [.nfcA, .nfcB]) }
+        // It is the phones that would be asked: there is nothing to look for.
+        super.init(delegate: delegate, queue: queue) { _ in PollingPlan(technologies: []) }
     }
 
     /// Creates a session.

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import NFCRuntime
 import NFCTestKit
-import Synchronization
+import TagLink
 import TagProtocols
 
 /// A channel that answers from a script, and keeps what it was told to send.
@@ -20,11 +20,11 @@ final class ScriptedChannel: TagCommandChannel {
         var sent: [Sent] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     let manualClock = ManualClock()
 
     init(_ script: [Result<[UInt8], NFCReaderError>] = []) {
-        state = Mutex(State(script: script))
+        state = Locked(State(script: script))
     }
 
     var clock: any RuntimeClock { manualClock }

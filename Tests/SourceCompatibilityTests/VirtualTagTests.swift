@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+import VirtualTags
+
+// The clients' types are internal, as an app's are: these tests look at what the clients saw.
+@testable import SourceCompatibilitySwift5
+@testable import SourceCompatibilitySwift6
+
+@Suite(.timeLimit(.minutes(1))) struct `Clients before virtual tags` {
+    /// An app that lists what its clients ask for.
+    static let configuration = AppConfiguration(
+        infoPlist: AppConfiguration.PropertyFile(
+            path: "Info.plist",
+            values: [
+                "NFCReaderUsageDescription": ["Why."],
+                "com.apple.developer.nfc.readersession.felica.systemcodes": ["0003"],
+                "com.apple.developer.nfc.readersession.iso7816.select-identifiers": ["A0000002471001"],
+            ]
+        )
+    )
+
+    @Test func `The page reader reads an NTAG to its end`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(VirtualTagExamples.ntag213)
+            let (ended, end) = AsyncStream<Int>.makeStream()
+            let reader = NTAGPageReader()
+            reader.onEnd = { reader in
+                end.yield(reader.pages.count)
+                end.finish()
+            }
+            reader.scan()
+            for await pages in ended { #expect(pages == 16) }
+            #expect(reader.version?.count == 8)
+            #expect(reader.pages.first?.prefix(3) == Data([4, 1, 2]))
+            #expect((reader.lastError as? NFCReaderError)?.code == .readerSessionInvalidationErrorUserCanceled)
+            try await field.untilIdle()
+        }
+    }
+
+    @Test func `The balance reader reads a transport card`() async throws {
+        try await withVirtualField { field in
+            await AppConfiguration.$scoped.withValue(Self.configuration) {
+                field.tags.bring(VirtualTagExamples.transportCard)
+                let (ended, end) = AsyncStream<Void>.makeStream()
+                let reader = FeliCaBalanceReader()
+                reader.completion = { end.finish() }
+                reader.beginScanning()
+                for await _ in ended {}
+                #expect(reader.balance == 1234)
+                #expect(reader.history.count == 10)
+                #expect(reader.failure == nil)
+            }
+            try await field.untilIdle()
+        }
+    }
+
+    @Test func `The sensor reader hears of a command that the tag does not have`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(Type5Tag(.icodeSLIX2))
+            let (results, result) = AsyncStream<Result<Data, SensorError>>.makeStream()
+            let reader = SensorReader { result.yield($0) }
+            reader.start()
+            for await outcome in results {
+                guard case .failure = outcome else {
+                    Issue.record("the tag has no memory of a sensor")
+                    break
+                }
+                break
+            }
+            try await field.untilIdle()
+        }
+    }
+
+    struct Keys: AccessKeys {
+        func externalAuthenticateData(challenge: Data) throws -> Data { Data([UInt8(challenge.count), challenge[0]]) }
+        func verify(_ answer: Data) throws {
+            guard answer.count == 40 else { throw PassportError.noDocument }
+        }
+    }
+
+    @MainActor @Test func `The document reader opens a document and reads a file`() async throws {
+        try await withVirtualField { field in
+            try await AppConfiguration.$scoped.withValue(Self.configuration) {
+                field.tags.bring(VirtualTagExamples.document)
+                let reader = PassportReader(keys: Keys())
+                let file = try await reader.readFile(0x011E)
+                #expect(file == Data([0x60, 0x02, 0xAA, 0xBB]))
+            }
+            try await field.untilIdle()
+        }
+    }
+
+    @Test func `The plugin reads the message of a tag by its handle`() async throws {
+        try await withVirtualField { field in
+            field.tags.bring(VirtualTagExamples.ntag213)
+            let (answers, answer) = AsyncStream<String>.makeStream()
+            let plugin = NfcPlugin()
+            plugin.onDiscovered = { [unowned plugin] tag in
+                guard let handle = tag["handle"] as? String else { return answer.finish() }
+                plugin.read(handle) { result in
+                    let records = result["records"] as? [[String: Any]]
+                    answer.yield("\(records?.count ?? 0) \(result["writable"] as? Bool ?? false)")
+                    plugin.transceive(handle, Data([0x30, 4])) { result in
+                        answer.yield("\((result["data"] as? Data)?.count ?? 0)")
+                        answer.finish()
+                        plugin.session?.invalidate()
+                    }
+                }
+            }
+            plugin.startSession(options: ["iso14443"])
+            var seen: [String] = []
+            for await text in answers { seen.append(text) }
+            #expect(seen == ["1 true", "16"])
+            try await field.untilIdle()
+        }
+    }
+}
