@@ -125,13 +125,16 @@ extension Type5Tag {
             hasControls: false,
             specification: "NFC Forum T5T 1.0, 4.4"
         )
+        // What comes in front of a message is short; where it is not, larger pieces take less time.
+        var piece = Self.firstReadLength
         while true {
             switch try walk.advance(in: memory) {
             case .found(let found):
                 layout = found
                 return found
             case .read(let address):
-                try await fetch(address..<min(areaEnd, address + Self.firstReadLength))
+                try await fetch(address..<min(areaEnd, address + piece))
+                piece = min(2 * piece, Self.maximumBlocksPerRead * blockSize)
             }
         }
     }
@@ -144,7 +147,8 @@ extension Type5Tag {
         guard container.isReadable else {
             throw TagError(.refused, "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2).")
         }
-        areaEnd = container.area.upperBound
+        // Block addresses have two octets at most.
+        areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
         // Right sizes leave out the container's octets: a power of two is the whole memory.
         let length = container.areaLength
         if let known = Type5Product.memorySize(target) {
