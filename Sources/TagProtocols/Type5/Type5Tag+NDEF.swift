@@ -72,15 +72,15 @@ extension Type5Tag {
         first[1] = container.readOnly.octets[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
-        // The container, and with it the ban on writing, can't be changed back. Products such as ST25DV lock no other
-        // blocks.
+        // The container, and with it the ban on writing, can't be changed back. ST25DV and its like lock no
+        // blocks but 0 and 1.
         let containerBlocks = (container.octets.count + blockSize - 1) / blockSize
         for block in 0..<containerBlocks { try await lock(block: block) }
         for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
             do throws(TagError) {
                 try await lock(block: block)
             } catch {
-                guard error.code == .updateFailed, block == containerBlocks else { throw error }
+                guard error.code == .updateFailed, block <= max(2, containerBlocks) else { throw error }
                 break
             }
         }

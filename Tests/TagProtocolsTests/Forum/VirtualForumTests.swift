@@ -47,6 +47,8 @@ import VirtualTags
             )
             let link = try #require(field.link(for: .nfcA))
             try await exercise(field) {
+                field.switchCarrier(false)
+                field.switchCarrier(true)
                 let target = try #require(try await NFCAActivation(link: link).activateAll(waking: true).first)
                 return try #require(makeForumTag(for: target, link: link))
             }
