@@ -13,7 +13,6 @@ extension Type1Tag {
 
     /// Reads all of the static memory: RALL (NFC Forum T1T 1.2, 5.4).
     func readStaticMemory() async throws(TagError) {
-        guard memory[octet: Self.staticSize - 1] == nil else { return }
         let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
         guard answer[0] == target?.headerROM0, Array(answer[2..<6]) == target?.uid else {
             throw TagError(.badAnswer, "RALL gives another header or UID than RID (NFC Forum T1T 1.2, 5.4).")
@@ -21,17 +20,23 @@ extension Type1Tag {
         memory.store(answer[2...], at: 0)
     }
 
-    /// Reads those blocks of a range of octets that have not been read.
+    /// Reads those blocks of a range of octets of which an octet is not known.
+    ///
+    /// - Throws: ``TagError`` with `lengthOverrun` when a tag with static memory alone does not have them.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
-        try await readStaticMemory()
-        let blocks =
-            addresses.lowerBound / Self.blockSize..<(addresses.upperBound + Self.blockSize - 1) / Self.blockSize
-        var wanted = blocks.filter { memory[octet: $0 * Self.blockSize] == nil }
-        guard !isStatic else {
-            guard wanted.isEmpty else {
-                throw TagError(.lengthOverrun, "The data area goes beyond the static memory (NFC Forum T1T 1.2, 4.2).")
-            }
-            return
+        try await prepare()
+        let size = Self.blockSize
+        let blocks = addresses.lowerBound / size..<(addresses.upperBound + size - 1) / size
+        func unknown() -> [Int] {
+            blocks.filter { block in (block * size..<(block + 1) * size).contains { memory[octet: $0] == nil } }
+        }
+        var wanted = unknown()
+        if !wanted.isEmpty, isStatic || memory[octet: 0] == nil {
+            try await readStaticMemory()
+            wanted = unknown()
+        }
+        guard wanted.isEmpty || !isStatic, addresses.upperBound <= Self.maximumSize else {
+            throw TagError(.lengthOverrun, "The data area goes beyond the memory (NFC Forum T1T 1.2, 4.2).")
         }
         let perSegment = Self.segmentSize / Self.blockSize
         while let first = wanted.first {

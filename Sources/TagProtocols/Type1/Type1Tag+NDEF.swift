@@ -87,7 +87,7 @@ extension Type1Tag {
             ]
         default: throw TagError(.unsupported, "Only Topaz 96 and Topaz 512 can be formatted.")
         }
-        try await readStaticMemory()
+        try await fetch(0..<Self.staticSize)
         if let present = try? container(), !present.isWritable {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1).")
         }
@@ -140,7 +140,7 @@ extension Type1Tag {
                 "HR0 is not 1x: no NDEF (NFC Forum T1T 1.2, 5.3)."
             )
         }
-        try await readStaticMemory()
+        try await fetch(0..<Self.staticSize)
         let container = try container()
         guard container.isReadable else {
             throw TagError(.refused, "The capability container does not grant reading (NFC Forum T1T 1.2, 6.1).")

@@ -5,6 +5,8 @@ import TagLink
 extension Type5Tag {
     /// How many blocks one READ MULTIPLE BLOCKS asks for at most. Tags with a limit have this one.
     static let maximumBlocksPerRead = 32
+    /// How many blocks can be addressed.
+    static let maximumBlockCount = 65536
     /// How many octets the first read brings: the container, a TLV and the start of a short message.
     static let firstReadLength = 16
 
@@ -35,7 +37,7 @@ extension Type5Tag {
             )
         }
         blockSize = octets.count / count
-        memory = TLVMemory(unitSize: blockSize, limit: 65536 * blockSize)
+        memory = TLVMemory(unitSize: blockSize, limit: Self.maximumBlockCount * blockSize)
         memory.store(octets, at: 0)
     }
 

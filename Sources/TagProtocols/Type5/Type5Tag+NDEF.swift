@@ -72,15 +72,15 @@ extension Type5Tag {
         first[1] = container.readOnly.octets[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
-        // The container, and with it the ban on writing, can't be changed back. Products such as ST25DV lock no other
-        // blocks.
+        // The container, and with it the ban on writing, can't be changed back. ST25DV and its like lock no
+        // blocks but 0 and 1.
         let containerBlocks = (container.octets.count + blockSize - 1) / blockSize
         for block in 0..<containerBlocks { try await lock(block: block) }
         for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
             do throws(TagError) {
                 try await lock(block: block)
             } catch {
-                guard error.code == .updateFailed, block == containerBlocks else { throw error }
+                guard error.code == .updateFailed, block <= max(2, containerBlocks) else { throw error }
                 break
             }
         }
@@ -125,13 +125,16 @@ extension Type5Tag {
             hasControls: false,
             specification: "NFC Forum T5T 1.0, 4.4"
         )
+        // What comes in front of a message is short; where it is not, larger pieces take less time.
+        var piece = Self.firstReadLength
         while true {
             switch try walk.advance(in: memory) {
             case .found(let found):
                 layout = found
                 return found
             case .read(let address):
-                try await fetch(address..<min(areaEnd, address + Self.firstReadLength))
+                try await fetch(address..<min(areaEnd, address + piece))
+                piece = min(2 * piece, Self.maximumBlocksPerRead * blockSize)
             }
         }
     }
@@ -144,7 +147,8 @@ extension Type5Tag {
         guard container.isReadable else {
             throw TagError(.refused, "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2).")
         }
-        areaEnd = container.area.upperBound
+        // Block addresses have two octets at most.
+        areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
         // Right sizes leave out the container's octets: a power of two is the whole memory.
         let length = container.areaLength
         if let known = Type5Product.memorySize(target) {

@@ -196,7 +196,7 @@ private struct Nonsense: ModelResponder {
         let link = ModelField(ModelVicinity(memory: memory), .nfcV)
         let tag = Type5Tag(target: NFCVTarget(uid: link.tag.uid), link: link, isAlone: true)
         await #expect(throws: TagError(.noMessageTLV, "")) { try await tag.detectNDEF() }
-        #expect(link.exchanges < 1100)
+        #expect(link.exchanges < 140)
     }
 
     @Test func `A container that promises 64 KB of a small memory ends with an error`() async {
@@ -283,5 +283,41 @@ private struct Nonsense: ModelResponder {
         #expect(link.tag.message(lengthSize: 4) == message(50000, seed: 5))
         link.reset()
         #expect(try await Type4Tag(link: ISODEP(link: link)).readNDEF() == message(50000, seed: 5))
+    }
+
+    @Test(arguments: [false, true]) func `A write that a Type 1 tag does not take is told, and the tag can be read`(
+        _ isLarge: Bool
+    ) async throws {
+        // Block 3 is locked, and RALL shows it; then it is locked behind the reader's back.
+        var model = ModelTopaz(message(50), isLarge: isLarge)
+        let link = ModelField(model, .nfcA)
+        let tag = Type1Tag(link: link)
+        _ = try await tag.detectNDEF()
+        link.change { $0.memory[112] |= 0x18 }
+        await #expect(throws: TagError(.updateFailed, "")) { try await tag.writeNDEF(message(50, seed: 9)) }
+        // The length is 0 by then.
+        #expect(try await tag.readNDEF().isEmpty)
+        model.memory[112] |= 0x18
+        let locked = ModelField(model, .nfcA)
+        await #expect(throws: TagError(.readOnly, "")) { try await Type1Tag(link: locked).writeNDEF(message(50)) }
+        #expect(locked.writes == 0)
+    }
+
+    @Test func `A data area beyond the last block address ends without a message`() async {
+        struct Endless: ModelResponder {
+            mutating func respond(_ frame: Frame) -> ModelAnswer {
+                let isLong = frame.bytes[1] == 0x33
+                let count = Int(frame.bytes[isLong ? 4 : 3]) + 1
+                var octets = [UInt8](repeating: 0, count: count * 4)
+                if frame.bytes[2] == 0, !isLong {
+                    octets.replaceSubrange(0..<8, with: [0xE2, 0x40, 0, 1, 0, 0, 255, 255])
+                }
+                return ModelAnswer(frame: Frame([0] + octets))
+            }
+        }
+        let link = ModelField(Endless(), .nfcV)
+        let tag = Type5Tag(target: NFCVTarget(uid: octets("e0fe000000112233")), link: link, isAlone: true)
+        await #expect(throws: TagError(.noMessageTLV, "")) { try await tag.detectNDEF() }
+        #expect(link.exchanges < 2100)
     }
 }
