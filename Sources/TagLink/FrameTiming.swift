@@ -29,6 +29,16 @@ public struct FrameTiming: Sendable {
         }
     }
 
+    /// The delay from the end of a request to the start of its answer: longer for the polling of NFC-F, whose first slot
+    /// begins 2.417 ms after it (NFC Forum Digital 2.3, 8.6.3).
+    @inlinable
+    public func answerDelay(after request: Frame) -> Airtime {
+        if technology == .nfcF, request.bytes.count == 6, request.bytes[1] == 0x00 {
+            return Airtime(carrierPeriods: 64 * 512)
+        }
+        return answerDelay
+    }
+
     /// The delay from the end of the answer to the reader's next frame.
     @inlinable
     public var nextRequestDelay: Airtime {

@@ -52,7 +52,7 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
         airtime += timing.request(request)
         if let response {
             bytesOnAir += response.byteCountOnAir
-            airtime += timing.answerDelay + timing.response(response) + timing.nextRequestDelay
+            airtime += timing.answerDelay(after: request) + timing.response(response) + timing.nextRequestDelay
             self.tagWorkTime += tagWorkTime
         } else {
             airtime += timeout

@@ -44,6 +44,13 @@ import Testing
             expected: 4670
         ),
         Case(
+            name: "Polling of a FeliCa tag",
+            technology: .nfcF,
+            request: Frame([0x06, 0x00, 0x12, 0xFC, 0x00, 0x00]),
+            response: Frame([UInt8](repeating: 0, count: 18)),
+            expected: 4275
+        ),
+        Case(
             name: "CHECK of one FeliCa block",
             technology: .nfcF,
             request: Frame([UInt8](repeating: 0, count: 16)),

@@ -7,7 +7,7 @@ import VirtualTags
 struct TagBench {
     private let field = VirtualField()
     private let link: any FrameLink
-    private let target: NFCATarget
+    private let uid: [UInt8]
     /// The tag from the reader's side.
     let tag: any ForumTag
     /// What activation cost.
@@ -20,18 +20,40 @@ struct TagBench {
             throw CommandFailure(.refused, "unsupported", "The virtual field doesn't have the tag's technology yet.")
         }
         self.link = link
+        uid = virtualTag.identifier
         do throws(TagError) {
-            guard let target = try await NFCAActivation(link: link).activateAll().last else {
-                throw TagError(.tagLost, "The tag of the image does not answer.")
-            }
-            self.target = target
+            tag = try await Self.activate(over: link)
+            try await tag.prepare()
             activation = link.statistics
-            guard let tag = makeForumTag(for: target, link: link) else {
-                throw TagError(.unsupported, "The image is of a \(target.kindName), which can't be read yet.")
-            }
-            self.tag = tag
         } catch {
             throw CommandFailure(error)
+        }
+    }
+
+    /// Finds the tag and makes the procedures of its type.
+    private static func activate(over link: any FrameLink) async throws(TagError) -> any ForumTag {
+        let silent = TagError(.tagLost, "The tag of the image does not answer.")
+        switch link.technology {
+        case .nfcA:
+            guard let target = try await NFCAActivation(link: link).activateAll().last else { throw silent }
+            if let tag = makeForumTag(for: target, link: link) { return tag }
+            throw TagError(.unsupported, "The image is of a \(target.kindName), which holds no NDEF.")
+        case .nfcB:
+            guard let target = try await NFCBActivation(link: link).findAll().last else { throw silent }
+            if let tag = makeForumTag(for: target, link: link) { return tag }
+            throw TagError(.unsupported, "The image is of a Type B card without ISO-DEP, which holds no NDEF.")
+        case .nfcF:
+            let polling = NFCFPolling(link: link)
+            guard let answer = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode).first else {
+                throw TagError(
+                    .noCapabilityContainer,
+                    "The tag does not have the NDEF system 12FC (NFC Forum T3T 1.0, 3.2)."
+                )
+            }
+            return makeForumTag(for: answer.target, link: link)
+        case .nfcV:
+            guard let target = try await NFCVInventory(link: link).findAll().last else { throw silent }
+            return makeForumTag(for: target, link: link, isAlone: true)
         }
     }
 
@@ -52,7 +74,7 @@ struct TagBench {
     ///
     /// - Returns: what was found, and the reason when it holds no NDEF.
     func read(product: String?) async throws(CommandFailure) -> (TagReport, TagError?) {
-        var report = TagReport(type: tag.type, product: product, uid: target.uid, activation: activation)
+        var report = TagReport(type: tag.type, product: product, uid: uid, activation: activation)
         do throws(TagError) {
             let detection = try await tag.detectNDEF()
             report.status = TagReport.Status(detection.access)
