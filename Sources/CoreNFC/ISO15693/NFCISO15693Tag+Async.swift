@@ -11,7 +11,7 @@ extension NFCISO15693Tag {
     /// - Returns: what follows the flags of the response.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func sendCustomCommand(commandConfiguration: NFCISO15693CustomCommandConfiguration) async throws -> Data {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             sendCustomCommand(commandConfiguration: commandConfiguration) { value, error in
                 continuation.resume(with: value, error)
             }
@@ -25,7 +25,7 @@ extension NFCISO15693Tag {
     /// - Returns: the blocks, joined.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func readMultipleBlock(readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration) async throws -> Data {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             readMultipleBlock(readConfiguration: readConfiguration) { value, error in
                 continuation.resume(with: value, error)
             }
@@ -37,7 +37,7 @@ extension NFCISO15693Tag {
     ///
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func stayQuiet() async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             stayQuiet { error in continuation.resume(with: error) }
         }
     }
@@ -50,7 +50,7 @@ extension NFCISO15693Tag {
     /// - Returns: the block, after its security status with the option flag.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func readSingleBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws -> Data {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             readSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
                 continuation.resume(with: data, error)
             }
@@ -69,7 +69,7 @@ extension NFCISO15693Tag {
         blockNumber: UInt8,
         dataBlock: Data
     ) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             writeSingleBlock(requestFlags: flags, blockNumber: blockNumber, dataBlock: dataBlock) { error in
                 continuation.resume(with: error)
             }
@@ -83,7 +83,7 @@ extension NFCISO15693Tag {
     ///   - blockNumber: the block, 0 to 255.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func lockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             lockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error) }
         }
     }
@@ -99,7 +99,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             readMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
                 continuation.resume(with: blocks, error)
             }
@@ -118,7 +118,7 @@ extension NFCISO15693Tag {
         blockRange: NSRange,
         dataBlocks: [Data]
     ) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             writeMultipleBlocks(requestFlags: flags, blockRange: blockRange, dataBlocks: dataBlocks) { error in
                 continuation.resume(with: error)
             }
@@ -130,7 +130,7 @@ extension NFCISO15693Tag {
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func select(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             select(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -140,7 +140,7 @@ extension NFCISO15693Tag {
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func resetToReady(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             resetToReady(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -152,7 +152,7 @@ extension NFCISO15693Tag {
     ///   - afi: the application family identifier.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func writeAFI(requestFlags flags: NFCISO15693RequestFlag, afi: UInt8) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             writeAFI(requestFlags: flags, afi: afi) { error in continuation.resume(with: error) }
         }
     }
@@ -162,7 +162,7 @@ extension NFCISO15693Tag {
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func lockAFI(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             lockAFI(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -174,7 +174,7 @@ extension NFCISO15693Tag {
     ///   - dsfid: the data storage format identifier.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func writeDSFID(requestFlags flags: NFCISO15693RequestFlag, dsfid: UInt8) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             writeDSFID(requestFlags: flags, dsfid: dsfid) { error in continuation.resume(with: error) }
         }
     }
@@ -185,7 +185,7 @@ extension NFCISO15693Tag {
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     @available(*, deprecated)
     public func lockDFSID(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             lockDFSID(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -195,7 +195,7 @@ extension NFCISO15693Tag {
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func lockDSFID(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             lockDSFID(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -207,7 +207,7 @@ extension NFCISO15693Tag {
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     @available(*, deprecated)
     public func getSystemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> (Int, Int, Int, Int, Int) {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             getSystemInfo(requestFlags: flags) { dsfid, afi, blockSize, blockCount, icReference, error in
                 continuation.resume(with: (dsfid, afi, blockSize, blockCount, icReference), error)
             }
@@ -220,7 +220,7 @@ extension NFCISO15693Tag {
     /// - Returns: the system information.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func systemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> NFCISO15693SystemInfo {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             __getSystemInfoAndUID(with: flags) { uid, dsfid, afi, blockSize, blockCount, icReference, error in
                 continuation.resume(
                     with: NFCISO15693SystemInfo(uid, dsfid, afi, blockSize, blockCount, icReference),
@@ -241,7 +241,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [NSNumber] {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             getMultipleBlockSecurityStatus(requestFlags: flags, blockRange: blockRange) { statuses, error in
                 continuation.resume(with: statuses, error)
             }
@@ -259,7 +259,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             __fastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
                 continuation.resume(with: blocks, error)
             }

@@ -23,7 +23,7 @@ extension NFCMiFareTag {
     /// - Returns: the answer.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func sendMiFareCommand(commandPacket command: Data) async throws -> Data {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             sendMiFareCommand(commandPacket: command) { data, error in continuation.resume(with: data, error) }
         }
     }
@@ -53,7 +53,7 @@ extension NFCMiFareTag {
     /// - Returns: the data and the status word of the answer.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             sendMiFareISO7816Command(apdu) { data, sw1, sw2, error in
                 continuation.resume(with: (data, sw1, sw2), error)
             }

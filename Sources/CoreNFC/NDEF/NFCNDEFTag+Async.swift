@@ -7,7 +7,7 @@ extension NFCNDEFTag {
     /// - Returns: the status, and the longest message that fits in octets (0 when NDEF is not supported).
     /// - Throws: `NFCReaderError` when the tag was lost or is not connected.
     public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             queryNDEFStatus { status, capacity, error in
                 if let error {
                     continuation.resume(throwing: error)
@@ -23,7 +23,7 @@ extension NFCNDEFTag {
     /// - Returns: the message.
     /// - Throws: `NFCReaderError` as the form with a completion handler.
     public func readNDEF() async throws -> NFCNDEFMessage {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             readNDEF { message, error in
                 if let message {
                     continuation.resume(returning: message)
@@ -41,7 +41,7 @@ extension NFCNDEFTag {
     /// - Parameter ndefMessage: the message.
     /// - Throws: `NFCReaderError` as the form with a completion handler.
     public func writeNDEF(_ ndefMessage: NFCNDEFMessage) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             writeNDEF(ndefMessage) { error in continuation.resume(with: error) }
         }
     }
@@ -50,19 +50,8 @@ extension NFCNDEFTag {
     ///
     /// - Throws: `NFCReaderError` as the form with a completion handler.
     public func writeLock() async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             writeLock { error in continuation.resume(with: error) }
-        }
-    }
-}
-
-extension CheckedContinuation<Void, any Error> {
-    /// Resumes as a completion handler that is given an error or nothing.
-    func resume(with error: (any Error)?) {
-        if let error {
-            resume(throwing: error)
-        } else {
-            resume()
         }
     }
 }

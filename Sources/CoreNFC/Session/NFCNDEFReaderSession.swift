@@ -64,7 +64,7 @@ open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
     /// - Parameter tag: a tag that this session found last.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func connect(to tag: any NFCNDEFTag) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             connect(to: tag) { error in continuation.resume(with: error) }
         }
     }

@@ -105,7 +105,7 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
     /// - Parameter tag: a tag that this session found last; the object inside counts, not the value around it.
     /// - Throws: ``NFCReaderError`` as the form with a completion handler.
     public func connect(to tag: NFCTag) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { continuation in
             connect(to: tag) { error in continuation.resume(with: error) }
         }
     }

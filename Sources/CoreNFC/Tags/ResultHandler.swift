@@ -35,14 +35,3 @@ struct ErrorHandler: @unchecked Sendable {
         handler(error)
     }
 }
-
-extension CheckedContinuation where E == any Error {
-    /// Resumes as a completion handler that is given a value and an error or nil.
-    func resume(with value: sending T, _ error: (any Error)?) {
-        if let error {
-            resume(throwing: error)
-        } else {
-            resume(returning: value)
-        }
-    }
-}
