@@ -24,6 +24,17 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(
+            name: "command-benchmark",
+            dependencies: [
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "TagLink", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            path: "Sources/CommandBenchmark",
+            swiftSettings: strict
+        ),
+        .executableTarget(
             name: "scan-benchmark",
             dependencies: [
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
