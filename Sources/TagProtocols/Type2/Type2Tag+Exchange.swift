@@ -122,9 +122,10 @@ extension Type2Tag {
             }
             do throws(LinkError) {
                 let number = Frame([UInt8(wanted), 0, 0, 0])
-                _ = try await link.transceive(number, timeout: Self.passiveAcknowledgeTime)
+                let answer = try await link.transceive(number, timeout: Self.passiveAcknowledgeTime)
                 isActive = false
-                break
+                // NAK 1: the number arrived damaged, which says nothing of the sector.
+                guard answer.nibble == 1 else { break }
             } catch {
                 if error.code == .timeout {
                     sector = wanted
