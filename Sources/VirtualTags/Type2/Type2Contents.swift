@@ -41,9 +41,12 @@ public struct Type2Contents: Sendable, Hashable {
         memory.replaceSubrange(0..<head.count, with: head)
     }
 
-    /// A UID of NXP's, with random octets.
+    /// A UID of NXP's, with random octets. The fourth, with which the second part of the UID begins, is never 88, which
+    /// is the cascade tag (ISO/IEC 14443-3, 6.5.4).
     public static func randomUID(using generator: inout some RandomNumberGenerator) -> [UInt8] {
-        [0x04] + (0..<6).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        var uid = [0x04] + (0..<6).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        if uid[3] == 0x88 { uid[3] = 0x08 }
+        return uid
     }
 
     /// The UID and its check octets as they are in the first nine octets of the memory (ISO/IEC 14443-3, 6.5.4).
