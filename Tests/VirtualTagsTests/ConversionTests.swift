@@ -19,10 +19,10 @@ import VirtualTags
             try Files.images().first { String(decoding: $0, as: UTF8.self).contains("NTAG I2C 1K") }
         )
         var image = try TagImage(parsing: line)
-        #expect(image.contents.memory.count == 231 * 4)
-        let tag = Type2Tag(image.contents)
+        #expect(image.contents.type2?.memory.count == 231 * 4)
+        let tag = Type2Tag(try #require(image.contents.type2))
         #expect(tag.contents.memory.count == 234 * 4)
-        image.contents = tag.contents
+        image.contents = .type2(tag.contents)
         #expect(image.encoded() == line)
     }
 

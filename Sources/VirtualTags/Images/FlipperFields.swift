@@ -2,6 +2,9 @@
 
 /// The `Key: value` lines of a Flipper file, each with its number for messages.
 struct FlipperFields {
+    /// The longest line: the data of 256 blocks of 32 octets.
+    private static let maximumLineLength = 1 << 15
+
     private(set) var lines: [FlipperDump.Line] = []
     private var values: [String: (value: ArraySlice<UInt8>, line: Int)] = [:]
 
@@ -14,7 +17,7 @@ struct FlipperFields {
                 lines.append(FlipperDump.Line(text: Array(line)))
                 continue
             }
-            guard let colon = content.firstIndex(of: UInt8(ascii: ":")), content.count <= 1024,
+            guard let colon = content.firstIndex(of: UInt8(ascii: ":")), content.count <= Self.maximumLineLength,
                 let key = String(validating: content[..<colon], as: UTF8.self)
             else {
                 throw TagImageError(.malformed, "The line is not a key, a colon and a value.", line: number)
@@ -81,6 +84,16 @@ struct FlipperFields {
             )
         }
         return number
+    }
+
+    /// A true or false, or nil when the line is missing.
+    func flag(_ key: String) throws(TagImageError) -> Bool? {
+        guard let field = values[key] else { return nil }
+        switch String(validating: field.value, as: UTF8.self) {
+        case "true": return true
+        case "false": return false
+        default: throw TagImageError(.malformed, "\(key) is neither true nor false.", line: field.line)
+        }
     }
 
     /// Octets separated by spaces.

@@ -70,6 +70,41 @@ struct JSONFields {
         return numbers
     }
 
+    /// An array of any length of whole numbers, or nil when the key is missing or null.
+    func list(_ key: String, upTo limit: Int) throws(TagImageError) -> [Int]? {
+        guard hasValue(key), let member = member(key) else { return nil }
+        if member.text.filter({ ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == Array("[]".utf8) { return [] }
+        let commas = member.text.reduce(0) { $0 + ($1 == UInt8(ascii: ",") ? 1 : 0) }
+        return try numbers(key, count: commas + 1, upTo: limit)
+    }
+
+    /// A true or false, or nil when the key is missing or null.
+    func flag(_ key: String) throws(TagImageError) -> Bool? {
+        guard hasValue(key), let member = member(key) else { return nil }
+        switch member.text {
+        case Array("true".utf8): return true
+        case Array("false".utf8): return false
+        default: throw TagImageError(.malformed, "\"\(key)\" is neither true nor false.", line: member.line)
+        }
+    }
+
+    /// The members of an object whose values are strings.
+    func strings(_ key: String) throws(TagImageError) -> [(key: String, value: String)] {
+        guard let member = member(key) else { throw TagImageError(.missingField, "\"\(key)\" is missing.") }
+        var scanner = JSONScanner(member.text)
+        var strings: [(key: String, value: String)] = []
+        for inner in (try? scanner.members()) ?? [] {
+            guard let text = JSONScanner.string(inner.text) else {
+                throw TagImageError(.malformed, "\"\(inner.key)\" is not a string.", line: member.line)
+            }
+            strings.append((inner.key, text))
+        }
+        guard !strings.isEmpty else {
+            throw TagImageError(.malformed, "\"\(key)\" is not an object with members.", line: member.line)
+        }
+        return strings
+    }
+
     private static func number(_ text: ArraySlice<UInt8>) -> Int? {
         let digits = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return String(validating: digits, as: UTF8.self).flatMap { Int($0) }

@@ -29,13 +29,14 @@ public struct TagImage: Sendable {
     public let format: Format
 
     /// What the tag holds.
-    public var contents: Type2Contents
+    public var contents: TagContents
 
     /// The text that the image was read from.
     private let source: Source?
 
     private enum Source: Sendable {
         case flipper(FlipperDump)
+        case flipperTag(FlipperTagDump)
         case json(JSONImage)
     }
 
@@ -57,9 +58,14 @@ public struct TagImage: Sendable {
         self.format = format
         switch format {
         case .flipper:
-            let dump = try FlipperDump(parsing: bytes)
-            source = .flipper(dump)
-            contents = dump.contents
+            if let dump = try FlipperTagDump(parsing: bytes) {
+                source = .flipperTag(dump)
+                contents = dump.contents
+            } else {
+                let dump = try FlipperDump(parsing: bytes)
+                source = .flipper(dump)
+                contents = .type2(dump.contents)
+            }
         case .json:
             let image = try JSONImage(parsing: bytes)
             source = .json(image)
@@ -71,11 +77,20 @@ public struct TagImage: Sendable {
     ///
     /// - Parameters:
     ///   - contents: what the tag holds.
+    ///   - format: the format to write, where ``Format/canHold(_:)`` says that it can.
+    public init(_ contents: TagContents, format: Format = .json) {
+        self.contents = contents
+        self.format = format.canHold(contents) ? format : .json
+        source = nil
+    }
+
+    /// Creates an image of a Type 2 tag.
+    ///
+    /// - Parameters:
+    ///   - contents: what the tag holds.
     ///   - format: the format to write.
     public init(_ contents: Type2Contents, format: Format = .json) {
-        self.contents = contents
-        self.format = format
-        source = nil
+        self.init(.type2(contents), format: format)
     }
 
     /// Finds the format from the first octets.
@@ -88,26 +103,26 @@ public struct TagImage: Sendable {
         }
     }
 
-    /// The NFC Forum platform of the tag: 2.
-    public var tagType: Int { 2 }
+    /// The NFC Forum platform of the tag, 1 to 5.
+    public var tagType: Int { contents.tagType }
 
     /// The product's name, such as `NTAG215`.
-    public var product: String { contents.product.name }
+    public var product: String { contents.product }
 
     /// The UID.
     public var uid: [UInt8] { contents.uid }
 
     /// A virtual tag that holds what the image holds.
     public func makeTag() -> any VirtualTag {
-        Type2Tag(contents)
+        contents.makeTag()
     }
 
     /// Takes over what a tag holds now.
     ///
     /// - Parameter tag: the tag that ``makeTag()`` made; a tag of another kind changes nothing.
     public mutating func update(from tag: any VirtualTag) {
-        guard let tag = tag as? Type2Tag, tag.product == contents.product else { return }
-        contents = tag.contents
+        guard let now = TagContents(of: tag), now.tagType == tagType, now.product == product else { return }
+        contents = now
     }
 
     /// The image as a file of its format, as it is now.
@@ -116,18 +131,38 @@ public struct TagImage: Sendable {
     public func encoded() -> [UInt8] {
         switch source {
         case .flipper(let dump): dump.encoded(trimmed(to: dump.contents))
+        case .flipperTag(let dump): dump.encoded(contents)
         case .json(let image): image.encoded(trimmed(to: image.contents))
         case nil:
-            switch format {
-            case .flipper: FlipperDump.encoded(new: contents)
-            case .json: JSONImage.encoded(new: contents)
+            switch (format, contents) {
+            case (.flipper, .type2(let contents)): FlipperDump.encoded(new: contents)
+            default: JSONImage.encoded(new: contents)
             }
         }
     }
 
+    /// What the tag holds, without the pages that the file does not have.
+    private func trimmed(to original: TagContents) -> TagContents {
+        switch (contents, original) {
+        case (.type2(let contents), .type2(let original)): .type2(Self.trimmed(contents, to: original))
+        default: contents
+        }
+    }
+
     private func trimmed(to original: Type2Contents) -> Type2Contents {
+        contents.type2.map { Self.trimmed($0, to: original) } ?? original
+    }
+
+    private static func trimmed(_ contents: Type2Contents, to original: Type2Contents) -> Type2Contents {
         var trimmed = contents
         trimmed.memory.removeLast(max(0, contents.memory.count - original.memory.count))
         return trimmed
+    }
+}
+
+extension TagImage.Format {
+    /// Whether a new file of the format can hold a tag without loss. Files that were read can be changed in any format.
+    public func canHold(_ contents: TagContents) -> Bool {
+        self == .json || contents.type2 != nil
     }
 }

@@ -205,7 +205,7 @@ struct FeliCaLiteSChip: FeliCaChip {
     /// What is wrong with the lists, if anything.
     private static func check(_ list: FeliCaBlockList, services: [UInt16], limit: Int) -> FeliCaStatus? {
         guard list.services.count == 1 else { return .serviceCount }
-        guard (1...limit).contains(list.elements.count) else { return .blockCount }
+        guard !list.elements.isEmpty, list.elements.count <= limit else { return .blockCount }
         guard services.contains(list.services[0]) else { return .unknownService }
         for (position, element) in list.elements.enumerated() {
             guard element.service == 0 else { return .block(position, .serviceOrder) }

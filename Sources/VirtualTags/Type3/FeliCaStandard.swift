@@ -178,7 +178,7 @@ struct FeliCaStandardChip: FeliCaChip {
     /// What is wrong with the lists, if anything.
     private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) -> FeliCaStatus? {
         guard (1...16).contains(list.services.count) else { return .serviceCount }
-        guard (1...limit).contains(list.elements.count) else { return .blockCount }
+        guard !list.elements.isEmpty, list.elements.count <= limit else { return .blockCount }
         for code in list.services where !system.files.contains(where: { $0.serviceCodes.contains(code) }) {
             return .unknownService
         }

@@ -7,6 +7,8 @@ struct ImageFile {
     private let path: String
     private let hasSeveral: Bool
     private let image: TagImage
+    /// What the Type 2 tag holds.
+    let contents: Type2Contents
 
     /// Reads an image.
     ///
@@ -29,17 +31,19 @@ struct ImageFile {
         }
         do throws(TagImageError) {
             image = try TagImage(parsing: [UInt8](chosen ?? data))
+            guard let type2 = image.contents.type2 else {
+                throw TagImageError(.unsupported, "A tag of type T\(image.tagType)T is not supported yet.")
+            }
+            contents = type2
         } catch {
             let place = error.line.map { "line \($0): " } ?? ""
             throw CommandFailure(.refused, error.code.description, "\(path): \(place)\(error.reason)")
         }
     }
 
-    var contents: Type2Contents { image.contents }
-
     var product: String { image.product }
 
-    func makeTag() -> Type2Tag { Type2Tag(image.contents) }
+    func makeTag() -> Type2Tag { Type2Tag(contents) }
 
     /// Makes sure, before any work is done, that the image may be saved.
     func checkTarget(_ out: String?) throws(CommandFailure) {
@@ -55,7 +59,7 @@ struct ImageFile {
     func save(_ contents: Type2Contents, to out: String?) throws(CommandFailure) {
         let format = out.flatMap { TagImage.Format(path: $0) } ?? image.format
         var changed = format == image.format ? image : TagImage(contents, format: format)
-        changed.contents = contents
+        changed.contents = .type2(contents)
         try Self.save(changed, to: out ?? path)
     }
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A file of a MIFARE DESFire application.
+public struct DESFireFile: Sendable, Hashable {
+    /// What kind of file it is, and what it holds.
+    public enum Kind: Sendable, Hashable {
+        case standard([UInt8])
+        /// What is written takes effect with COMMIT TRANSACTION.
+        case backup([UInt8])
+        case value(lower: Int32, upper: Int32, current: Int32, limitedCredit: Bool)
+        /// Records of `size` octets, oldest first, `maximum` at most.
+        case linearRecords(size: Int, maximum: Int, records: [UInt8])
+        /// As linear records, but the newest replaces the oldest.
+        case cyclicRecords(size: Int, maximum: Int, records: [UInt8])
+    }
+
+    /// The file's number, 0 to 31.
+    public var number: UInt8
+    /// The identifier of ISO/IEC 7816-4, or nil when the file has none.
+    public var isoIdentifier: UInt16?
+    /// How data are protected on their way: 00 plain, 01 with a code, 03 encrypted.
+    public var communication: UInt8
+    /// The keys that may read, write, do both, and change the rights, four bits each from the highest; E is everybody,
+    /// F nobody.
+    public var accessRights: UInt16
+    /// What kind of file it is, and what it holds.
+    public var kind: Kind
+
+    /// Creates a file.
+    public init(
+        number: UInt8,
+        isoIdentifier: UInt16? = nil,
+        communication: UInt8 = 0,
+        accessRights: UInt16,
+        kind: Kind
+    ) {
+        self.number = number
+        self.isoIdentifier = isoIdentifier
+        self.communication = communication
+        self.accessRights = accessRights
+        self.kind = kind
+    }
+
+    /// The octets of a data file; nil for values and records.
+    public var data: [UInt8]? {
+        switch kind {
+        case .standard(let data), .backup(let data): data
+        default: nil
+        }
+    }
+}
+
+/// An application of a MIFARE DESFire.
+public struct DESFireApplication: Sendable, Hashable {
+    /// The AID, a number of 24 bits.
+    public var identifier: UInt32
+    /// The key settings: bit 1 free listing, bit 2 free creation and deletion of files.
+    public var keySettings: UInt8
+    /// The number of keys in the lower four bits; ISO identifiers and the kind of keys in the upper ones.
+    public var keyCount: UInt8
+    /// The versions of the keys.
+    public var keyVersions: [UInt8]
+    /// The file identifier of ISO/IEC 7816-4 as a dedicated file.
+    public var isoIdentifier: UInt16?
+    /// The name as a dedicated file.
+    public var name: [UInt8]?
+    /// The files.
+    public var files: [DESFireFile]
+
+    /// Creates an application.
+    public init(
+        identifier: UInt32,
+        keySettings: UInt8 = 0x0F,
+        keyCount: UInt8 = 0x21,
+        keyVersions: [UInt8]? = nil,
+        isoIdentifier: UInt16? = nil,
+        name: [UInt8]? = nil,
+        files: [DESFireFile] = []
+    ) {
+        self.identifier = identifier
+        self.keySettings = keySettings
+        self.keyCount = keyCount
+        self.keyVersions = keyVersions ?? Array(repeating: 0, count: Int(keyCount & 0x0F))
+        self.isoIdentifier = isoIdentifier
+        self.name = name
+        self.files = files
+    }
+
+    /// The NDEF application (NXP AN11004): the capability container in file 01, the NDEF file in file 02.
+    ///
+    /// - Parameters:
+    ///   - container: the capability container.
+    ///   - ndef: the NDEF file with its length field.
+    public static func ndef(container: [UInt8], ndef: [UInt8]) -> DESFireApplication {
+        DESFireApplication(
+            identifier: 0x00_0001,
+            isoIdentifier: 0xE110,
+            name: [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01],
+            files: [
+                DESFireFile(number: 1, isoIdentifier: 0xE103, accessRights: 0xE000, kind: .standard(container)),
+                DESFireFile(number: 2, isoIdentifier: 0xE104, accessRights: 0xEEE0, kind: .standard(ndef)),
+            ]
+        )
+    }
+}
+
+/// Everything that a MIFARE DESFire keeps without power, but for its keys.
+public struct DESFireContents: Sendable, Hashable {
+    /// How much memory a card has.
+    public enum Size: UInt8, Sendable, Hashable, CaseIterable {
+        case kilobytes2 = 0x16
+        case kilobytes4 = 0x18
+        case kilobytes8 = 0x1A
+
+        /// How many octets of files there is room for.
+        var octets: Int {
+            switch self {
+            case .kilobytes2: 2272
+            case .kilobytes4: 4832
+            case .kilobytes8: 7936
+            }
+        }
+    }
+
+    /// The UID, 7 octets.
+    public var uid: [UInt8]
+    /// The three parts of GET VERSION: hardware 7 octets, software 7, production 14 with the UID.
+    public var version: [UInt8]
+    /// The settings of the card's master key.
+    public var keySettings: UInt8 = 0x0F
+    /// The version of the card's master key.
+    public var keyVersion: UInt8 = 0x00
+    /// The applications.
+    public var applications: [DESFireApplication]
+
+    /// Creates the contents of a MIFARE DESFire EV1.
+    ///
+    /// - Parameters:
+    ///   - uid: the UID.
+    ///   - size: how much memory it has.
+    ///   - applications: the applications; none as delivered.
+    public init(
+        uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+        size: Size = .kilobytes4,
+        applications: [DESFireApplication] = []
+    ) {
+        self.uid = uid
+        self.applications = applications
+        version = [0x04, 0x01, 0x01, 0x01, 0x00, size.rawValue, 0x05]
+        version += [0x04, 0x01, 0x01, 0x01, 0x04, size.rawValue, 0x05]
+        version += uid + [0xBA, 0x54, 0x45, 0x72, 0x80, 0x23, 0x21]
+    }
+
+    /// How much memory the card has, by its version.
+    public var size: Size { Size(rawValue: version[5]) ?? .kilobytes8 }
+
+    /// How many octets are left. Files take whole units of 32 octets.
+    public var freeMemory: Int {
+        let used = applications.flatMap(\.files).reduce(0) { sum, file in
+            switch file.kind {
+            case .standard(let data): sum + (data.count + 31) / 32 * 32
+            case .backup(let data): sum + (data.count + 31) / 32 * 64
+            case .value: sum + 32
+            case .linearRecords(let size, let maximum, _), .cyclicRecords(let size, let maximum, _):
+                sum + (size * maximum + 31) / 32 * 32
+            }
+        }
+        return max(0, size.octets - used)
+    }
+}
+
+extension DESFireContents {
+    /// A card with an empty NDEF application, as NXP's tools make it.
+    ///
+    /// - Parameters:
+    ///   - uid: the UID.
+    ///   - size: how much memory it has; the NDEF file has 0800, 1000 or 1E00 octets.
+    public static func ndef(
+        uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+        size: Size = .kilobytes4
+    ) -> DESFireContents {
+        let octets =
+            switch size {
+            case .kilobytes2: 0x0800
+            case .kilobytes4: 0x1000
+            case .kilobytes8: 0x1E00
+            }
+        var container: [UInt8] = [0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04]
+        container += [UInt8(octets >> 8), UInt8(octets & 0xFF), 0x00, 0x00]
+        return DESFireContents(
+            uid: uid,
+            size: size,
+            applications: [.ndef(container: container, ndef: Array(repeating: 0, count: octets))]
+        )
+    }
+}

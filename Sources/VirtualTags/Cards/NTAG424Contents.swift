@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Everything that an NTAG 424 DNA keeps without power, but for its keys (NT4H2421Gx data sheet, 8.2).
+public struct NTAG424Contents: Sendable, Hashable {
+    /// A file, all of which are standard data files.
+    public struct File: Sendable, Hashable {
+        /// The number of native commands: 1, 2 or 3.
+        public var number: UInt8
+        /// The identifier of ISO/IEC 7816-4.
+        public var isoIdentifier: UInt16
+        /// How data are protected on their way: 00 plain, 01 with a code, 03 encrypted. Bit 6: secure dynamic messaging.
+        public var option: UInt8
+        /// The keys that may read, write, do both, and change the rights, four bits each from the highest; E is
+        /// everybody, F nobody.
+        public var accessRights: UInt16
+        /// The octets.
+        public var data: [UInt8]
+    }
+
+    /// The UID, 7 octets.
+    public var uid: [UInt8]
+    /// The three parts of GET VERSION: hardware 7 octets, software 7, production 14 with the UID.
+    public var version: [UInt8]
+    /// The capability container (E103), the NDEF file (E104) and the proprietary file (E105).
+    public var files: [File]
+    /// How often the NDEF file was read first after a selection, while messages are mirrored.
+    public var readCounter: UInt32 = 0
+    /// The answer to READ SIGNATURE, 56 octets; those of a virtual tag are zero unless given.
+    public var signature: [UInt8]
+
+    /// Creates a tag as it is delivered, with an empty NDEF file.
+    public init(uid: [UInt8] = [0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40]) {
+        self.uid = uid
+        version = [0x04, 0x04, 0x02, 0x30, 0x00, 0x11, 0x05, 0x04, 0x04, 0x02, 0x01, 0x02, 0x11, 0x05]
+        version += uid + [0xCF, 0x39, 0xD4, 0x49, 0x80, 0x34, 0x20]
+        signature = Array(repeating: 0, count: 56)
+        var container: [UInt8] = [0x00, 0x17, 0x20, 0x01, 0x00, 0x00, 0xFF]
+        container += [0x04, 0x06, 0xE1, 0x04, 0x01, 0x00, 0x00, 0x00, 0x05, 0x06, 0xE1, 0x05, 0x00, 0x80, 0x82, 0x83]
+        container += Array(repeating: 0, count: 9)
+        files = [
+            File(number: 1, isoIdentifier: 0xE103, option: 0x00, accessRights: 0xE000, data: container),
+            File(
+                number: 2,
+                isoIdentifier: 0xE104,
+                option: 0x00,
+                accessRights: 0xEEE0,
+                data: Array(repeating: 0, count: 256)
+            ),
+            File(
+                number: 3,
+                isoIdentifier: 0xE105,
+                option: 0x03,
+                accessRights: 0x2330,
+                data: [0x00, 0x7E] + Array(repeating: 0, count: 126)
+            ),
+        ]
+    }
+
+    /// The NDEF file, with its length field.
+    public var ndefFile: [UInt8] {
+        get { files[1].data }
+        set { files[1].data = newValue }
+    }
+}
+
+/// Secure dynamic messaging: what an NTAG 424 DNA puts into its NDEF file as it is read. It needs AES and plugs in from
+/// a module that has it; without it the file reads as it was written.
+public protocol MessageMirror: Sendable {
+    /// The NDEF file as a reader without a key sees it.
+    ///
+    /// - Parameters:
+    ///   - file: the NDEF file as it was written.
+    ///   - contents: the tag, with its UID and the counter that this reading has counted.
+    /// - Returns: as many octets.
+    func mirrored(_ file: [UInt8], contents: NTAG424Contents) -> [UInt8]
+}

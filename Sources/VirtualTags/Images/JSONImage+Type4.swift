@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension JSONImage {
+    /// Reads a Type 4 tag: `files` by their identifiers in hexadecimal, and the activation: `ats`, `atqa`, `sak`, or of a
+    /// Type 4B tag `application_data` and `protocol_info`, with the PUPI in `uid`.
+    ///
+    /// An image of a MIFARE DESFire holds its NDEF application and `get_version`, one of an NTAG 424 DNA its three files,
+    /// `read_counter` and `signature`.
+    static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
+        let name = try fields.text("product")
+        let files = try files(fields)
+        let kind: Type4Contents.Kind
+        switch name {
+        case "generic Type 4": kind = .ndef(files: files)
+        case "DESFire EV1": kind = .desfire(try desfire(fields, files))
+        case "NTAG 424 DNA": kind = .ntag424(try ntag424(fields, files))
+        default:
+            throw TagImageError(
+                .unsupported,
+                "A tag of product \(name) is not supported yet.",
+                line: fields.line("product")
+            )
+        }
+        return Type4Contents(frontEnd: try frontEnd(fields), kind: kind)
+    }
+
+    private static func frontEnd(_ fields: JSONFields) throws(TagImageError) -> Type4FrontEnd {
+        let uid = try fields.octets("uid", count: nil)
+        if fields.hasValue("protocol_info") {
+            guard uid.count == 4 else {
+                throw TagImageError(.malformed, "A PUPI has 4 octets, not \(uid.count).", line: fields.line("uid"))
+            }
+            return .nfcB(
+                pupi: uid,
+                applicationData: try fields.octets("application_data", count: 4),
+                protocolInfo: try fields.octets("protocol_info", count: 3)
+            )
+        }
+        guard [4, 7, 10].contains(uid.count) else {
+            throw TagImageError(.malformed, "A UID has 4, 7 or 10 octets, not \(uid.count).", line: fields.line("uid"))
+        }
+        let ats = try fields.octets("ats", count: nil)
+        guard let length = ats.first, Int(length) == ats.count, ats.count <= 254 else {
+            throw TagImageError(.malformed, "\"ats\" does not begin with its length.", line: fields.line("ats"))
+        }
+        let atqa = fields.hasValue("atqa") ? try fields.octets("atqa", count: 2) : [0x03, 0x44]
+        let sak = fields.hasValue("sak") ? try fields.octets("sak", count: 1)[0] : 0x20
+        return .nfcA(uid: uid, atqa: UInt16(atqa[0]) << 8 | UInt16(atqa[1]), sak: sak, ats: ats)
+    }
+
+    private static func files(_ fields: JSONFields) throws(TagImageError) -> [UInt16: [UInt8]] {
+        var files: [UInt16: [UInt8]] = [:]
+        for (key, text) in try fields.strings("files") {
+            guard let octets = [UInt8](hexadecimal: key.utf8), octets.count == 2,
+                let data = [UInt8](hexadecimal: text.utf8), data.count <= 0x1_0000
+            else {
+                throw TagImageError(
+                    .malformed,
+                    "File \"\(key)\" is not four digits with hexadecimal content.",
+                    line: fields.line("files")
+                )
+            }
+            files[UInt16(octets[0]) << 8 | UInt16(octets[1])] = data
+        }
+        return files
+    }
+
+    private static func missing(_ identifier: UInt16, _ fields: JSONFields) -> TagImageError {
+        let name = [UInt8(identifier >> 8), UInt8(identifier & 0xFF)].hexadecimalText
+        return TagImageError(.missingField, "File \"\(name)\" is missing.", line: fields.line("files"))
+    }
+
+    private static func desfire(
+        _ fields: JSONFields,
+        _ files: [UInt16: [UInt8]]
+    ) throws(TagImageError) -> DESFireContents {
+        guard let container = files[0xE103] else { throw missing(0xE103, fields) }
+        guard let ndef = files[0xE104] else { throw missing(0xE104, fields) }
+        let size = DESFireContents.Size.allCases.first { $0.octets >= ndef.count + container.count + 64 }
+        var contents = DESFireContents(
+            uid: try fields.octets("uid", count: 7),
+            size: size ?? .kilobytes8,
+            applications: [.ndef(container: container, ndef: ndef)]
+        )
+        if fields.hasValue("get_version") { contents.version = try fields.octets("get_version", count: 28) }
+        return contents
+    }
+
+    private static func ntag424(
+        _ fields: JSONFields,
+        _ files: [UInt16: [UInt8]]
+    ) throws(TagImageError) -> NTAG424Contents {
+        var contents = NTAG424Contents(uid: try fields.octets("uid", count: 7))
+        for index in contents.files.indices {
+            let identifier = contents.files[index].isoIdentifier
+            guard let data = files[identifier] else { throw missing(identifier, fields) }
+            guard data.count == contents.files[index].data.count else {
+                throw TagImageError(.inconsistent, "A file is not of the product's size.", line: fields.line("files"))
+            }
+            contents.files[index].data = data
+        }
+        if fields.hasValue("signature") { contents.signature = try fields.octets("signature", count: 56) }
+        contents.readCounter = UInt32(try fields.number("read_counter", in: 0...0xFF_FFFF) ?? 0)
+        return contents
+    }
+
+    // MARK: Writing
+
+    static func members(of contents: Type4Contents) -> [(String, String)] {
+        var members: [(String, String)] = []
+        switch contents.frontEnd {
+        case .nfcA(_, let atqa, let sak, let ats):
+            members.append(("ats", quoted(ats)))
+            members.append(("sak", quoted([sak])))
+            members.append(("atqa", quoted([UInt8(atqa >> 8), UInt8(atqa & 0xFF)])))
+        case .nfcB(_, let data, let info):
+            members.append(("application_data", quoted(data)))
+            members.append(("protocol_info", quoted(info)))
+        }
+        var files: [UInt16: [UInt8]] = [:]
+        switch contents.kind {
+        case .ndef(let all): files = all
+        case .desfire(let desfire):
+            for file in desfire.applications.first(where: { $0.isoIdentifier == 0xE110 })?.files ?? [] {
+                if let identifier = file.isoIdentifier, let data = file.data { files[identifier] = data }
+            }
+            members.append(("get_version", quoted(desfire.version)))
+        case .ntag424(let ntag424):
+            for file in ntag424.files { files[file.isoIdentifier] = file.data }
+            if ntag424.readCounter != 0 { members.append(("read_counter", String(ntag424.readCounter))) }
+            if ntag424.signature.contains(where: { $0 != 0 }) {
+                members.append(("signature", quoted(ntag424.signature)))
+            }
+        }
+        let texts = files.sorted { $0.key < $1.key }.map { identifier, data in
+            "\(quoted([UInt8(identifier >> 8), UInt8(identifier & 0xFF)])): \(quoted(data))"
+        }
+        return members + [("files", "{\(texts.joined(separator: ", "))}")]
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension JSONImage {
+    private static func unsupported(_ name: String, _ fields: JSONFields) -> TagImageError {
+        TagImageError(.unsupported, "A tag of product \(name) is not supported yet.", line: fields.line("product"))
+    }
+
+    private static func inconsistent(_ reason: String, _ key: String, _ fields: JSONFields) -> TagImageError {
+        TagImageError(.inconsistent, reason, line: fields.line(key))
+    }
+
+    // MARK: Type 1
+
+    /// Reads a Type 1 tag: `memory_hex`, and `hr` where it differs from the product's own. `uid` is checked.
+    static func type1(_ fields: JSONFields) throws(TagImageError) -> Type1Contents {
+        let name = try fields.text("product")
+        guard let product = Type1Product(named: name) else { throw unsupported(name, fields) }
+        let memory = try fields.octets("memory_hex", count: product.memorySize)
+        guard try fields.octets("uid", count: 7) == Array(memory.prefix(7)) else {
+            throw inconsistent("\"uid\" is not what the memory begins with.", "uid", fields)
+        }
+        let header = fields.hasValue("hr") ? try fields.octets("hr", count: 2) : nil
+        return Type1Contents(product, memory: memory, header: header)
+    }
+
+    static func members(of contents: Type1Contents) -> [(String, String)] {
+        let header = contents.header == contents.product.header ? [] : [("hr", quoted(contents.header))]
+        return [("memory_hex", quoted(contents.memory))] + header
+    }
+
+    // MARK: Type 3
+
+    /// Reads a Type 3 tag: `pmm`, `memory_hex` from the attribute information block on, and for FeliCa Lite-S what is not
+    /// as delivered: `register`, `id_extension`, `service_code`, `key_version`, `card_key`, `memory_configuration`,
+    /// `write_counter`.
+    static func type3(_ fields: JSONFields) throws(TagImageError) -> Type3Tag.Contents {
+        let name = try fields.text("product")
+        let idm = try fields.octets("uid", count: 8)
+        let pmm = try fields.octets("pmm", count: 8)
+        switch name {
+        case "FeliCa Lite-S":
+            var contents = FeliCaLiteSContents(idm: idm, pmm: pmm)
+            contents.userMemory = try fields.octets("memory_hex", count: 224)
+            for (key, path) in liteSBlocks where fields.hasValue(key) {
+                contents[keyPath: path] = try fields.octets(key, count: contents[keyPath: path].count)
+            }
+            contents.writeCounter = UInt32(try fields.number("write_counter", in: 0...0xFF_FFFF) ?? 0)
+            return .liteS(contents)
+        case "generic Type 3":
+            let memory = try fields.octets("memory_hex", count: nil)
+            guard memory.count % 16 == 0, (16...0x10_0000).contains(memory.count) else {
+                throw inconsistent("\(memory.count) octets are not whole blocks.", "memory_hex", fields)
+            }
+            return .standard(FeliCaStandardContents(idm: idm, pmm: pmm, systems: [FeliCaSystem(ndef: memory)]))
+        default:
+            throw unsupported(name, fields)
+        }
+    }
+
+    private static var liteSBlocks: [(String, WritableKeyPath<FeliCaLiteSContents, [UInt8]>)] {
+        [
+            ("register", \.register), ("id_extension", \.identifierExtension), ("service_code", \.serviceCode),
+            ("key_version", \.keyVersion), ("card_key", \.cardKey), ("memory_configuration", \.memoryConfiguration),
+        ]
+    }
+
+    static func members(of contents: Type3Tag.Contents) -> [(String, String)] {
+        switch contents {
+        case .liteS(let contents):
+            let blank = FeliCaLiteSContents(idm: contents.idm, pmm: contents.pmm)
+            var members = [("pmm", quoted(contents.pmm)), ("memory_hex", quoted(contents.userMemory))]
+            for (key, path) in liteSBlocks where contents[keyPath: path] != blank[keyPath: path] {
+                members.append((key, quoted(contents[keyPath: path])))
+            }
+            if contents.writeCounter != 0 { members.append(("write_counter", String(contents.writeCounter))) }
+            return members
+        case .standard(let contents):
+            let system = contents.systems.first { $0.code == 0x12FC }
+            return [
+                ("pmm", quoted(contents.pmm)), ("memory_hex", quoted(system?.files.first?.memory ?? [])),
+            ]
+        }
+    }
+
+    // MARK: Type 5
+
+    /// Reads a Type 5 tag: `memory_hex`, `blocks`, `block_size`, and what is not as delivered: `locked_blocks`, `dsfid`,
+    /// `afi`, `dsfid_locked`, `afi_locked`, `eas`, `eas_locked`, `counter`, `signature`.
+    static func type5(_ fields: JSONFields) throws(TagImageError) -> Type5Contents {
+        let name = try fields.text("product")
+        let size = try fields.number("block_size", in: 1...32) ?? 4
+        let memory = try fields.octets("memory_hex", count: nil)
+        let blocks = try fields.number("blocks", in: 1...0x1_0000) ?? memory.count / size
+        guard blocks * size == memory.count, blocks > 0 else {
+            throw inconsistent("\(memory.count) octets are not \(blocks) blocks of \(size).", "memory_hex", fields)
+        }
+        var product = Type5Product.all.first { $0.name == name }
+        if name == "generic Type 5" { product = .generic(blockCount: blocks, blockSize: size) }
+        guard let product else { throw unsupported(name, fields) }
+        guard product.blockSize == size, blocks == product.dataBlockCount else {
+            throw inconsistent(
+                "The \(product) has \(product.dataBlockCount) blocks of \(product.blockSize).",
+                "memory_hex",
+                fields
+            )
+        }
+        var contents = Type5Contents(blank: product, uid: try fields.octets("uid", count: 8))
+        contents.memory = memory
+        contents.lockedBlocks = Set(try fields.list("locked_blocks", upTo: blocks - 1) ?? [])
+        if fields.hasValue("dsfid") { contents.dsfid = try fields.octets("dsfid", count: 1)[0] }
+        if fields.hasValue("afi") { contents.afi = try fields.octets("afi", count: 1)[0] }
+        if fields.hasValue("signature") { contents.signature = try fields.octets("signature", count: 32) }
+        contents.counter = UInt16(try fields.number("counter", in: 0...0xFFFF) ?? 0)
+        contents.isDSFIDLocked = try fields.flag("dsfid_locked") ?? false
+        contents.isAFILocked = try fields.flag("afi_locked") ?? false
+        contents.isSurveillanceSet = try fields.flag("eas") ?? true
+        contents.isSurveillanceLocked = try fields.flag("eas_locked") ?? false
+        return contents
+    }
+
+    static func members(of contents: Type5Contents) -> [(String, String)] {
+        let product = contents.product
+        let blank = Type5Contents(blank: product, uid: contents.uid)
+        var members = [
+            ("block_size", String(product.blockSize)), ("blocks", String(contents.memory.count / product.blockSize)),
+            ("memory_hex", quoted(contents.memory)),
+        ]
+        func add(_ key: String, _ differs: Bool, _ value: String) {
+            if differs { members.append((key, value)) }
+        }
+        let locked = contents.lockedBlocks.sorted().map { String($0) }.joined(separator: ", ")
+        add("locked_blocks", !contents.lockedBlocks.isEmpty, "[\(locked)]")
+        add("dsfid", contents.dsfid != 0, quoted([contents.dsfid]))
+        add("afi", contents.afi != 0, quoted([contents.afi]))
+        add("dsfid_locked", contents.isDSFIDLocked, "true")
+        add("afi_locked", contents.isAFILocked, "true")
+        add("eas", !contents.isSurveillanceSet, "false")
+        add("eas_locked", contents.isSurveillanceLocked, "true")
+        add("counter", contents.counter != 0, String(contents.counter))
+        add("signature", contents.signature != blank.signature, quoted(contents.signature))
+        return members
+    }
+}
