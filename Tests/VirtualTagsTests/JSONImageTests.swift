@@ -76,7 +76,8 @@ import VirtualTags
             // A new file of the same tag says the same.
             let new = TagImage(image.contents).encoded()
             #expect(try TagImage(parsing: new).contents == image.contents, "\(id)")
-            #expect(TagContents(of: image.makeTag()) == image.contents, "\(id)")
+            // An image of a Type 2 tag may lack pages that the tag has.
+            if image.tagType != 2 { #expect(TagContents(of: image.makeTag()) == image.contents, "\(id)") }
         }
     }
 

@@ -88,8 +88,8 @@ struct Type3Silicon: Sendable {
         )
     }
 
-    /// When a slot begins, beyond the minimum delay: 512 times 64 carrier periods, and 256 times 64 a slot.
+    /// When a slot begins, after the first one: 256 times 64 carrier periods a slot (NFC Forum Digital 2.3, 8.6.3).
     private static func slotStart(_ slot: Int) -> Airtime {
-        Airtime(carrierPeriods: 32768 + 16384 * Int64(slot)) - FrameTiming(.nfcF).answerDelay
+        Airtime(carrierPeriods: 16384 * Int64(slot))
     }
 }

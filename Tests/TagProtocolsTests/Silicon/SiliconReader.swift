@@ -18,7 +18,8 @@ struct SiliconReader {
         switch technology {
         case .nfcA:
             let target = try #require(try await NFCAActivation(link: link).activateAll(waking: true).first)
-            try await NFCAActivation(link: link).reactivate(target)
+            // A Type 1 tag has no anticollision, and is not halted.
+            if !target.isType1 { try await NFCAActivation(link: link).reactivate(target) }
             return try #require(makeForumTag(for: target, link: link))
         case .nfcB:
             let target = try #require(try await NFCBActivation(link: link).findAll(waking: true).first)

@@ -96,8 +96,9 @@ import VirtualTags
         let forum = try await SiliconReader(tag).find(tag.technology)
         #expect(try await forum.readNDEF() == [])
         let capacity = try await forum.detectNDEF().capacity
-        for size in [1, min(254, capacity), min(255, capacity), min(capacity, 2000), 0] {
-            try await forum.writeNDEF(message(size))
+        for size in [1, min(254, capacity), min(255, capacity), min(capacity, 600), 0] {
+            tag.losePower()
+            try await SiliconReader(tag).find(tag.technology).writeNDEF(message(size))
             tag.losePower()
             let again = try await SiliconReader(tag).find(tag.technology)
             #expect(try await again.readNDEF() == message(size))
