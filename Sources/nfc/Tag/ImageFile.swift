@@ -7,8 +7,6 @@ struct ImageFile {
     private let path: String
     private let hasSeveral: Bool
     private let image: TagImage
-    /// What the Type 2 tag holds.
-    let contents: Type2Contents
 
     /// Reads an image.
     ///
@@ -31,10 +29,6 @@ struct ImageFile {
         }
         do throws(TagImageError) {
             image = try TagImage(parsing: [UInt8](chosen ?? data))
-            guard let type2 = image.contents.type2 else {
-                throw TagImageError(.unsupported, "A tag of type T\(image.tagType)T is not supported yet.")
-            }
-            contents = type2
         } catch {
             let place = error.line.map { "line \($0): " } ?? ""
             throw CommandFailure(.refused, error.code.description, "\(path): \(place)\(error.reason)")
@@ -43,7 +37,10 @@ struct ImageFile {
 
     var product: String { image.product }
 
-    func makeTag() -> Type2Tag { Type2Tag(contents) }
+    /// What the tag holds.
+    var contents: TagContents { image.contents }
+
+    func makeTag() -> any VirtualTag { image.makeTag() }
 
     /// Makes sure, before any work is done, that the image may be saved.
     func checkTarget(_ out: String?) throws(CommandFailure) {
@@ -54,12 +51,22 @@ struct ImageFile {
     /// Saves what a tag holds now.
     ///
     /// - Parameters:
-    ///   - contents: what the tag holds.
+    ///   - tag: the tag that the image made.
     ///   - out: the file; the image's own when nil.
-    func save(_ contents: Type2Contents, to out: String?) throws(CommandFailure) {
+    func save(_ tag: any VirtualTag, to out: String?) throws(CommandFailure) {
         let format = out.flatMap { TagImage.Format(path: $0) } ?? image.format
-        var changed = format == image.format ? image : TagImage(contents, format: format)
-        changed.contents = .type2(contents)
+        var changed = image
+        changed.update(from: tag)
+        if format != image.format {
+            guard format.canHold(changed.contents) else {
+                throw CommandFailure(
+                    .usage,
+                    "unsupported-format",
+                    "A \(product) can't be saved in that format. Give --out a name that ends in .json."
+                )
+            }
+            changed = TagImage(changed.contents, format: format)
+        }
         try Self.save(changed, to: out ?? path)
     }
 

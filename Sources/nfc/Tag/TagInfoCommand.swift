@@ -29,7 +29,13 @@ struct TagInfoCommand: AsyncParsableCommand {
             let (report, error) = try await TagBench(file.makeTag()).read(product: file.product)
             return (file.contents, report, error)
         }
-        let description = TagDescription(contents: contents, report: report, error: error)
+        guard let type2 = contents.type2 else {
+            // Of the other types there is no more to tell than what a reader finds.
+            guard let error else { return report.print(json: json) }
+            if !json { for line in report.lines { printLine(line) } }
+            try CommandFailure(error).report(json: json) { report.write(to: &$0) }
+        }
+        let description = TagDescription(contents: type2, report: report, error: error)
         if json {
             description.printJSON()
         } else {

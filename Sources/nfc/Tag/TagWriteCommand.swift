@@ -71,7 +71,7 @@ struct TagWriteCommand: AsyncParsableCommand {
             failure = CommandFailure(error)
         }
         bench.clear()
-        try file.save(virtualTag.contents, to: out)
+        try file.save(virtualTag, to: out)
         // What is on the tag now is read in a field of its own, which costs the write nothing.
         var (report, _) = try await TagBench(virtualTag).read(product: file.product)
         report.cost = cost
