@@ -104,4 +104,30 @@ import Testing
             }
         }
     }
+
+    @Test func `A task that is cancelled at any moment gets one answer, and the session goes on`() async throws {
+        for delay in 0..<40 {
+            try await withVirtualField { field in
+                field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+                let delegate = TagDelegate()
+                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+                session.begin()
+                var events = delegate.events.makeAsyncIterator()
+                let tag = try #require(await events.nextTags()?.first)
+                let work = Task {
+                    try await session.connect(to: tag)
+                    _ = try await tag.queryNDEFStatus()
+                    return try await tag.readNDEF().records.count
+                }
+                for _ in 0..<delay { await Task.yield() }
+                work.cancel()
+                // A phone has no way to take a command back: it is answered all the same.
+                let answer = await work.result
+                #expect((try? answer.get()) == 1)
+                #expect(try await tag.readNDEF().records.count == 1)
+                session.invalidate()
+                #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            }
+        }
+    }
 }
