@@ -35,6 +35,7 @@ struct TagFinder {
             found += tags
             if isLastSelected { selected = found.indices.last }
         }
+        await settleTypeB(found, &selected)
         return (found, selected)
     }
 
@@ -69,12 +70,23 @@ struct TagFinder {
             var entry = Found(target: .nfcB(target), link: link, card: card, tag: card.map { Type4Tag(link: $0) })
             if plan.opensCards, let card {
                 entry.selectedApplication = await open(card)
-                // One card is worked with at a time: the others wait, halted.
+                // The next one can't be heard while this one listens.
                 if targets.count > 1 { try? await card.deselect() }
             }
             found.append(entry)
         }
         return found
+    }
+
+    /// A Type B card that was opened stays so when it is alone. One tag is worked with at a time: beside others it waits,
+    /// halted.
+    private func settleTypeB(_ found: [Found], _ selected: inout Int?) async {
+        guard plan.opensCards else { return }
+        if found.count == 1, found[0].target.technology == .nfcB, found[0].card != nil {
+            selected = 0
+            return
+        }
+        for entry in found where entry.target.technology == .nfcB { try? await entry.card?.deselect() }
     }
 
     private func findNFCA(_ link: any FrameLink) async throws(TagError) -> (found: [Found], isLastSelected: Bool) {

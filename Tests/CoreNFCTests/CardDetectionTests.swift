@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `Cards in a session for tags` {
+    static let ndefName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
+    static let otherName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
+
+    /// An app that lists applications and FeliCa systems.
+    static func app(applications: [String] = [], systems: [String] = []) -> AppConfiguration {
+        AppConfiguration(
+            infoPlist: .init(
+                path: "Info.plist",
+                values: [
+                    "NFCReaderUsageDescription": ["Cards are read."],
+                    "com.apple.developer.nfc.readersession.iso7816.select-identifiers": applications,
+                    "com.apple.developer.nfc.readersession.felica.systemcodes": systems,
+                ]
+            ),
+            entitlements: .init(
+                path: "App.entitlements",
+                values: ["com.apple.developer.nfc.readersession.formats": ["TAG"]]
+            )
+        )
+    }
+
+    /// A card that has applications of the given names and answers GET CHALLENGE with the number of the selected one.
+    static func card(with names: [[UInt8]]) -> ScriptedCard {
+        var card = ScriptedCard(otherwise: CardAnswer(status: .notFound))
+        for name in names {
+            card.answer([0x00, 0xA4, 0x04, 0x00, UInt8(name.count)] + name + [0x00], with: [0x90, 0x00])
+        }
+        card.answer([0x00, 0x84, 0x00, 0x00, 0x02], with: [0xCA, 0xFE, 0x90, 0x00])
+        return card
+    }
+
+    static func withTags(
+        _ tags: [any VirtualTag],
+        _ configuration: AppConfiguration,
+        polling options: NFCTagReaderSession.PollingOption = .iso14443,
+        _ body: (VirtualFieldScope, NFCTagReaderSession, [NFCTag]) async throws -> Void
+    ) async throws {
+        try await AppConfiguration.$scoped.withValue(configuration) {
+            try await withVirtualField { field in
+                for tag in tags { field.tags.bring(tag) }
+                let delegate = TagSessionDelegate()
+                let session = try #require(
+                    NFCTagReaderSession(pollingOption: options, delegate: delegate, queue: nil)
+                )
+                session.begin()
+                var events = delegate.events.makeAsyncIterator()
+                try await body(field, session, try #require(await events.nextTags()))
+                session.invalidate()
+                #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            }
+        }
+    }
+
+    @Test func `A DESFire is a MIFARE card unless its application is listed`() async throws {
+        let desfire = Type4Tag(DESFireContents.ndef(size: .kilobytes4))
+        try await Self.withTags([desfire], Self.app(applications: ["A0000002471001"])) { _, session, tags in
+            guard case .miFare(let tag) = try #require(tags.first) else { throw Unexpected() }
+            #expect(tag.mifareFamily == .desfire)
+            #expect(tag.historicalBytes == Data([0x80]))
+            try await session.connect(to: .miFare(tag))
+            // GET VERSION, wrapped.
+            let command = try #require(NFCISO7816APDU(data: Data([0x90, 0x60, 0, 0, 0])))
+            let answer: NFCISO7816ResponseAPDU = try await tag.sendMiFareISO7816Command(command)
+            #expect(answer.statusWord1 == 0x91 && answer.statusWord2 == 0xAF)
+        }
+        try await Self.withTags([desfire], Self.app(applications: ["D2760000850101"])) { _, session, tags in
+            guard case .iso7816(let tag) = try #require(tags.first) else { throw Unexpected() }
+            #expect(tag.initialSelectedAID == "D2760000850101")
+            try await session.connect(to: .iso7816(tag))
+            // The application is selected already: its capability container can be.
+            let command = try #require(NFCISO7816APDU(data: Data([0, 0xA4, 0, 0x0C, 2, 0xE1, 0x03])))
+            let answer: NFCISO7816ResponseAPDU = try await tag.sendCommand(apdu: command)
+            #expect(answer.statusWord1 == 0x90)
+        }
+    }
+
+    @Test func `The first of the listed applications that a card has is selected`() async throws {
+        let lists: [(list: [String], names: [[UInt8]], selected: String)] = [
+            (["A0000002471001", "D2760000850101"], [Self.ndefName], "D2760000850101"),
+            (["A0000002471001", "D2760000850101"], [Self.ndefName, Self.otherName], "A0000002471001"),
+            (["D2760000850101", "A0000002471001"], [Self.ndefName, Self.otherName], "D2760000850101"),
+        ]
+        for test in lists {
+            let card = Type4Tag(card: Self.card(with: test.names))
+            try await Self.withTags([card], Self.app(applications: test.list)) { _, _, tags in
+                guard case .iso7816(let tag) = try #require(tags.first) else { throw Unexpected() }
+                #expect(tag.initialSelectedAID == test.selected)
+            }
+        }
+    }
+
+    @Test func `A Type B card is found by its application, and says what its ATQB does`() async throws {
+        let front = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8])
+        let card = Type4Tag(card: Self.card(with: [Self.otherName]), frontEnd: front)
+        try await Self.withTags([card], Self.app(applications: ["A0000002471001"])) { _, session, tags in
+            guard case .iso7816(let tag) = try #require(tags.first) else { throw Unexpected() }
+            #expect(tag.identifier == Data([1, 2, 3, 4]))
+            #expect(tag.applicationData == Data([5, 6, 7, 8]))
+            try await session.connect(to: .iso7816(tag))
+            let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 2])))
+            let answer: NFCISO7816ResponseAPDU = try await tag.sendCommand(apdu: command)
+            #expect(answer.payload == Data([0xCA, 0xFE]))
+        }
+    }
+
+    @Test func `Several cards are worked with in turn, each with its application selected`() async throws {
+        let uids: [[UInt8]] = [[0x04, 1, 1, 1, 1, 1, 1], [0x04, 2, 2, 2, 2, 2, 2]]
+        let cards = uids.map { uid in
+            Type4Tag(
+                card: ApplicationCard([NDEFApplication()]),
+                frontEnd: .nfcA(uid: uid, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
+            )
+        }
+        try await Self.withTags(cards, Self.app(applications: ["D2760000850101"])) { _, session, tags in
+            #expect(tags.count == 2)
+            for tag in tags + tags {
+                guard case .iso7816(let card) = tag else { throw Unexpected() }
+                try await session.connect(to: tag)
+                let command = try #require(NFCISO7816APDU(data: Data([0, 0xA4, 0, 0x0C, 2, 0xE1, 0x03])))
+                let answer: NFCISO7816ResponseAPDU = try await card.sendCommand(apdu: command)
+                #expect(answer.statusWord1 == 0x90)
+            }
+        }
+    }
+
+    @Test func `FeliCa cards are found by the first listed system that they have`() async throws {
+        let idm: [UInt8] = [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
+        let card = Type3Tag(.transitCard(idm: idm, balance: 500))
+        try await Self.withTags([card], Self.app(systems: ["8008", "0003"]), polling: .iso18092) { _, _, tags in
+            guard case .feliCa(let tag) = try #require(tags.first) else { throw Unexpected() }
+            #expect(tag.currentSystemCode == Data([0x00, 0x03]))
+            #expect(tag.currentIDm == Data(idm))
+        }
+    }
+
+    @Test func `What is not detected keeps the session looking`() async throws {
+        try await AppConfiguration.$scoped.withValue(Self.app(applications: ["A0000002471001"])) {
+            try await withVirtualField { field in
+                // A Type B card without a listed application is not there for an app.
+                field.tags.bring(
+                    Type4Tag(card: Self.card(with: []), frontEnd: .nfcB(pupi: [1, 2, 3, 4]))
+                )
+                let delegate = TagSessionDelegate()
+                let session = try #require(
+                    NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate, queue: nil)
+                )
+                session.begin()
+                field.tags.bring(Type2Tag(.ntag213))
+                var events = delegate.events.makeAsyncIterator()
+                let tags = try #require(await events.nextTags())
+                #expect(tags.count == 1)
+                guard case .miFare = try #require(tags.first) else { throw Unexpected() }
+                session.invalidate()
+            }
+        }
+    }
+
+    @Test func `A tag that was lost is found again when polling is restarted`() async throws {
+        try await withVirtualField { field in
+            let virtual = Type2Tag(.ntag213)
+            field.tags.bring(virtual)
+            let delegate = TagSessionDelegate()
+            let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate, queue: nil))
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            let first = try #require(await events.nextTags()?.first)
+            try await session.connect(to: first)
+            #expect(session.connectedTag != nil)
+            guard case .miFare(let tag) = first else { throw Unexpected() }
+            field.tags.remove(virtual)
+            let read = Data([0x30, 0x04])
+            await #expect(throws: NFCReaderError.self) { try await tag.sendMiFareCommand(commandPacket: read) }
+            #expect(!tag.isAvailable)
+            #expect(session.connectedTag == nil)
+            session.restartPolling()
+            field.tags.bring(virtual)
+            guard case .miFare(let again) = try #require(await events.nextTags()?.first) else { throw Unexpected() }
+            try await session.connect(to: .miFare(again))
+            #expect(try await again.sendMiFareCommand(commandPacket: read).count == 16)
+            session.invalidate()
+        }
+    }
+
+    struct Unexpected: Error {}
+}
