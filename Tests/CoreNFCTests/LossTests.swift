@@ -105,6 +105,30 @@ import Testing
         }
     }
 
+    @Test func `A tag that is swapped between connecting and writing is not written to`() async throws {
+        try await withVirtualField { field in
+            let other = TestTag.ntag213(uri: "https://example.com/other", serial: 9)
+            let before = other.contents.memory
+            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+            let delegate = TagDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.begin()
+            var events = delegate.events.makeAsyncIterator()
+            let tag = try #require(await events.nextTags()?.first)
+            try await session.connect(to: tag)
+            #expect(try await tag.queryNDEFStatus().0 == .readWrite)
+            field.tags.arm(.effect(.swap(other), atExchange: 0))
+            await #expect {
+                try await tag.writeNDEF(TestTag.message(uri: "https://example.com/new"))
+            } throws: { error in
+                (error as? NFCReaderError)?.code == .readerTransceiveErrorTagConnectionLost
+            }
+            #expect(!tag.isAvailable)
+            #expect(other.contents.memory == before)
+            session.invalidate()
+        }
+    }
+
     @Test func `A task that is cancelled at any moment gets one answer, and the session goes on`() async throws {
         for delay in 0..<40 {
             try await withVirtualField { field in
