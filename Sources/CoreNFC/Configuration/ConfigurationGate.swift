@@ -36,7 +36,8 @@ enum ConfigurationGate {
             return !hasNoted
         }
         guard isFirst else { return }
-        write("CoreNFC: this runs here, and on iOS it would need more. \(violations.map(\.message).joined(separator: " "))")
+        let messages = violations.map(\.message).joined(separator: " ")
+        write("CoreNFC: this runs here, and on iOS it would need more. \(messages)")
     }
 
     private static func write(_ line: String) {
