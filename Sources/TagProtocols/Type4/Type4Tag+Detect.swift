@@ -64,7 +64,11 @@ extension Type4Tag {
             throw TagError(.refused, "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3).")
         }
         try await selectMessageFile(container)
-        let wanted = min(Self.firstReadLength, container.fileSize, readLimit(container, offset: 0))
+        let wanted = min(
+            container.lengthSize + Self.firstReadLength,
+            container.fileSize,
+            readLimit(container, offset: 0)
+        )
         let octets = try await readBinary(offset: 0, count: wanted)
         guard octets.count >= container.lengthSize else {
             throw TagError(
