@@ -51,7 +51,7 @@ extension Type4Tag {
             throw TagError(.readOnly, "The tag is read-only already.")
         }
         guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(.updateFailed, "The capability container can't be selected again.")
+            throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
         }
         capabilityContainer = nil
         try await updateBinary(offset: container.writeAccessOffset, [0xFF])
