@@ -17,7 +17,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             case 0x78: return Frame([header, 0x4C, 1, 2, 3, 4], checksum: .crcB)
             case 0x00:
                 let memory: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 0] + octets
-                return Frame([header, 0x4C] + (memory + [UInt8](repeating: 0, count: 120)).prefix(120), checksum: .crcB)
+                return Frame(
+                    [header, 0x4C] + (memory + [UInt8](repeating: 0, count: 120)).prefix(120),
+                    checksum: .crcB
+                )
             case 0x10, 0x02:
                 let length = command == 0x10 ? 128 : 8
                 let memory = (octets + [UInt8](repeating: 0, count: length)).prefix(length)

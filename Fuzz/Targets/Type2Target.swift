@@ -15,7 +15,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             guard !isBare, octets.count > 1 || request.checksum == .none, let command = request.bytes.first else {
                 return nil
             }
-            func padded(_ count: Int) -> Frame { Frame(Array((octets + [UInt8](repeating: 0, count: count)).prefix(count))) }
+            func padded(_ count: Int) -> Frame {
+                Frame(Array((octets + [UInt8](repeating: 0, count: count)).prefix(count)))
+            }
             switch command {
             case 0x26, 0x52: return Frame([0x44, 0x00], checksum: .none)
             case 0x93 where request.bytes.count > 2: return Frame([0x04])
@@ -37,6 +39,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         await exercise(Type2Tag(target: target, link: link), answers, atMost: limit)
         let tag = Type2Tag(target: target, link: link)
         await bounded("format", answers, atMost: limit) { () throws(TagError) in try await tag.format() }
-        await bounded("identifyProduct", answers, atMost: limit) { () throws(TagError) in try await tag.identifyProduct() }
+        await bounded("identifyProduct", answers, atMost: limit) { () throws(TagError) in
+            try await tag.identifyProduct()
+        }
     }
 }

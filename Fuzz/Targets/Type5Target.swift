@@ -26,9 +26,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         var found: [NFCVTarget] = []
         if choice & 2 != 0 {
             // Three times with one slot, then 64 rounds of 16 slots.
-            found = await bounded("findAll", answers, atMost: 3 + 64 * 16) { () throws(TagError) in
-                try await inventory.findAll()
-            } ?? []
+            found =
+                await bounded("findAll", answers, atMost: 3 + 64 * 16) { () throws(TagError) in
+                    try await inventory.findAll()
+                } ?? []
             guard found.count <= 16 else { fatalError("More tags than the limit.") }
         }
         let makers: [UInt8] = [0x02, 0x04, 0x07, 0x08]

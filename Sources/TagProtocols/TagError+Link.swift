@@ -15,7 +15,7 @@ extension TagError {
         case .unsupported, .frameTooLong: self.init(.unsupported, error.reason, link: error)
         case .collision:
             let rule = Self.framingRule(technology)
-            self.init(.badAnswer, "More than one tag answered at once, or the answer is damaged (\(rule)).", link: error)
+            self.init(.badAnswer, "More than one tag answered at once (\(rule)).", link: error)
         // What broke a rule of a protocol says which; noise and parity are the link's to see, and the rule is known here.
         case .transmission:
             let reason = error.reason.hasSuffix(").") ? "" : " (\(Self.framingRule(technology)))"

@@ -83,7 +83,10 @@ private final class NonsenseLink: FrameLink {
     @Test(arguments: [false, true]) func `Whatever it answers, every procedure ends`(_ isPolite: Bool) async {
         for seed in 0..<1500 {
             let link = NonsenseLink(seed: UInt64(seed), isPolite: isPolite)
-            let found = await checked { () throws(TagError) in try await NFCAActivation(link: link).activateAll(waking: seed % 2 == 0) } ?? []
+            let found =
+                await checked { () throws(TagError) in
+                    try await NFCAActivation(link: link).activateAll(waking: seed % 2 == 0)
+                } ?? []
             #expect(found.count <= 16)
             let tag = makeTag(link)
             await checked { () throws(TagError) in try await tag.detectNDEF() }

@@ -134,7 +134,10 @@ private struct Nonsense: ModelResponder {
             #expect(a.exchanges < 40000)
 
             let b = ModelField(Nonsense(seed: seed, .nfcB, isPolite: isPolite), .nfcB)
-            let found = await checked { () throws(TagError) in try await NFCBActivation(link: b).findAll(waking: true) } ?? []
+            let found =
+                await checked { () throws(TagError) in
+                    try await NFCBActivation(link: b).findAll(waking: true)
+                } ?? []
             #expect(found.count <= 16)
             for target in found.prefix(2) {
                 if let tag = makeForumTag(for: target, link: b) { await exercise(tag) }
@@ -158,7 +161,10 @@ private struct Nonsense: ModelResponder {
         for seed in 0..<300 {
             let link = ModelField(Nonsense(seed: seed, .nfcF, isPolite: isPolite), .nfcF)
             let polling = NFCFPolling(link: link)
-            let found = await checked { () throws(TagError) in try await polling.poll(timeSlots: UInt8(seed % 16)) } ?? []
+            let found =
+                await checked { () throws(TagError) in
+                    try await polling.poll(timeSlots: UInt8(seed % 16))
+                } ?? []
             let target =
                 found.first?.target
                 ?? NFCFTarget(

@@ -147,7 +147,9 @@ enum AirtimeMinimum {
     static func type5(knowing message: Int) -> Airtime {
         let blocks = (4 + sizeOfTLV(message) + 3) / 4
         var total = Airtime.zero
-        for place in stride(from: 0, to: blocks, by: 32) { total += exchange(.nfcV, 4, 1 + 4 * min(32, blocks - place)) }
+        for place in stride(from: 0, to: blocks, by: 32) {
+            total += exchange(.nfcV, 4, 1 + 4 * min(32, blocks - place))
+        }
         return total
     }
 }

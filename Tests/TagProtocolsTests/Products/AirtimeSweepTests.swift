@@ -57,7 +57,8 @@ import VirtualTags
         for figure in figures {
             let minimum = model.minimum(figure.size)
             // 20 octets come with the length: those that an empty tag does not have are its price.
-            let waste = AirtimeMinimum.exchange(model.technology, 1, 20) - AirtimeMinimum.exchange(model.technology, 1, 0)
+            let waste =
+                AirtimeMinimum.exchange(model.technology, 1, 20) - AirtimeMinimum.exchange(model.technology, 1, 0)
             let bound = figure.size <= 20 ? waste : exchange
             #expect(figure.ratio <= Self.ratio(minimum + bound, minimum), "\(figure.size) octets")
         }

@@ -250,7 +250,11 @@ private final class EndlessTag: FrameLink {
                 if number == 0 { return [0] + octets("e1403f01 03f0") + [UInt8](repeating: 0x41, count: 10) }
                 return [0] + [UInt8](repeating: 0x41, count: size * count)
             }
-            await fails(Type5Tag(target: target, link: link, isAlone: true), .badAnswer, naming: "NFC Forum T5T 1.0, 5.2")
+            await fails(
+                Type5Tag(target: target, link: link, isAlone: true),
+                .badAnswer,
+                naming: "NFC Forum T5T 1.0, 5.2"
+            )
             #expect(link.exchanges <= 3)
         }
         let none = EndlessTag(.nfcV) { _, _ in [] }

@@ -103,36 +103,37 @@ extension ProductModel {
     }
 
     /// ICODE, ST25TV, ST25DV, a Fujitsu tag with blocks of 8 octets, and generic tags with larger ones.
-    static let type5: [ProductModel] = (VirtualTags.Type5Product.all + [
-        VirtualTags.Type5Product(
-            name: "Fujitsu",
-            uidPrefix: [0xE0, 0x08],
-            blockCount: 250,
-            blockSize: 8,
-            icReference: 0,
-            features: []
-        ),
-        .generic(blockCount: 40, blockSize: 16), .generic(blockCount: 40, blockSize: 32),
-    ]).map { product in
-        let size = product.blockSize
-        let blank = Type5Contents(blank: product)
-        let start = blank.memory[2] == 0 ? 8 : 4
-        let end = start + (product.dataBlockCount * size - start) / 8 * 8
-        let room = end - start
-        return ProductModel(
-            name: size == 4 ? product.name : "\(product.name), blocks of \(size)",
-            technology: .nfcV,
-            capacity: room - 2 <= 254 ? room - 2 : max(254, room - 4),
-            minimum: {
-                // How large blocks are shows in the first answer; by its UID a tag of Fujitsu's has 8 octets.
-                AirtimeMinimum.type5($0, start: start, blockSize: size, first: size == 8 ? 2 : 4)
-            },
-            make: { message in
-                var contents = blank
-                contents.memory = contents.memory.placing(messageTLV(message), at: start, end: end)
-                return VirtualTags.Type5Tag(contents)
-            },
-            copy: { VirtualTags.Type5Tag(($0 as? VirtualTags.Type5Tag)?.contents ?? blank) }
-        )
-    }
+    static let type5: [ProductModel] =
+        (VirtualTags.Type5Product.all + [
+            VirtualTags.Type5Product(
+                name: "Fujitsu",
+                uidPrefix: [0xE0, 0x08],
+                blockCount: 250,
+                blockSize: 8,
+                icReference: 0,
+                features: []
+            ),
+            .generic(blockCount: 40, blockSize: 16), .generic(blockCount: 40, blockSize: 32),
+        ]).map { product in
+            let size = product.blockSize
+            let blank = Type5Contents(blank: product)
+            let start = blank.memory[2] == 0 ? 8 : 4
+            let end = start + (product.dataBlockCount * size - start) / 8 * 8
+            let room = end - start
+            return ProductModel(
+                name: size == 4 ? product.name : "\(product.name), blocks of \(size)",
+                technology: .nfcV,
+                capacity: room - 2 <= 254 ? room - 2 : max(254, room - 4),
+                minimum: {
+                    // How large blocks are shows in the first answer; by its UID a tag of Fujitsu's has 8 octets.
+                    AirtimeMinimum.type5($0, start: start, blockSize: size, first: size == 8 ? 2 : 4)
+                },
+                make: { message in
+                    var contents = blank
+                    contents.memory = contents.memory.placing(messageTLV(message), at: start, end: end)
+                    return VirtualTags.Type5Tag(contents)
+                },
+                copy: { VirtualTags.Type5Tag(($0 as? VirtualTags.Type5Tag)?.contents ?? blank) }
+            )
+        }
 }

@@ -48,7 +48,8 @@ struct ProductBench {
 
     private static func activate(_ link: any FrameLink) async throws -> (any ForumTag)? {
         switch link.technology {
-        case .nfcA: try await NFCAActivation(link: link).activateAll().last.flatMap { makeForumTag(for: $0, link: link) }
+        case .nfcA:
+            try await NFCAActivation(link: link).activateAll().last.flatMap { makeForumTag(for: $0, link: link) }
         case .nfcB: try await NFCBActivation(link: link).findAll().last.flatMap { makeForumTag(for: $0, link: link) }
         case .nfcF:
             try await NFCFPolling(link: link).poll(systemCode: NFCFTarget.ndefSystemCode).first
