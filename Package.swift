@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "CoreNFC", targets: ["CoreNFC"]),
         .library(name: "NDEF", targets: ["NDEF"]),
         .library(name: "TagLink", targets: ["TagLink"]),
+        .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
@@ -30,13 +31,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
-        // Two leaves.
+        // Three leaves.
         .target(name: "NDEF", swiftSettings: strict),
         .target(name: "TagLink", swiftSettings: strict),
+        .target(name: "CardCryptography", swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
-        .target(name: "VirtualTags", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
+        .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
         .target(
             name: "NFCRuntime",
@@ -85,6 +87,7 @@ let package = Package(
         ),
 
         .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
+        .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),
         .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
         .testTarget(
             name: "TagProtocolsTests",
