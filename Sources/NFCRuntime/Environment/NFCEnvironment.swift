@@ -10,6 +10,8 @@ public final class NFCEnvironment: Sendable {
     public enum Reader: Sendable {
         /// A reader whose host sends every frame.
         case field(any FieldDriver)
+        /// A reader that finds and activates tags by itself.
+        case discovering(any DiscoveringDriver)
         /// There is no reader; the reason is a sentence for people that says what to do.
         case none(reason: String)
     }
@@ -60,10 +62,13 @@ public final class NFCEnvironment: Sendable {
         scoped ?? .process
     }
 
-    /// The reader, when the host sends its frames.
-    public var fieldDriver: (any FieldDriver)? {
-        if case .field(let driver) = reader { return driver }
-        return nil
+    /// The reader's driver; nil when there is no reader.
+    public var driver: (any ReaderDriver)? {
+        switch reader {
+        case .field(let driver): driver
+        case .discovering(let driver): driver
+        case .none: nil
+        }
     }
 
     func didEndSession() {
