@@ -13,11 +13,8 @@ import Testing
         _ configuration: AppConfiguration = AppConfiguration(),
         _ body: (VirtualCardReader, VirtualFieldScope) async throws -> Void
     ) async rethrows {
-        let reader = VirtualCardReader()
         try await withVirtualField { field in
-            try await CardPort.$scoped.withValue(reader) {
-                try await AppConfiguration.$scoped.withValue(configuration) { try await body(reader, field) }
-            }
+            try await AppConfiguration.$scoped.withValue(configuration) { try await body(field.cardReader, field) }
         }
     }
 
