@@ -36,6 +36,22 @@ import Testing
         }
     }
 
+    @Test func `A test's reader waits for the app that becomes a card`() async throws {
+        try await Self.withReader { reader, _ in
+            reader.approach()
+            await #expect(throws: VirtualCardReader.Failure.noCard) {
+                try await reader.untilCardIsThere(limit: .milliseconds(5))
+            }
+            let session = try await CardSession()
+            async let log = Self.serve(session)
+            Task { try await session.startEmulation() }
+            try await reader.untilCardIsThere()
+            #expect(try await reader.transmit(Self.select) == [0x90, 0])
+            session.invalidate()
+            #expect(try await log.contains("a4"))
+        }
+    }
+
     /// Answers every command, the first one with 9000 and others with their instruction, until the session is over.
     static func serve(_ session: CardSession) async throws -> [String] {
         var log: [String] = []

@@ -48,6 +48,18 @@ public final class VirtualCardReader: CardReaderPort {
         card?.readerDeselected()
     }
 
+    /// Waits until a card emulates in front of the reader.
+    ///
+    /// - Parameter limit: how long to wait, in real time.
+    /// - Throws: ``Failure/noCard`` when none has by then, or `CancellationError`.
+    public func untilCardIsThere(limit: Duration = .seconds(5)) async throws {
+        let end = ContinuousClock.now + limit
+        while !state.withLock({ $0.isEmulating && $0.card != nil }) {
+            guard ContinuousClock.now < end else { throw Failure.noCard }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
     /// Sends a command, and waits for the answer.
     ///
     /// - Parameter apdu: the command.
