@@ -5,13 +5,30 @@
 /// Most rules are told apart by the first octets of the path: those are compared for all rules as one number each,
 /// before anything else is looked at.
 struct CompiledRules: Sendable {
-    struct Rule: Sendable {
-        var path: LinkPattern
-        var query: Query?
-        var fragment: LinkPattern?
-        var excludes: Bool
-        var ignoresCase: Bool
-        var decodes: Bool
+    /// A class, so that looking at a rule costs no more than a reference.
+    final class Rule: Sendable {
+        let path: LinkPattern
+        let query: Query?
+        let fragment: LinkPattern?
+        let excludes: Bool
+        let ignoresCase: Bool
+        let decodes: Bool
+
+        init(
+            path: LinkPattern,
+            query: Query?,
+            fragment: LinkPattern?,
+            excludes: Bool,
+            ignoresCase: Bool,
+            decodes: Bool
+        ) {
+            self.path = path
+            self.query = query
+            self.fragment = fragment
+            self.excludes = excludes
+            self.ignoresCase = ignoresCase
+            self.decodes = decodes
+        }
     }
 
     enum Query: Sendable {
@@ -20,17 +37,44 @@ struct CompiledRules: Sendable {
     }
 
     private var rules: [Rule] = []
-    private var beginnings: [UInt64] = []
-    private var masks: [UInt64] = []
+    private var beginnings: [Beginning] = []
+
+    /// The first octets of a path, and which of them a rule fixes.
+    struct Beginning: Sendable {
+        /// How many octets are compared at once.
+        static let length = 32
+
+        private var octets = SIMD4<UInt64>()
+        private var mask = SIMD4<UInt64>()
+
+        init(_ octets: ArraySlice<UInt8>) {
+            var start = octets.startIndex
+            for word in 0..<4 where start < octets.endIndex {
+                let end = min(start + 8, octets.endIndex)
+                var value: UInt64 = 0
+                for index in (start..<end).reversed() { value = value << 8 | UInt64(octets[index]) }
+                self.octets[word] = value
+                mask[word] = end - start == 8 ? .max : 1 << UInt64(8 * (end - start)) - 1
+                start = end
+            }
+        }
+
+        /// Whether a path begins with these octets.
+        @inline(__always)
+        func begins(_ path: Beginning) -> Bool {
+            let differences = (octets ^ path.octets) & mask
+            return differences[0] | differences[1] | differences[2] | differences[3] == 0
+        }
+    }
 
     /// A URL, with what rules compare of it.
     struct Text {
         let url: LinkURL
-        let beginning: UInt64
+        let beginning: Beginning
 
         init(_ url: LinkURL) {
             self.url = url
-            beginning = CompiledRules.number(url.octets[url.path])
+            beginning = Beginning(url.octets[url.path])
         }
 
         /// A component as a rule compares it.
@@ -39,18 +83,6 @@ struct CompiledRules: Sendable {
             let decoded = url.decoded(range)
             return rule.ignoresCase ? CompiledRules.folded(decoded)[...] : decoded[...]
         }
-    }
-
-    /// The first eight octets as a number, the first one lowest.
-    private static func number(_ octets: some Sequence<UInt8>) -> UInt64 {
-        var number: UInt64 = 0
-        var shift: UInt64 = 0
-        for octet in octets {
-            number |= UInt64(octet) << shift
-            shift += 8
-            if shift == 64 { break }
-        }
-        return number
     }
 
     /// Text with its letters outside of ASCII in lower case, one for one; those of ASCII are the automaton's matter.
@@ -99,16 +131,14 @@ struct CompiledRules: Sendable {
                 )
             )
             // A path whose escapes are resolved may begin otherwise than it is written.
-            let beginning = rule.isPercentEncoded ? path.fixedBeginning : []
-            beginnings.append(Self.number(beginning))
-            masks.append(Self.number(beginning.map { _ in 0xFF }))
+            beginnings.append(Beginning(rule.isPercentEncoded ? path.fixedBeginning[...] : []))
             if states > LinkMatcher.maximumStates { return }
         }
     }
 
     /// The first rule that matches.
     func firstMatch(_ text: Text) -> (index: Int, excludes: Bool)? {
-        for index in rules.indices where (text.beginning ^ beginnings[index]) & masks[index] == 0 {
+        for index in rules.indices where beginnings[index].begins(text.beginning) {
             if matches(rules[index], text) { return (index, rules[index].excludes) }
         }
         return nil

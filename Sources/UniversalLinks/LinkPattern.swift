@@ -14,7 +14,7 @@ struct LinkPattern: Sendable {
     private let engine: Engine
     /// How many states the pattern takes; nothing for what is compared without.
     let stateCount: Int
-    /// The octets with which every text that matches begins, eight at the most; none where case does not count.
+    /// The octets with which every text that matches begins, as many as are compared at once; none where case does not count.
     let fixedBeginning: [UInt8]
 
     /// How a pattern is read and compared.
@@ -41,7 +41,9 @@ struct LinkPattern: Sendable {
         let rest = pieces[literal.count...]
         // What stands before `/*` matches as well, without its slash.
         let takesParent = options.isPath && literal.last == 0x2F && rest.elementsEqual([.anything])
-        fixedBeginning = options.ignoresCase ? [] : Array((takesParent ? literal.dropLast() : literal).prefix(8))
+        fixedBeginning =
+            options.ignoresCase
+            ? [] : Array((takesParent ? literal.dropLast() : literal).prefix(CompiledRules.Beginning.length))
         if pieces == (options.isPath ? [.octet(0x2F), .anything] : [.anything]) {
             engine = .everything
         } else if rest.isEmpty, !options.ignoresCase {

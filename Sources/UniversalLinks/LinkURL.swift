@@ -38,15 +38,7 @@ public struct LinkURL: Sendable, Hashable {
     /// - Throws: ``Problem``.
     public init(_ text: String) throws(Problem) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
-        var octets: [UInt8] = []
-        octets.reserveCapacity(text.utf8.count)
-        for octet in text.utf8 {
-            switch octet {
-            case 0x00...0x20, 0x7F: throw .forbiddenCharacter
-            case 0x80...: octets += [0x25, Self.hexDigit(octet >> 4), Self.hexDigit(octet & 0x0F)]
-            default: octets.append(octet)
-            }
-        }
+        let octets = try Self.ascii(Array(text.utf8))
         guard let authority = Self.authorityStart(octets) else { throw .scheme }
         let pathStart = octets[authority...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? octets.count
         let fragmentMark = octets[pathStart...].firstIndex(of: 0x23) ?? octets.count
@@ -60,6 +52,19 @@ public struct LinkURL: Sendable, Hashable {
         fragment = min(fragmentMark + 1, octets.count)..<octets.count
         hasEscapes = octets[pathStart...].contains(0x25)
         self.octets = octets
+    }
+
+    /// The octets with those outside of ASCII percent-encoded.
+    private static func ascii(_ octets: [UInt8]) throws(Problem) -> [UInt8] {
+        var isASCII = true
+        for octet in octets {
+            guard octet > 0x20, octet != 0x7F else { throw .forbiddenCharacter }
+            if octet >= 0x80 { isASCII = false }
+        }
+        if isASCII { return octets }
+        return octets.flatMap { octet in
+            octet < 0x80 ? [octet] : [0x25, hexDigit(octet >> 4), hexDigit(octet & 0x0F)]
+        }
     }
 
     private static func hexDigit(_ value: UInt8) -> UInt8 {
