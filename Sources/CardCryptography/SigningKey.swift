@@ -34,7 +34,8 @@ public struct SigningKey: Sendable, Hashable {
         let context = unsafe library.newContext()
         defer { unsafe library.freeContext(context) }
         var length = 0
-        var isDone = unsafe library.signInit(context, nil, hashes.digests[digest]?(), nil, key) == 1
+        var isDone =
+            unsafe library.signInit(context, nil, hashes.digests[digest]?(), nil, key) == 1
             && library.sign(context, nil, &length, message, message.count) == 1
         // The largest key of RSA that libcrypto takes has 16384 bits.
         guard isDone, (1...2048).contains(length) else { throw refusal }
