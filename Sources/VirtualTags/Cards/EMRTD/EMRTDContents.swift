@@ -17,8 +17,9 @@ public struct EMRTDContents: Sendable, Hashable {
     /// EF.CardAccess, which everybody may read; nil for a document without it, as one without PACE is.
     public var cardAccess: [UInt8]?
 
-    /// The identifiers of EF.COM and EF.SOD.
+    /// The identifier of EF.COM, which lists the data groups.
     public static let comIdentifier: UInt16 = 0x011E
+    /// The identifier of EF.SOD, the signed hashes of the data groups.
     public static let sodIdentifier: UInt16 = 0x011D
 
     /// Creates contents of given files, such as those of a document that was read.
