@@ -107,7 +107,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VirtualTagsTests",
-            dependencies: ["VirtualTags", "TagLink", "NDEF"],
+            dependencies: ["CardCryptography", "VirtualTags", "TagLink", "NDEF"],
             exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
         ),
@@ -140,8 +140,8 @@ let package = Package(
         .testTarget(
             name: "SourceCompatibilityTests",
             dependencies: [
-                "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit", "TagLink",
-                "VirtualTags",
+                "CardCryptography", "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit",
+                "TagLink", "VirtualTags",
             ],
             exclude: ["Swift5", "Swift6"],
             swiftSettings: strict
