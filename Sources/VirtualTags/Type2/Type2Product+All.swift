@@ -8,12 +8,14 @@ extension Type2Product {
     ]
 
     /// MIFARE Ultralight, MF0ICU1: 48 octets.
+    ///
+    /// It says nothing to a command that it does not have, which is how nfcpy and Proxmark tell it from its successors.
     public static let ultralight = Type2Product(
         "MIFARE Ultralight",
         pageCount: 16,
         userPages: 4...15,
         capabilitySize: 0x06,
-        features: [.compatibilityWrite]
+        features: [.compatibilityWrite, .ignoresUnknownCommands]
     )
 
     /// MIFARE Ultralight C, MF0ICU2: 144 octets and 3DES authentication.
