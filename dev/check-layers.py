@@ -13,8 +13,10 @@ SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
 ALLOWED = {
     "Sources/NDEF": set(),
     "Sources/TagLink": {"Glibc"},
+    "Sources/CardCryptography": {"Glibc"},
+    "Sources/UniversalLinks": {"Foundation"},
     "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
-    "Sources/VirtualTags": {"NDEF", "TagLink", "Synchronization"},
+    "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/NFCRuntime": {"TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
     "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,

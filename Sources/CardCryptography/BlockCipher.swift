@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A block cipher with its key: AES-128, or DES in its single and triple forms.
+///
+/// Data are whole blocks: padding is a matter of the card's protocol.
+public struct BlockCipher: Sendable, Hashable {
+    /// How blocks depend on each other (NIST SP 800-38A).
+    public enum Mode: Sendable, Hashable {
+        /// Each block by itself.
+        case electronicCodebook
+        /// Each block is combined with the enciphered one before it; the first with the given vector of one block.
+        case blockChaining(vector: [UInt8])
+    }
+
+    /// What the library is asked for. Single DES is triple DES with three equal keys: OpenSSL 3 has no single DES any more.
+    enum Transformation: CaseIterable {
+        case aesECB, aesCBC, tripleDESECB, tripleDESCBC
+
+        var functionName: String {
+            switch self {
+            case .aesECB: "EVP_aes_128_ecb"
+            case .aesCBC: "EVP_aes_128_cbc"
+            case .tripleDESECB: "EVP_des_ede3_ecb"
+            case .tripleDESCBC: "EVP_des_ede3_cbc"
+            }
+        }
+    }
+
+    /// The length of a block: 16 octets for AES, 8 for DES.
+    public let blockLength: Int
+    /// The key as the library takes it.
+    private let key: [UInt8]
+
+    private init(blockLength: Int, key: [UInt8]) {
+        self.blockLength = blockLength
+        self.key = key
+    }
+
+    /// AES with a key of 16 octets (FIPS 197).
+    ///
+    /// - Throws: ``CryptographyError`` with `wrongLength`.
+    public static func aes(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
+        guard key.count == 16 else {
+            throw CryptographyError(.wrongLength, "A key of AES-128 has 16 octets, not \(key.count).")
+        }
+        return BlockCipher(blockLength: 16, key: key)
+    }
+
+    /// DES with a key of 8 octets, or triple DES with one of 16 (the first 8 are used again) or 24 (NIST SP 800-67).
+    ///
+    /// - Throws: ``CryptographyError`` with `wrongLength`.
+    public static func des(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
+        switch key.count {
+        case 8: BlockCipher(blockLength: 8, key: key + key + key)
+        case 16: BlockCipher(blockLength: 8, key: key + key[..<8])
+        case 24: BlockCipher(blockLength: 8, key: key)
+        default: throw CryptographyError(.wrongLength, "A key of DES has 8, 16 or 24 octets, not \(key.count).")
+        }
+    }
+
+    /// Enciphers whole blocks.
+    ///
+    /// - Parameters:
+    ///   - data: whole blocks, or nothing.
+    ///   - mode: how blocks depend on each other.
+    /// - Returns: as many octets.
+    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    public func encrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
+        try transform(data, mode, encrypts: true)
+    }
+
+    /// Deciphers whole blocks.
+    ///
+    /// - Parameters:
+    ///   - data: whole blocks, or nothing.
+    ///   - mode: how blocks depend on each other.
+    /// - Returns: as many octets.
+    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    public func decrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
+        try transform(data, mode, encrypts: false)
+    }
+
+    private func transform(_ data: [UInt8], _ mode: Mode, encrypts: Bool) throws(CryptographyError) -> [UInt8] {
+        let library = try LibCrypto.shared.get()
+        var vector = [UInt8](repeating: 0, count: blockLength)
+        var chains = false
+        if case .blockChaining(let given) = mode {
+            vector = given
+            chains = true
+        }
+        guard data.count.isMultiple(of: blockLength), vector.count == blockLength, let count = CInt(exactly: data.count)
+        else {
+            throw CryptographyError(.wrongLength, "Data and vector have to be whole blocks of \(blockLength) octets.")
+        }
+        let transformation: Transformation =
+            blockLength == 16 ? (chains ? .aesCBC : .aesECB) : (chains ? .tripleDESCBC : .tripleDESECB)
+        let context = unsafe library.newContext()
+        defer { unsafe library.freeContext(context) }
+        var output = [UInt8](repeating: 0, count: data.count)
+        var written: CInt = 0
+        let direction: CInt = encrypts ? 1 : 0
+        let isDone = unsafe output.withUnsafeMutableBufferPointer { output in
+            unsafe library.cipherInit(context, library.ciphers[transformation]?(), nil, key, vector, direction) == 1
+                && library.setPadding(context, 0) == 1
+                && library.cipherUpdate(context, output.baseAddress, &written, data, count) == 1
+        }
+        guard isDone, written == count else {
+            throw CryptographyError(.refused, "libcrypto refused to encipher or decipher.")
+        }
+        return output
+    }
+}

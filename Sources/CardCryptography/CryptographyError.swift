@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why something could not be enciphered or hashed.
+public struct CryptographyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure; new kinds may be added.
+    public struct Code: Sendable, Hashable {
+        enum Kind: Sendable { case libraryMissing, wrongLength, refused }
+
+        let kind: Kind
+
+        /// OpenSSL's libcrypto is not installed.
+        public static let libraryMissing = Code(kind: .libraryMissing)
+        /// A key, an initialisation vector or data have a length that the cipher does not take.
+        public static let wrongLength = Code(kind: .wrongLength)
+        /// The library refused the operation.
+        public static let refused = Code(kind: .refused)
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What happened, as a sentence for people that says what to do.
+    public var reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    public var description: String { reason }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The functions of OpenSSL's libcrypto that cards need, from the library of the system.
+///
+/// It is opened when it is first needed, so that the package builds and runs where it is absent. Versions 3 and 1.1 have
+/// the same functions. Pointers to functions never change once they were found, so that any thread may use them.
+@safe struct LibCrypto: @unchecked Sendable {
+    typealias Named = @convention(c) () -> OpaquePointer?
+    typealias Free = @convention(c) (OpaquePointer?) -> Void
+    typealias SetPadding = @convention(c) (OpaquePointer?, CInt) -> CInt
+    typealias CipherInit =
+        @convention(c) (
+            OpaquePointer?, OpaquePointer?, OpaquePointer?, UnsafePointer<UInt8>?, UnsafePointer<UInt8>?, CInt
+        ) -> CInt
+    typealias CipherUpdate =
+        @convention(c) (
+            OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<CInt>?, UnsafePointer<UInt8>?, CInt
+        ) -> CInt
+    typealias Digest =
+        @convention(c) (
+            UnsafeRawPointer?, Int, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<CUnsignedInt>?, OpaquePointer?,
+            OpaquePointer?
+        ) -> CInt
+
+    let newContext: Named
+    let freeContext: Free
+    let setPadding: SetPadding
+    let cipherInit: CipherInit
+    let cipherUpdate: CipherUpdate
+    let digest: Digest
+    let ciphers: [BlockCipher.Transformation: Named]
+    let digests: [MessageDigest: Named]
+
+    /// The library, or why it can't be had.
+    static let shared: Result<LibCrypto, CryptographyError> = Result { () throws(CryptographyError) in try LibCrypto() }
+
+    private init() throws(CryptographyError) {
+        let library = try unsafe Self.openLibrary()
+        unsafe newContext = try Self.function("EVP_CIPHER_CTX_new", of: library)
+        unsafe freeContext = try Self.function("EVP_CIPHER_CTX_free", of: library)
+        unsafe setPadding = try Self.function("EVP_CIPHER_CTX_set_padding", of: library)
+        unsafe cipherInit = try Self.function("EVP_CipherInit_ex", of: library)
+        unsafe cipherUpdate = try Self.function("EVP_CipherUpdate", of: library)
+        unsafe digest = try Self.function("EVP_Digest", of: library)
+        var ciphers: [BlockCipher.Transformation: Named] = unsafe [:]
+        for transformation in BlockCipher.Transformation.allCases {
+            unsafe ciphers[transformation] = try Self.function(transformation.functionName, of: library)
+        }
+        unsafe self.ciphers = ciphers
+        var digests: [MessageDigest: Named] = unsafe [:]
+        for digest in MessageDigest.allCases {
+            unsafe digests[digest] = try Self.function(digest.functionName, of: library)
+        }
+        unsafe self.digests = digests
+    }
+
+    /// Opens the library; opening it again gives the same one.
+    static func openLibrary() throws(CryptographyError) -> UnsafeMutableRawPointer {
+        guard
+            let library = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL)
+                ?? dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL)
+        else {
+            throw CryptographyError(
+                .libraryMissing,
+                "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"
+            )
+        }
+        return unsafe library
+    }
+
+    static func function<Function>(
+        _ name: String,
+        of library: UnsafeMutableRawPointer
+    ) throws(CryptographyError) -> Function {
+        guard let symbol = unsafe dlsym(library, name) else {
+            throw CryptographyError(
+                .libraryMissing,
+                "The system's libcrypto has no \(name); OpenSSL 3 or 1.1 is needed."
+            )
+        }
+        return unsafe unsafeBitCast(symbol, to: Function.self)
+    }
+}
