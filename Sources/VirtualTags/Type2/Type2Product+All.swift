@@ -121,6 +121,9 @@ extension Type2Product {
     )
 
     /// NTAG I2C 2K, NT3H1201: 1904 octets in two sectors.
+    ///
+    /// What is unsure, as only the first pages of the data sheet were at hand: that a lock bit is for 32 pages, and what is
+    /// read where READ begins in the last pages of a sector and goes past them (here zeros, and a refusal behind them).
     public static let ntagI2C2K = Type2Product(
         "NTAG I2C 2K",
         pageCount: 490,
