@@ -31,7 +31,7 @@ final class ChildProcess {
         var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         var started: pid_t = 0
         let code = unsafe posix_spawn(&started, path, &actions, nil, &words, environ)
-        for unsafeword in unsafe words { unsafe free(word) }
+        unsafe words.forEach { unsafe free($0) }
         unsafe posix_spawn_file_actions_destroy(&actions)
         // The child has this end now; were it kept, the child's end could not be seen.
         close(ends[1])

@@ -55,6 +55,8 @@ extension VirtualTag {
         case .ndef(let files): Array(files.values)
         case .desfire(let card): card.applications.flatMap(\.files).compactMap(\.data)
         case .ntag424(let card): [card.ndefFile]
+        // Cards without an NDEF file are not among the products.
+        default: []
         }
     }
 }
