@@ -97,7 +97,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VirtualTagsTests",
-            dependencies: ["VirtualTags", "TagLink", "NDEF"],
+            dependencies: ["VirtualTags", "CardCryptography", "TagLink", "NDEF"],
             exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
         ),
