@@ -37,7 +37,7 @@ let package = Package(
         .target(name: "CardCryptography", swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
-        .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
+        .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
         .target(
