@@ -146,15 +146,3 @@ package struct CardAuthentication: Sendable {
         }
     }
 }
-
-extension SplitMix64 {
-    /// Octets that look random, and are the same in every run.
-    mutating func octets(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
-    }
-
-    /// A generator that follows from a tag's identifier.
-    init(identifier: [UInt8]) {
-        self.init(seed: identifier.reduce(0) { $0 << 8 | UInt64($1) })
-    }
-}
