@@ -19,7 +19,9 @@ import VirtualTags
         let challenge = hex("31 6e 6d 76 a4 49 f9 25 ba 30 4f b2 65 36 56 a2")
         let authentication = CardAuthentication(.iso, number: 0, key: .zero(.tripleDES), challenge: challenge)
         #expect(authentication.sent == hex("bc 1c 57 0b c9 48 15 61 87 13 23 64 e4 dc e1 76"))
-        let proof = hex("dd dc 9a 77 59 7f 03 a4 0c 7f aa 36 2f 45 a8 ea db e4 6a 11 5d 98 19 8c bf 36 a6 e5 1b 39 d8 7c")
+        let proof = hex(
+            "dd dc 9a 77 59 7f 03 a4 0c 7f aa 36 2f 45 a8 ea db e4 6a 11 5d 98 19 8c bf 36 a6 e5 1b 39 d8 7c"
+        )
         let (answer, _) = try authentication.finish(proof)
         #expect(answer == hex("72 44 d9 35 ed 9a 13 06 cd 8c 84 1a 7c 1d e3 9a"))
     }
@@ -28,7 +30,9 @@ import VirtualTags
         let challenge = hex("c0 5d dd 71 4f d7 88 a6 b7 b7 54 f3 c4 d0 66 e8")
         let authentication = CardAuthentication(.aes, number: 0, key: .zero(.aes), challenge: challenge)
         #expect(authentication.sent == hex("b9 69 fd fe 56 fd 91 fc 9d e6 f6 f2 13 b8 fd 1e"))
-        let proof = hex("36 aa d7 df 6e 43 6b a0 8d 18 61 38 30 a7 0d 5a d4 3e 3d 3f 4a 8d 47 54 1e ee 62 3a 93 4e 47 74")
+        let proof = hex(
+            "36 aa d7 df 6e 43 6b a0 8d 18 61 38 30 a7 0d 5a d4 3e 3d 3f 4a 8d 47 54 1e ee 62 3a 93 4e 47 74"
+        )
         var (answer, session) = try authentication.finish(proof)
         #expect(answer == hex("80 0d b6 80 bc 14 6b d1 21 d6 57 8f 2d 2e 20 59"))
         let key = try session.openKey(

@@ -32,19 +32,19 @@ extension DESFireCard {
             return .command(isFree ? .plain : .enciphered, header: 1, length: 3)
         case 0xBD, 0xBB, 0xAD, 0xAB:
             guard data.count >= 7 else { throw .lengthError }
-            let mode = communication(try file(data[0]), 12, 4)
+            let mode = try granted(try file(data[0]), 12, 4)
             return .answer(mode, isOpenEnded: data.littleEndian(at: 4, count: 3) == 0)
         case 0x3D, 0x3B, 0x8D, 0x8B:
             guard data.count >= 7 else { throw .lengthError }
-            let mode = communication(try file(data[0]), 8, 4)
+            let mode = try granted(try file(data[0]), 8, 4)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
         case 0x6C:
             guard let number = data.first else { throw .lengthError }
-            return .answer(communication(try file(number), 12, 8, 4))
+            return .answer(try granted(try file(number), 12, 8, 4))
         case 0x0C, 0xDC:
             guard let number = data.first else { throw .lengthError }
             let file = try file(number)
-            let mode = command == 0x0C ? communication(file, 4) : communication(file, 12, 8, 4)
+            let mode = try command == 0x0C ? granted(file, 4) : granted(file, 12, 8, 4)
             return .command(mode, header: 1, length: 4)
         default: return .standard
         }
@@ -110,6 +110,10 @@ extension DESFireCard {
     ///   - rights: the file's rights.
     ///   - shifts: where the four bits of the wanted rights begin.
     func allows(_ rights: UInt16, _ shifts: Int...) -> Bool {
+        allows(rights, shifts)
+    }
+
+    private func allows(_ rights: UInt16, _ shifts: [Int]) -> Bool {
         shifts.contains { shift in
             let key = UInt8(rights >> UInt16(shift) & 0x0F)
             return key == 0x0E || (key != 0x0F && key == authenticatedKey)
@@ -119,7 +123,17 @@ extension DESFireCard {
     /// How data go between card and reader: as the file says where the key that was proved gives the right, and plain
     /// where everybody has it.
     func communication(_ file: DESFireFile, _ shifts: Int...) -> CommunicationMode {
+        communication(file, shifts)
+    }
+
+    private func communication(_ file: DESFireFile, _ shifts: [Int]) -> CommunicationMode {
         let isByKey = shifts.contains { UInt8(file.accessRights >> UInt16($0) & 0x0F) == authenticatedKey }
         return isByKey ? CommunicationMode(file.communication) : .plain
+    }
+
+    /// The same, where there is the right at all.
+    private func granted(_ file: DESFireFile, _ shifts: Int...) throws(DESFireStatus) -> CommunicationMode {
+        guard allows(file.accessRights, shifts) else { throw .authenticationError }
+        return communication(file, shifts)
     }
 }

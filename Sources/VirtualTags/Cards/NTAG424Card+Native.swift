@@ -93,7 +93,9 @@ extension NTAG424Card {
             return .answer(communication(contents.files[try place(data[0])], 12, 4))
         case 0x8D:
             guard data.count >= 7 else { throw .lengthError }
-            let mode = communication(contents.files[try place(data[0])], 8, 4)
+            let file = contents.files[try place(data[0])]
+            guard allows(file, 8, 4) else { throw .authenticationError }
+            let mode = communication(file, 8, 4)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
         default: return .standard
         }

@@ -55,7 +55,8 @@ extension NTAG424Contents {
                 0x01 | (messaging.uidOffset == nil ? 0 : 0x80) | (messaging.counterOffset == nil ? 0 : 0x40)
         }
         guard messaging.fits(ndefFile.count) else { return false }
-        ndefFile = [UInt8(message.count >> 8), UInt8(message.count & 0xFF)] + message
+        ndefFile =
+            [UInt8(message.count >> 8), UInt8(message.count & 0xFF)] + message
             + [UInt8](repeating: 0, count: ndefFile.count - 2 - message.count)
         files[1].dynamicMessaging = messaging
         readCounter = 0

@@ -81,8 +81,13 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
             counterKey < 5 || counterKey >= 0x0E
         else { return nil }
         var rest = octets.dropFirst(3)
+        var isShort = false
         func take(_ isThere: Bool) -> Int? {
-            guard isThere, rest.count >= 3 else { return nil }
+            guard isThere else { return nil }
+            guard rest.count >= 3 else {
+                isShort = true
+                return nil
+            }
             defer { rest = rest.dropFirst(3) }
             return Array(rest.prefix(3)).littleEndian(at: 0, count: 3)
         }
@@ -96,7 +101,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         if let partOffset, let partLength { encryptedPart = EncryptedPart(offset: partOffset, length: partLength) }
         codeOffset = take(fileReadKey < 5)
         counterLimit = take(options & 0x20 != 0).map { UInt32($0) }
-        guard rest.isEmpty, self.octets.count == octets.count else { return nil }
+        guard rest.isEmpty, !isShort else { return nil }
     }
 
     /// Whether the UID is part of what is put into the file.
