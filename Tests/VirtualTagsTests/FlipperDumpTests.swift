@@ -133,7 +133,7 @@ import VirtualTags
         ("Version: 4", "Version: four", .malformed, 2),
         ("Filetype: Flipper NFC device", "Filetype: Flipper SubGhz Key File", .unknownFormat, 1),
         ("NTAG/Ultralight type: NTAG215", "NTAG/Ultralight type: NTAG I2C Plus 2K", .unsupported, 12),
-        ("Device type: NTAG/Ultralight", "Device type: Mifare Classic", .unsupported, 4),
+        ("Device type: NTAG/Ultralight", "Device type: Mifare Plus", .unsupported, 4),
         ("UID: 04 5E 2B 8A D1 6F 81", "UID: 04 5E 2B", .malformed, 6),
         ("UID: 04 5E 2B 8A D1 6F 81", "UID: 04 5E 2B 8A D1 6F 8", .malformed, 6),
         ("ATQA: 00 44", "ATQA: 0044", .malformed, 8),

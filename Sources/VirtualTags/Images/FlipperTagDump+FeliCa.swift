@@ -111,10 +111,13 @@ extension FlipperTagDump {
             let range = (block * 16)..<min(block * 16 + 16, files[file].memory.count)
             files[file].memory.replaceSubrange(range, with: data)
         }
+        // The attributes of an NDEF system say how many blocks go at a time.
+        let isNDEF = code == 0x12FC && files.count == 1 && files[0].serviceCodes == [0x0009, 0x000B]
+        let system = isNDEF ? FeliCaSystem(ndef: files[0].memory) : FeliCaSystem(code: code, files: files)
         return FeliCaStandardContents(
             idm: try fields.octets("Manufacture id", count: 8),
             pmm: try fields.octets("Manufacture parameter", count: 8),
-            systems: [FeliCaSystem(code: code, files: files)]
+            systems: [system]
         )
     }
 

@@ -112,14 +112,14 @@ public struct TagImage: Sendable {
     /// - Throws: ``TagImageError`` with `lossy` when the format can't hold all of what the tag holds.
     public func encoded() throws(TagImageError) -> [UInt8] {
         guard let bytes = source?.encoded(contents) ?? format.encoded(new: contents) else {
-            throw TagImageError(.lossy, "\(format.name) can't hold a \(product).")
+            throw TagImageError(.lossy, "\(format.name) has no place for such a tag: \(product).")
         }
         // Reading again is the proof that nothing was left out.
         if let source, bytes == source.bytes, contents == source.contents { return bytes }
         guard let again = try? Self.source(bytes, format), again.contents.completed == contents.completed else {
             let lost = (try? Self.source(bytes, format)).map { contents.completed.differences(from: $0.contents.completed) }
-            let what = lost.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "all that the tag holds"
-            throw TagImageError(.lossy, "\(format.name) can't hold this \(product) without loss: \(what).")
+            let what = lost.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "a part of what it holds"
+            throw TagImageError(.lossy, "\(format.name) can't hold this \(product) without losing \(what).")
         }
         return bytes
     }

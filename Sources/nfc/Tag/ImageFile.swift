@@ -64,17 +64,19 @@ struct ImageFile {
         try Self.save(changed, to: out ?? path)
     }
 
+    /// Saves the image in another file and format. In its own format it is what it was, octet for octet.
+    func convert(to format: TagImage.Format, out: String) throws(CommandFailure) {
+        try Self.save(format == image.format ? image : TagImage(image.contents, format: format), to: out)
+    }
+
     /// Saves an image so that the file is the old or the new one, whatever happens.
     static func save(_ image: TagImage, to path: String) throws(CommandFailure) {
         let octets: [UInt8]
         do throws(TagImageError) {
             octets = try image.encoded()
         } catch {
-            throw CommandFailure(
-                .refused,
-                error.code.description,
-                "\(path) is not written: \(error.reason) A file in the format json can."
-            )
+            let step = image.format == .json ? "" : " A file in the format json can."
+            throw CommandFailure(.refused, error.code.description, "\(path) is not written: \(error.reason)\(step)")
         }
         do {
             try Data(octets).write(to: URL(fileURLWithPath: path), options: .atomic)

@@ -27,7 +27,7 @@ struct TagReadCommand: AsyncParsableCommand {
     func run() async throws {
         let (report, error) = try await reportingFailure(json: json) { () throws(CommandFailure) in
             let file = try image.load()
-            return try await TagBench(file.makeTag()).read(product: file.product)
+            return try await TagBench.survey(file.makeTag(), file.contents)
         }
         guard let error else { return report.print(json: json) }
         if !json { for line in report.lines { printLine(line) } }
