@@ -129,6 +129,9 @@ extension FlipperTagDump {
             .field("System 00", hexadecimal(Int(system.code), digits: 4)), .empty,
         ]
         let codes = system.files.flatMap(\.serviceCodes)
+        // The root area has all services in it.
+        let services = "#000-#\(hexadecimal(max(0, codes.count - 1), digits: 3))"
+        lines += [.field("Area found", "1"), .field("Area 000", "| Code 0000 | Services \(services) |"), .empty]
         lines.append(.field("Service found", String(codes.count)))
         for (index, code) in codes.enumerated() {
             let text = "| Code \(hexadecimal(Int(code), digits: 4)) | Attrib. \(hexadecimal(Int(code & 0x3F), digits: 2)) |"

@@ -46,6 +46,9 @@ struct TagBench {
     ) async throws(CommandFailure) -> (TagReport, TagError?) {
         let bench: TagBench
         do throws(TagError) {
+            if case .nfcA = contents {
+                throw TagError(.unsupported, "The image has no more of the tag than its activation.")
+            }
             bench = try await TagBench(activating: virtualTag)
         } catch {
             guard error.meansNotNDEF || error.code == .unsupported else { throw CommandFailure(error) }

@@ -9,18 +9,29 @@ struct TagFact {
         case text(String)
         case octets([UInt8])
         case numbers([Int])
-        case objects([[(key: String, value: Value)]])
+        case objects([[Member]])
+    }
+
+    /// A member of a JSON object.
+    struct Member {
+        var key: String
+        var value: Value
+
+        init(_ key: String, _ value: Value) {
+            self.key = key
+            self.value = value
+        }
     }
 
     /// What the line is about and what it says; nil for a fact that is for programs alone.
     var line: (label: String, text: String)?
     /// The member; nil for a fact that is for people alone.
-    var member: (key: String, value: Value)?
+    var member: Member?
 
     /// A fact for both.
     init(_ label: String, _ text: String, _ key: String, _ value: Value) {
         line = (label, text)
-        member = (key, value)
+        member = Member(key, value)
     }
 
     /// A fact for people.
@@ -30,7 +41,7 @@ struct TagFact {
 
     /// A fact for programs.
     init(_ key: String, _ value: Value) {
-        member = (key, value)
+        member = Member(key, value)
     }
 
     /// Octets, which both read in hexadecimal.
@@ -53,8 +64,8 @@ extension TagFact {
         }
         let objects = regions.map { range, name in
             [
-                (key: "unit", value: Value.text(unit)), (key: "first", value: .number(range.lowerBound)),
-                (key: "last", value: .number(range.upperBound)), (key: "what", value: .text(name)),
+                Member("unit", .text(unit)), Member("first", .number(range.lowerBound)),
+                Member("last", .number(range.upperBound)), Member("what", .text(name)),
             ]
         }
         return TagFact("Map", lines.joined(separator: "; "), "map", .objects(objects))

@@ -44,15 +44,15 @@ extension FeliCaLiteSContents {
 extension FeliCaStandardContents {
     fileprivate var facts: [TagFact] {
         var facts = [TagFact("PMm", "pmm", hex: pmm)]
-        var objects: [[(key: String, value: TagFact.Value)]] = []
+        var objects: [[TagFact.Member]] = []
         for system in systems {
             let code = [UInt8(system.code >> 8), UInt8(system.code & 0xFF)]
             let files = system.files.map { file in
                 let codes = file.serviceCodes.map { HexText.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
                 let isOpen = file.serviceCodes.contains { $0 & 0x01 == 1 }
                 objects.append([
-                    (key: "system", value: .octets(code)), (key: "services", value: .text(codes.joined(separator: ","))),
-                    (key: "blocks", value: .number(file.blockCount)), (key: "needs_key", value: .flag(!isOpen)),
+                    TagFact.Member("system", .octets(code)), TagFact.Member("services", .text(codes.joined(separator: ","))),
+                    TagFact.Member("blocks", .number(file.blockCount)), TagFact.Member("needs_key", .flag(!isOpen)),
                 ])
                 let size = isOpen ? "\(file.blockCount) blocks" : "needs a key"
                 return "service \(codes.joined(separator: " and ")), \(size)"

@@ -47,7 +47,7 @@ extension Type4Contents {
             TagFact("Version", "version_hex", hex: contents.version),
             TagFact("Memory", "\(contents.freeMemory) octets free", "free_memory", .number(contents.freeMemory)),
         ]
-        var objects: [[(key: String, value: TagFact.Value)]] = []
+        var objects: [[TagFact.Member]] = []
         for application in contents.applications {
             let identifier = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
             let files = application.files.map { file in
@@ -61,8 +61,8 @@ extension Type4Contents {
                     size = "\(records.count / max(1, length)) of \(maximum) records of \(length) octets"
                 }
                 objects.append([
-                    (key: "application", value: .octets(identifier)), (key: "file", value: .number(Int(file.number))),
-                    (key: "content", value: .text(size)), (key: "rights", value: .text(rights(file.accessRights))),
+                    TagFact.Member("application", .octets(identifier)), TagFact.Member("file", .number(Int(file.number))),
+                    TagFact.Member("content", .text(size)), TagFact.Member("rights", .text(rights(file.accessRights))),
                 ])
                 return "file \(file.number): \(size), \(rights(file.accessRights))"
             }
@@ -76,10 +76,10 @@ extension Type4Contents {
     private static func fileFacts(_ files: [(name: String, size: Int, note: String?)]) -> [TagFact] {
         let texts = files.map { "\($0.name) with \($0.size) octets" + ($0.note.map { " (\($0))" } ?? "") }
         let objects = files.map { file in
-            var members: [(key: String, value: TagFact.Value)] = [
-                (key: "file", value: .text(file.name)), (key: "size", value: .number(file.size)),
+            var members: [TagFact.Member] = [
+                TagFact.Member("file", .text(file.name)), TagFact.Member("size", .number(file.size)),
             ]
-            if let note = file.note { members.append((key: "note", value: .text(note))) }
+            if let note = file.note { members.append(TagFact.Member("note", .text(note))) }
             return members
         }
         return [TagFact("Files", texts.joined(separator: "; "), "files", .objects(objects))]
