@@ -48,9 +48,11 @@ import VirtualTags
         image.contents = .type4(type4)
         let before = try Files.dump("desfire.nfc").split(separator: 0x0A)
         let after = try image.encoded().split(separator: 0x0A)
-        #expect(zip(before, after).filter { $0 != $1 }.map { String(decoding: $1, as: UTF8.self) } == [
-            "Application 563412 File 2: 07 00 00 00"
-        ])
+        #expect(
+            zip(before, after).filter { $0 != $1 }.map { String(decoding: $1, as: UTF8.self) } == [
+                "Application 563412 File 2: 07 00 00 00"
+            ]
+        )
         // A file more has no lines to go to.
         card.applications[0].files.append(DESFireFile(number: 9, accessRights: 0xEEEE, kind: .standard([1])))
         type4.kind = .desfire(card)
@@ -83,8 +85,14 @@ import VirtualTags
         let again = try TagImage(parsing: TagImage(.classic(card), format: .flipper).encoded())
         #expect(again.contents == .classic(card))
         #expect(try failure("classic-unknown.nfc", "Block 9: ??", "Block 9: ?")?.code == .malformed)
-        #expect(try failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 4K")?.code == .missingField)
-        #expect(try failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 8K")?.code == .unsupported)
+        #expect(
+            try failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 4K")?.code
+                == .missingField
+        )
+        #expect(
+            try failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 8K")?.code
+                == .unsupported
+        )
     }
 
     @Test func `A FeliCa Standard answers what needs no key`() async throws {
@@ -102,22 +110,30 @@ import VirtualTags
         #expect(try failure("felica-standard.nfc", "System found: 1", "System found: 2")?.code == .unsupported)
         #expect(try failure("felica-standard.nfc", "Block index 01", "Block index 02")?.code == .malformed)
         #expect(try failure("felica-standard.nfc", "Service 003: | Code", "Service 003: | Cod")?.code == .malformed)
-        #expect(try failure("felica-standard.nfc", "root\n", "Service 009: twice\nService 009: twice\n")?.code == .malformed)
+        #expect(
+            try failure("felica-standard.nfc", "root\n", "Service 009: twice\nService 009: twice\n")?.code == .malformed
+        )
     }
 
     @Test func `Tags without memory are activated, and no more`() async throws {
         let card = try image("iso14443-4a.nfc")
         guard case .type4(let contents) = card.contents else { return }
-        #expect(contents.frontEnd == .nfcA(uid: hex("ba e2 7c 9d"), atqa: 0x0004, sak: 0x20, ats: hex("05 78 80 70 02")))
-        let old = try TagImage(parsing: Array("""
-            Filetype: Flipper NFC device
-            Version: 3
-            Device type: ISO14443-4A
-            UID: BA E2 7C 9D
-            ATQA: 00 04
-            SAK: 20
-            ATS: 05 78 80 70 02
-            """.utf8))
+        #expect(
+            contents.frontEnd == .nfcA(uid: hex("ba e2 7c 9d"), atqa: 0x0004, sak: 0x20, ats: hex("05 78 80 70 02"))
+        )
+        let old = try TagImage(
+            parsing: Array(
+                """
+                Filetype: Flipper NFC device
+                Version: 3
+                Device type: ISO14443-4A
+                UID: BA E2 7C 9D
+                ATQA: 00 04
+                SAK: 20
+                ATS: 05 78 80 70 02
+                """.utf8
+            )
+        )
         #expect(old.contents == card.contents)
         #expect(try image("iso14443-3b.nfc").uid == hex("11 22 33 44"))
         let tag = try image("iso14443-3a.nfc").makeTag()

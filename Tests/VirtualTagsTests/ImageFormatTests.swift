@@ -55,7 +55,8 @@ import VirtualTags
         }
     }
 
-    @Test(arguments: Files.tagFiles.indices) func `A file in another format has the same tag in it`(_ index: Int) throws {
+    @Test(arguments: Files.tagFiles.indices) func `A file in another format has the same tag in it`(_ index: Int) throws
+    {
         let (name, _, _) = Files.tagFiles[index]
         let image = try TagImage(parsing: Files.dump(name))
         for format in TagImage.Format.allCases where format.canHold(image.contents) {
@@ -94,7 +95,8 @@ import VirtualTags
         for _ in 0..<150 {
             var damaged = bytes
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                damaged[Int.random(in: 0..<damaged.count, using: &generator)] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+                damaged[Int.random(in: 0..<damaged.count, using: &generator)] ^=
+                    1 << UInt8.random(in: 0...7, using: &generator)
             }
             guard let image = try? TagImage(parsing: damaged) else { continue }
             #expect(try image.encoded() == damaged)

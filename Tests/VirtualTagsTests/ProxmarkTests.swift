@@ -45,8 +45,16 @@ import VirtualTags
         #expect(Array(bytes[44..<56]) == hex("00 00 00 bd 00 00 00 bd 03 02 01 bd"))
         #expect(Array(bytes[56..<60]) == hex("04 a1 b2 9f"))
         let text = String(decoding: try TagImage(contents, format: .proxmarkJSON).encoded(), as: UTF8.self)
-        #expect(text.hasPrefix("{\n  \"Created\": \"proxmark3\",\n  \"FileType\": \"mfu\",\n  \"Card\": {\n    \"UID\": \"04A1B2C3D4E580\""))
-        #expect(text.contains("    \"Counter2\": \"030201\",\n    \"Tearing2\": \"BD\"\n  },\n  \"blocks\": {\n    \"0\": \"04A1B29F\""))
+        #expect(
+            text.hasPrefix(
+                "{\n  \"Created\": \"proxmark3\",\n  \"FileType\": \"mfu\",\n  \"Card\": {\n    \"UID\": \"04A1B2C3D4E580\""
+            )
+        )
+        #expect(
+            text.contains(
+                "    \"Counter2\": \"030201\",\n    \"Tearing2\": \"BD\"\n  },\n  \"blocks\": {\n    \"0\": \"04A1B29F\""
+            )
+        )
         #expect(text.hasSuffix("    \"44\": \"00000000\"\n  }\n}"))
     }
 
@@ -72,7 +80,9 @@ import VirtualTags
             ("15693 v2", "\"blocks\": {\"0\": \"E1400401\", \"1\": \"00000000\"}"),
             ("15693 v3", "\"blocks\": {\"0\": \"E140040100000000\", \"1\": \"0000000000000000\"}"),
         ] {
-            let image = try TagImage(parsing: Array("{\"Created\": \"proxmark3\", \"FileType\": \"\(type)\", \(body)}".utf8))
+            let image = try TagImage(
+                parsing: Array("{\"Created\": \"proxmark3\", \"FileType\": \"\(type)\", \(body)}".utf8)
+            )
             #expect(image.product == "generic Type 5", "\(type)")
             guard case .type5(let contents) = image.contents else { return }
             #expect(contents.product.blockSize == (type == "15693 v3" ? 8 : 4))
@@ -145,7 +155,10 @@ import VirtualTags
 
     @Test func `A Topaz 96 has its header`() throws {
         let contents = TagProduct(named: "Topaz 96")?.blank(uid: hex("01 02 03 04 05 06 07"))
-        let text = String(decoding: try TagImage(try #require(contents), format: .proxmarkJSON).encoded(), as: UTF8.self)
+        let text = String(
+            decoding: try TagImage(try #require(contents), format: .proxmarkJSON).encoded(),
+            as: UTF8.self
+        )
         #expect(text.contains("\"FileType\": \"topaz\""))
         #expect(text.contains("\"H0R1\": \"1148\""))
         // The name that the client reads.

@@ -32,7 +32,9 @@ import VirtualTags
     }
 
     @Test func `A MIFARE Classic has the keys that are known`() throws {
-        guard case .classic(let card) = try TagImage(parsing: Files.dump("taginfo-classic.xml")).contents else { return }
+        guard case .classic(let card) = try TagImage(parsing: Files.dump("taginfo-classic.xml")).contents else {
+            return
+        }
         #expect(card.atqa == 0x0004 && card.sak == 0x08)
         #expect(Array(card.memory[48..<58]) == hex("a0 a1 a2 a3 a4 a5 ff 07 80 69"))
         #expect(card.unknownOctets.count == 56 * 16 + 2 * 6)
@@ -49,10 +51,12 @@ import VirtualTags
     }
 
     @Test(arguments: [
-        ("NTAG213</content>", "NTAG 999</content>", "unsupported"), ("<address>7</address>", "<address>8</address>", "malformed"),
+        ("NTAG213</content>", "NTAG 999</content>", "unsupported"),
+        ("<address>7</address>", "<address>8</address>", "malformed"),
         ("<address>7</address>", "", "malformed"), ("04:A1:B2:C3:D4:E5:80</uid>", "04:A1</uid>", "missing-field"),
         ("04:A1:B2:C3:D4:E5:80</uid>", "E0:04:01:10:11:22:33:44</uid>", "inconsistent"),
-        ("34 03 10 D1", "34 03 10 G1", "malformed"), ("</scan>", "", "malformed"), ("</scan>", "</scan>more", "malformed"),
+        ("34 03 10 D1", "34 03 10 G1", "malformed"), ("</scan>", "", "malformed"),
+        ("</scan>", "</scan>more", "malformed"),
         ("</scan>", "</scan><scan/>", "malformed"), ("<hasndef>", "<hasndef a=1>", "malformed"),
         ("&amp; more", "&more; more", "malformed"), ("&amp; more", "&#xD800; more", "malformed"),
         ("&amp; more", "& more", "malformed"), ("</hasndef>", "</has>", "malformed"),

@@ -79,7 +79,8 @@ extension FlipperTagDump {
     /// The application with the names of the NDEF mapping, when it is one.
     private static func namingNDEF(_ application: DESFireApplication) -> DESFireApplication {
         let container = application.files.first { $0.number == 1 }?.data
-        guard application.identifier == 0x00_0001, let container, let ndef = application.files.first(where: { $0.number == 2 }),
+        guard application.identifier == 0x00_0001, let container,
+            let ndef = application.files.first(where: { $0.number == 2 }),
             ndef.data != nil, container.count >= 15, container[7] == 0x04
         else { return application }
         let names = DESFireApplication.ndef(container: [], ndef: [])
@@ -107,7 +108,11 @@ extension FlipperTagDump {
         case 0x00, 0x01:
             let size = try fields.number("\(key) Size", in: 0...0xFFFF)
             guard data == nil || data?.count == size else {
-                throw TagImageError(.malformed, "\(key) has not the \(size) octets of its size.", line: fields.line(key))
+                throw TagImageError(
+                    .malformed,
+                    "\(key) has not the \(size) octets of its size.",
+                    line: fields.line(key)
+                )
             }
             let octets = data ?? Array(repeating: 0, count: size)
             kind = type == 0x00 ? .standard(octets) : .backup(octets)
@@ -124,7 +129,11 @@ extension FlipperTagDump {
             let maximum = try fields.number("\(key) Max", in: 0...0xFFFF)
             let current = try fields.number("\(key) Cur", in: 0...maximum)
             guard size * maximum <= 0x1_0000, data == nil || data?.count == size * current else {
-                throw TagImageError(.malformed, "\(key) has not \(current) records of \(size) octets.", line: fields.line(key))
+                throw TagImageError(
+                    .malformed,
+                    "\(key) has not \(current) records of \(size) octets.",
+                    line: fields.line(key)
+                )
             }
             let records = data ?? Array(repeating: 0, count: size * current)
             kind =

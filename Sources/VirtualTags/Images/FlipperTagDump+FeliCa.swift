@@ -49,7 +49,11 @@ extension FlipperTagDump {
         blocks[22] = contents.cardKey
         blocks[23] = contents.memoryConfiguration
         blocks[24] = [UInt8](littleEndian: Int(contents.writeCounter), count: 16)
-        var lines = header(idm: contents.idm, pmm: contents.pmm, name: contents.pmm[1] == 0xF0 ? "FeliCa Lite" : "FeliCa Lite-S")
+        var lines = header(
+            idm: contents.idm,
+            pmm: contents.pmm,
+            name: contents.pmm[1] == 0xF0 ? "FeliCa Lite" : "FeliCa Lite-S"
+        )
         lines += [
             .comment("Felica Lite specific data"), .field("Blocks total", "28"), .field("Blocks read", "28"),
         ]
@@ -98,7 +102,8 @@ extension FlipperTagDump {
             let service = try fields.code(key, in: fields.part("Service code", of: key))
             let block = try fields.octet(key, in: fields.part("Block index", of: key))
             guard let file = files.firstIndex(where: { $0.serviceCodes.contains(service) }),
-                let data = [UInt8](hexadecimal: try fields.part("Data:", of: key).utf8, separated: true), data.count == 16,
+                let data = [UInt8](hexadecimal: try fields.part("Data:", of: key).utf8, separated: true),
+                data.count == 16,
                 block * 16 <= files[file].memory.count
             else {
                 throw TagImageError(
@@ -134,7 +139,8 @@ extension FlipperTagDump {
         lines += [.field("Area found", "1"), .field("Area 000", "| Code 0000 | Services \(services) |"), .empty]
         lines.append(.field("Service found", String(codes.count)))
         for (index, code) in codes.enumerated() {
-            let text = "| Code \(hexadecimal(Int(code), digits: 4)) | Attrib. \(hexadecimal(Int(code & 0x3F), digits: 2)) |"
+            let text =
+                "| Code \(hexadecimal(Int(code), digits: 4)) | Attrib. \(hexadecimal(Int(code & 0x3F), digits: 2)) |"
             lines.append(.field("Service \(hexadecimal(index, digits: 3))", text))
         }
         lines.append(.empty)

@@ -14,7 +14,11 @@ extension JSONImage {
         }
         for key in applications.keys {
             guard let octets = [UInt8](hexadecimal: key.utf8), octets.count == 3 else {
-                throw TagImageError(.malformed, "\"\(key)\" is not an identifier of six digits.", line: applications.line(key))
+                throw TagImageError(
+                    .malformed,
+                    "\"\(key)\" is not an identifier of six digits.",
+                    line: applications.line(key)
+                )
             }
             let identifier = octets.reduce(0) { $0 << 8 | UInt32($1) }
             contents.applications.append(try application(applications.object(key), identifier))
@@ -38,7 +42,11 @@ extension JSONImage {
         let files = fields.object("files")
         for key in files.keys {
             guard let octets = [UInt8](hexadecimal: key.utf8), octets.count == 1, octets[0] < 32 else {
-                throw TagImageError(.malformed, "\"\(key)\" is not a file's number of two digits.", line: files.line(key))
+                throw TagImageError(
+                    .malformed,
+                    "\"\(key)\" is not a file's number of two digits.",
+                    line: files.line(key)
+                )
             }
             application.files.append(try file(files.object(key), octets[0]))
         }

@@ -84,7 +84,8 @@ struct JSONScanner {
         for index in members.indices {
             let range = members[index].range
             members[index].line += value.line - 1
-            members[index].range = (range.lowerBound + value.range.lowerBound)..<(range.upperBound + value.range.lowerBound)
+            members[index].range =
+                (range.lowerBound + value.range.lowerBound)..<(range.upperBound + value.range.lowerBound)
         }
         return members
     }

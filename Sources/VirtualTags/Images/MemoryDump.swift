@@ -45,7 +45,8 @@ struct MemoryDump: ImageSource {
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.encoded(now, layout), let old = Self.encoded(contents, layout) else { return nil }
         var result = bytes
-        for (index, octet) in new.enumerated() where index < result.count && (index >= old.count || old[index] != octet) {
+        for (index, octet) in new.enumerated() where index < result.count && (index >= old.count || old[index] != octet)
+        {
             result[index] = octet
         }
         return result
@@ -127,7 +128,10 @@ struct MemoryDump: ImageSource {
             tag.icReference = bytes[13 + countSize]
             let start = 14 + countSize
             guard tag.blockCount <= locks, tag.blockCount * tag.blockSize <= ProxmarkTag15.maximumSize else {
-                throw TagImageError(.inconsistent, "\(tag.blockCount) blocks of \(tag.blockSize) don't fit into the file.")
+                throw TagImageError(
+                    .inconsistent,
+                    "\(tag.blockCount) blocks of \(tag.blockSize) don't fit into the file."
+                )
             }
             tag.locks = Array(bytes[start..<(start + tag.blockCount)])
             let data = start + locks

@@ -51,7 +51,9 @@ extension ProxmarkJSON {
         }
         var contents = ClassicContents(product, memory: memory, uid: uid)
         // ATQA is as on the air, low octet first.
-        if card.hasValue("ATQA") { contents.atqa = UInt16(try card.octets("ATQA", count: 2).littleEndian(at: 0, count: 2)) }
+        if card.hasValue("ATQA") {
+            contents.atqa = UInt16(try card.octets("ATQA", count: 2).littleEndian(at: 0, count: 2))
+        }
         if card.hasValue("SAK") { contents.sak = try card.octets("SAK", count: 1)[0] }
         if card.hasValue("SIGNATURE") { contents.signature = try card.octets("SIGNATURE", count: nil) }
         return contents
@@ -59,7 +61,8 @@ extension ProxmarkJSON {
 
     static func values(of contents: ClassicContents, _ kind: Kind) -> [Value] {
         var values = [
-            Value("Card", "UID", contents.uid), Value("Card", "ATQA", [UInt8](littleEndian: Int(contents.atqa), count: 2)),
+            Value("Card", "UID", contents.uid),
+            Value("Card", "ATQA", [UInt8](littleEndian: Int(contents.atqa), count: 2)),
             Value("Card", "SAK", [contents.sak]),
         ]
         if kind == .mfc3 { values.append(Value("Card", "SIGNATURE", contents.signature)) }
@@ -145,7 +148,8 @@ extension ProxmarkJSON {
     static func values(of contents: Type1Contents) -> [Value]? {
         guard contents.product == .topaz96 else { return nil }
         return [
-            Value("Card", "UID", contents.uid), Value("Card", "H0R1", contents.header), Value("Card", "Size", [0x78, 0x00]),
+            Value("Card", "UID", contents.uid), Value("Card", "H0R1", contents.header),
+            Value("Card", "Size", [0x78, 0x00]),
         ] + blocks(contents.memory, size: 8)
     }
 }

@@ -71,6 +71,7 @@ public struct TagImage: Sendable {
     private static func source(_ bytes: [UInt8], _ format: Format?) throws(TagImageError) -> any ImageSource {
         let beginning = bytes.prefix(4096)
         let start = beginning.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        if start.starts(with: Array("Filetype:".utf8)) { return try FlipperFields.source(bytes) }
         // No text has a zero octet, and hardly a memory is without one.
         if !beginning.contains(0) {
             switch start.first {
@@ -117,7 +118,9 @@ public struct TagImage: Sendable {
         // Reading again is the proof that nothing was left out.
         if let source, bytes == source.bytes, contents == source.contents { return bytes }
         guard let again = try? Self.source(bytes, format), again.contents.completed == contents.completed else {
-            let lost = (try? Self.source(bytes, format)).map { contents.completed.differences(from: $0.contents.completed) }
+            let lost = (try? Self.source(bytes, format)).map {
+                contents.completed.differences(from: $0.contents.completed)
+            }
             let what = lost.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "a part of what it holds"
             throw TagImageError(.lossy, "\(format.name) can't hold this \(product) without losing \(what).")
         }

@@ -53,7 +53,10 @@ struct TagInfoReport: ImageSource {
         // What a phone can't read is as delivered, password and key for instance.
         for block in blocks where block.data.count < 4 {
             let start = block.address * 4 + block.data.count
-            contents.memory.replaceSubrange(start..<(block.address * 4 + 4), with: factory[start..<(block.address * 4 + 4)])
+            contents.memory.replaceSubrange(
+                start..<(block.address * 4 + 4),
+                with: factory[start..<(block.address * 4 + 4)]
+            )
         }
         contents.signature = scan.signature ?? contents.signature
         if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(atqa[1]) << 8 | UInt16(atqa[0]) }
@@ -79,7 +82,11 @@ struct TagInfoReport: ImageSource {
         tag.blockSize = blocks.map(\.data.count).max() ?? 4
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.isEmpty || block.data.count == tag.blockSize else {
-                throw TagImageError(.malformed, "A block is missing, or not of the size of the others.", line: block.line)
+                throw TagImageError(
+                    .malformed,
+                    "A block is missing, or not of the size of the others.",
+                    line: block.line
+                )
             }
             tag.data += block.data + Array(repeating: 0, count: tag.blockSize - block.data.count)
             // The legend of the report: * and x are locked.

@@ -40,7 +40,9 @@ struct XMLReader {
             if bytes[position] != UInt8(ascii: "<") {
                 let text = try text(upTo: UInt8(ascii: "<"))
                 guard !open.isEmpty else {
-                    guard text.allSatisfy(\.isWhitespace) else { throw failure("There is text outside of the root element.") }
+                    guard text.allSatisfy(\.isWhitespace) else {
+                        throw failure("There is text outside of the root element.")
+                    }
                     continue
                 }
                 return .text(text)
@@ -117,7 +119,8 @@ struct XMLReader {
 
     private static func isName(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x30...0x3A, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), 0x80...: true
+        case 0x30...0x3A, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), 0x80...:
+            true
         default: false
         }
     }
@@ -154,7 +157,8 @@ struct XMLReader {
         case "apos": return [UInt8(ascii: "'")]
         default:
             let number =
-                name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16)
+                name.hasPrefix("#x")
+                ? UInt32(name.dropFirst(2), radix: 16)
                 : name.hasPrefix("#") ? UInt32(name.dropFirst(), radix: 10) : nil
             guard let number, let scalar = Unicode.Scalar(number) else {
                 throw failure("There is no entity of that name.")
@@ -172,7 +176,9 @@ struct XMLReader {
     }
 
     private func string(_ range: Range<Int>) throws(TagImageError) -> String {
-        guard let string = String(validating: bytes[range], as: UTF8.self) else { throw failure("The text is not UTF-8.") }
+        guard let string = String(validating: bytes[range], as: UTF8.self) else {
+            throw failure("The text is not UTF-8.")
+        }
         return string
     }
 

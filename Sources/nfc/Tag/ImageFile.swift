@@ -28,7 +28,7 @@ struct ImageFile {
             throw CommandFailure(.usage, "unknown-id", "\(path) has no image with the id '\(id)'.")
         }
         do throws(TagImageError) {
-            image = try TagImage(parsing: [UInt8](chosen ?? data), as: TagImage.Format(path: path))
+            image = try TagImage(parsing: [UInt8](hasSeveral ? chosen ?? data : data), as: TagImage.Format(path: path))
         } catch {
             let place = error.line.map { "line \($0): " } ?? ""
             throw CommandFailure(.refused, error.code.description, "\(path): \(place)\(error.reason)")

@@ -68,7 +68,9 @@ struct TagConvertCommand: ParsableCommand {
     private func report(_ image: ImageFile, _ format: TagImage.Format) {
         let contents = image.contents
         guard json else {
-            printLine("\(contents.product), UID \(HexText.text(contents.uid)): \(image.format.rawValue) to \(format.rawValue)")
+            printLine(
+                "\(contents.product), UID \(HexText.text(contents.uid)): \(image.format.rawValue) to \(format.rawValue)"
+            )
             return
         }
         var writer = JSONWriter()

@@ -62,7 +62,9 @@ struct TagCreateCommand: AsyncParsableCommand {
             throw ValidationError("The UID of a \(found) has \(lengths) octets, which are \(digits) hex digits.")
         }
         if let size {
-            guard let sizes = found.sizes else { throw ValidationError("A \(found) has one size, and takes no --size.") }
+            guard let sizes = found.sizes else {
+                throw ValidationError("A \(found) has one size, and takes no --size.")
+            }
             guard sizes.contains(size) else {
                 throw ValidationError("A \(found) has \(sizes.lowerBound) to \(sizes.upperBound) octets.")
             }
@@ -98,7 +100,9 @@ struct TagCreateCommand: AsyncParsableCommand {
                 let type = product.tagType.map { "Type \($0)" } ?? "no NDEF"
                 let name = product.name + String(repeating: " ", count: max(2, 30 - product.name.count))
                 let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) octets" } ?? ""
-                printLine("\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) octets\(sizes)")
+                printLine(
+                    "\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) octets\(sizes)"
+                )
             }
         }
     }

@@ -59,7 +59,8 @@ extension TagFact {
     ///   - regions: each part's first and last unit, and what is there.
     static func map(_ unit: String, _ regions: [(ClosedRange<Int>, String)]) -> TagFact {
         let lines = regions.map { range, name in
-            let place = range.count == 1 ? "\(unit) \(range.lowerBound)" : "\(unit)s \(range.lowerBound)-\(range.upperBound)"
+            let place =
+                range.count == 1 ? "\(unit) \(range.lowerBound)" : "\(unit)s \(range.lowerBound)-\(range.upperBound)"
             return "\(place) \(name)"
         }
         let objects = regions.map { range, name in

@@ -20,7 +20,9 @@ extension Type1Contents {
             .map("block", regions),
             TagFact(
                 "Locks",
-                isFree ? "none on data (\(HexText.text(locks)))" : "blocks \(TagFact.ranges(locked)) (\(HexText.text(locks)))",
+                isFree
+                    ? "none on data (\(HexText.text(locks)))"
+                    : "blocks \(TagFact.ranges(locked)) (\(HexText.text(locks)))",
                 "lock_hex",
                 .octets(locks)
             ),
@@ -42,7 +44,12 @@ extension Type2Contents {
             hasSignature ? TagFact("Signature", "signature_hex", hex: signature) : TagFact("Signature", "none")
         )
         facts += [
-            TagFact("Memory", "\(product.pageCount) pages, \(octets) octets for data", "pages", .number(product.pageCount)),
+            TagFact(
+                "Memory",
+                "\(product.pageCount) pages, \(octets) octets for data",
+                "pages",
+                .number(product.pageCount)
+            ),
             TagFact("memory_size", .number(product.pageCount * 4)), TagFact("user_size", .number(octets)),
             .map("page", regions),
         ]

@@ -35,7 +35,12 @@ extension FeliCaLiteSContents {
                 .numbers(locked)
             ),
             TagFact("system_blocks_frozen", .flag(isFrozen)),
-            TagFact("NDEF system", supportsNDEF ? "answers polling for 12FC" : "switched off", "ndef_system", .flag(supportsNDEF)),
+            TagFact(
+                "NDEF system",
+                supportsNDEF ? "answers polling for 12FC" : "switched off",
+                "ndef_system",
+                .flag(supportsNDEF)
+            ),
             TagFact("Counter", "\(writeCounter) writes", "write_counter", .number(Int(writeCounter))),
         ]
     }
@@ -51,7 +56,8 @@ extension FeliCaStandardContents {
                 let codes = file.serviceCodes.map { HexText.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
                 let isOpen = file.serviceCodes.contains { $0 & 0x01 == 1 }
                 objects.append([
-                    TagFact.Member("system", .octets(code)), TagFact.Member("services", .text(codes.joined(separator: ","))),
+                    TagFact.Member("system", .octets(code)),
+                    TagFact.Member("services", .text(codes.joined(separator: ","))),
                     TagFact.Member("blocks", .number(file.blockCount)), TagFact.Member("needs_key", .flag(!isOpen)),
                 ])
                 let size = isOpen ? "\(file.blockCount) blocks" : "needs a key"

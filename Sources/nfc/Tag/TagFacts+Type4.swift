@@ -25,17 +25,26 @@ extension Type4Contents {
             return [TagFact("Card", "no more is known than its activation")]
         case .ndef(let files):
             let sorted = files.sorted { $0.key < $1.key }
-            return Self.fileFacts(sorted.map { file in
-                (Self.text(file.key), file.value.count, file.key == 0xE103 ? "capability container" : nil)
-            })
+            return Self.fileFacts(
+                sorted.map { file in
+                    (Self.text(file.key), file.value.count, file.key == 0xE103 ? "capability container" : nil)
+                }
+            )
         case .ntag424(let contents):
             var facts = [
                 TagFact("Version", "version_hex", hex: contents.version),
-                TagFact("Counter", "\(contents.readCounter) readings", "read_counter", .number(Int(contents.readCounter))),
+                TagFact(
+                    "Counter",
+                    "\(contents.readCounter) readings",
+                    "read_counter",
+                    .number(Int(contents.readCounter))
+                ),
             ]
-            facts += Self.fileFacts(contents.files.map { file in
-                (Self.text(file.isoIdentifier), file.data.count, Self.rights(file.accessRights))
-            })
+            facts += Self.fileFacts(
+                contents.files.map { file in
+                    (Self.text(file.isoIdentifier), file.data.count, Self.rights(file.accessRights))
+                }
+            )
             return facts
         case .desfire(let contents):
             return Self.facts(of: contents)
@@ -61,7 +70,8 @@ extension Type4Contents {
                     size = "\(records.count / max(1, length)) of \(maximum) records of \(length) octets"
                 }
                 objects.append([
-                    TagFact.Member("application", .octets(identifier)), TagFact.Member("file", .number(Int(file.number))),
+                    TagFact.Member("application", .octets(identifier)),
+                    TagFact.Member("file", .number(Int(file.number))),
                     TagFact.Member("content", .text(size)), TagFact.Member("rights", .text(rights(file.accessRights))),
                 ])
                 return "file \(file.number): \(size), \(rights(file.accessRights))"

@@ -27,7 +27,12 @@ extension Type5Contents {
             TagFact("AFI", HexText.text([afi]) + (isAFILocked ? ", locked" : ""), "afi", .octets([afi])),
             TagFact("DSFID", HexText.text([dsfid]) + (isDSFIDLocked ? ", locked" : ""), "dsfid", .octets([dsfid])),
             TagFact("afi_locked", .flag(isAFILocked)), TagFact("dsfid_locked", .flag(isDSFIDLocked)),
-            TagFact("IC", "reference \(HexText.text([product.icReference]))", "ic_reference", .octets([product.icReference])),
+            TagFact(
+                "IC",
+                "reference \(HexText.text([product.icReference]))",
+                "ic_reference",
+                .octets([product.icReference])
+            ),
         ]
         if product.features.contains(.surveillance) {
             let text = (isSurveillanceSet ? "set" : "not set") + (isSurveillanceLocked ? ", locked" : "")
@@ -58,7 +63,10 @@ extension ClassicContents {
             TagFact("sectors", .number(product.sectorCount)), TagFact("memory_size", .number(memory.count)),
             .map(
                 "block",
-                [(0...0, "UID and manufacturer"), (1...(blocks - 1), "data; the last one of a sector has its keys and rights")]
+                [
+                    (0...0, "UID and manufacturer"),
+                    (1...(blocks - 1), "data; the last one of a sector has its keys and rights"),
+                ]
             ),
         ]
         if !unknownOctets.isEmpty {
