@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF VirtualTags
+// modules: TagLink NDEF CardCryptography VirtualTags
 import TagLink
 import VirtualTags
 

@@ -116,6 +116,15 @@ import Testing
         #expect(try nfc.run("tag", "create", "--product", "NTAG 424 DNA", "--out", path("x.nfc")).status == 1)
     }
 
+    @Test func `A travel document is made of its zone`() throws {
+        let zone = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"
+        let out = path("passport.json")
+        #expect(try object("tag", "create", "--mrz", zone, "--out", out)["product"] as? String == "eMRTD")
+        #expect(try object("tag", "info", "--image", out)["mrz"] as? String == zone)
+        #expect(try nfc.run("tag", "create", "--mrz", "P<UTO", "--out", out).status == 1)
+        #expect(try nfc.run("tag", "create", "--mrz", zone, "--size", "5", "--out", out).status == 2)
+    }
+
     @Test func `A MIFARE Classic is told apart in a sentence`() throws {
         let out = path("classic.mfd")
         _ = try object("tag", "create", "--product", "Classic 4K", "--out", out)

@@ -8,6 +8,8 @@ public struct Type4Contents: Sendable, Hashable {
         case ndef(files: [UInt16: [UInt8]])
         case desfire(DESFireContents)
         case ntag424(NTAG424Contents)
+        /// An electronic travel document.
+        case emrtd(EMRTDContents)
         /// A card of which no more is known than its activation: it has no application.
         case unspecified
     }
@@ -29,6 +31,7 @@ public struct Type4Contents: Sendable, Hashable {
         case .ndef: "generic Type 4"
         case .desfire: "DESFire EV1"
         case .ntag424: "NTAG 424 DNA"
+        case .emrtd: "eMRTD"
         case .unspecified: "generic ISO 14443-4"
         }
     }
@@ -52,6 +55,8 @@ extension Type4Tag {
             self.init(card: DESFireCard(desfire), frontEnd: contents.frontEnd)
         case .ntag424(let ntag424):
             self.init(card: NTAG424Card(ntag424), frontEnd: contents.frontEnd)
+        case .emrtd(let emrtd):
+            self.init(card: EMRTDCard(emrtd), frontEnd: contents.frontEnd)
         case .unspecified:
             self.init(card: ApplicationCard([]), frontEnd: contents.frontEnd)
         }
@@ -63,6 +68,7 @@ extension Type4Tag {
         switch card {
         case let card as DESFireCard: kind = .desfire(card.contents)
         case let card as NTAG424Card: kind = .ntag424(card.contents)
+        case let card as EMRTDCard: kind = .emrtd(card.contents)
         case let card as ApplicationCard where card.applications.isEmpty: kind = .unspecified
         case let card as ApplicationCard:
             guard card.applications.count == 1, let application = card.applications.first as? NDEFApplication else {

@@ -5,7 +5,9 @@ extension TagImage {
     public enum Format: String, Sendable, Hashable, CaseIterable {
         /// The text files of Flipper Zero, `Filetype: Flipper NFC device`, versions 2 to 4.
         case flipper
-        /// The project's own: one JSON object with `type`, `product`, `uid`, and what the type adds.
+        /// The project's own: one JSON object with `type`, `product`, `uid`, and what the type adds. An
+        /// electronic travel document (`eMRTD`) has `mrz`, its machine readable zone, and `files` only where they don't
+        /// follow from it.
         case json
         /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5` and `topaz`.
         case proxmarkJSON = "proxmark-json"

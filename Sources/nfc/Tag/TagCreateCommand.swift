@@ -18,6 +18,7 @@ struct TagCreateCommand: AsyncParsableCommand {
               nfc tag create --product NTAG213 --uid 04a1b2c3d4e580 --out card.json
               nfc tag create --product slix2 --message d00000 --out label.nfc
               nfc tag create --product "generic Type 4" --size 4096 --out big.json
+              nfc tag create --mrz "P<UTOERIKSSON<<ANNA…" --out passport.json
 
             Exit status: 0 when the image was made, 1 when the message does not
             fit or the file can't be written, 2 for wrong usage.
@@ -29,6 +30,9 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     @Flag(help: "List the products that can be made.")
     var list = false
+
+    @Option(help: "Make an electronic travel document of a machine readable zone.")
+    var mrz: String?
 
     @Option(help: "The UID in hex (the IDm of Type 3, the PUPI of Type 4B); a random one unless given.")
     var uid: HexArgument?
@@ -52,6 +56,27 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     func validate() throws {
         if list { return }
+        if mrz != nil {
+            try validateDocument()
+        } else {
+            try validateProduct()
+        }
+        guard let out else { throw ValidationError("Give --out FILE.") }
+        if format == nil, TagImage.Format(path: out) == nil {
+            throw ValidationError("The name '\(out)' does not say the format. Add --format flipper or --format json.")
+        }
+    }
+
+    private func validateDocument() throws {
+        guard product == nil, size == nil, message == nil else {
+            throw ValidationError("A travel document is made of --mrz alone, and holds no message.")
+        }
+        guard [4, 7, 10].contains(uid?.octets.count ?? 4) else {
+            throw ValidationError("The UID of a travel document has 4, 7 or 10 octets.")
+        }
+    }
+
+    private func validateProduct() throws {
         guard let product else { throw ValidationError("Give --product NAME, or --list for the names.") }
         guard let found = TagProduct(named: product) else {
             throw ValidationError("There is no product '\(product)'. --list tells those that can be made.")
@@ -68,10 +93,6 @@ struct TagCreateCommand: AsyncParsableCommand {
             guard sizes.contains(size) else {
                 throw ValidationError("A \(found) has \(sizes.lowerBound) to \(sizes.upperBound) octets.")
             }
-        }
-        guard let out else { throw ValidationError("Give --out FILE.") }
-        if format == nil, TagImage.Format(path: out) == nil {
-            throw ValidationError("The name '\(out)' does not say the format. Add --format flipper or --format json.")
         }
     }
 
@@ -108,10 +129,8 @@ struct TagCreateCommand: AsyncParsableCommand {
     }
 
     private func create() async throws(CommandFailure) -> TagReport {
-        guard let product, let found = TagProduct(named: product), let out else {
-            throw CommandFailure(.usage, "unknown-product", "There is no product '\(product ?? "")'.")
-        }
-        var contents = found.blank(uid: uid?.octets, size: size)
+        guard let out else { throw CommandFailure(.usage, "no-file", "Give --out FILE.") }
+        var contents = try blank()
         let tag = contents.makeTag()
         if let message {
             let bench = try await TagBench(tag)
@@ -128,5 +147,22 @@ struct TagCreateCommand: AsyncParsableCommand {
         report.cost = nil
         report.activation = nil
         return report
+    }
+
+    /// The tag before a message is put on it.
+    private func blank() throws(CommandFailure) -> TagContents {
+        if let mrz {
+            do throws(EMRTDError) {
+                let document = try EMRTDContents(MachineReadableZone(mrz))
+                let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.octets) } ?? .randomEMRTD
+                return .type4(Type4Contents(frontEnd: frontEnd, kind: .emrtd(document)))
+            } catch {
+                throw CommandFailure(.refused, error.code.description, error.reason)
+            }
+        }
+        guard let product, let found = TagProduct(named: product) else {
+            throw CommandFailure(.usage, "unknown-product", "There is no product '\(product ?? "")'.")
+        }
+        return found.blank(uid: uid?.octets, size: size)
     }
 }

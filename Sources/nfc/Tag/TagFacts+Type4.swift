@@ -23,6 +23,12 @@ extension Type4Contents {
         switch kind {
         case .unspecified:
             return [TagFact("Card", "no more is known than its activation")]
+        case .emrtd(let contents):
+            let zone = contents.zone.lines.joined(separator: " ")
+            let files = contents.files.sorted { $0.key < $1.key }.map {
+                (Self.text($0.key), $0.value.count, nil as String?)
+            }
+            return [TagFact("Zone", zone, "mrz", .text(contents.zone.lines.joined()))] + Self.fileFacts(files)
         case .ndef(let files):
             let sorted = files.sorted { $0.key < $1.key }
             return Self.fileFacts(
