@@ -157,7 +157,11 @@ struct TagCreateCommand: AsyncParsableCommand {
                 let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.octets) } ?? .randomEMRTD
                 return .type4(Type4Contents(frontEnd: frontEnd, kind: .emrtd(document)))
             } catch {
-                throw CommandFailure(.refused, error.code.description, error.reason)
+                throw CommandFailure(
+                    .refused,
+                    error.code == .cryptography ? "no-cryptography" : "bad-zone",
+                    error.reason
+                )
             }
         }
         guard let product, let found = TagProduct(named: product) else {
