@@ -115,6 +115,22 @@ import VirtualTags
         )
     }
 
+    @Test func `A SLIX2 has what guards its pages`() throws {
+        var contents = Type5Contents(blank: .icodeSLIX2)
+        contents.protection.pointer = 0x20
+        contents.protection.condition = [.writeHigh]
+        contents.protection.isConditionLocked = true
+        contents.passwords[0x02] = 0x0403_0201
+        let text = String(decoding: try TagImage(.type5(contents), format: .flipper).encoded(), as: UTF8.self)
+        #expect(text.contains("Password Write: 01 02 03 04\n"))
+        #expect(text.contains("Protection Pointer: 20\nProtection Condition: 20\n"))
+        #expect(text.contains("Lock PPL: true\n"))
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == .type5(contents))
+        // There is no line for it.
+        contents.protection.isPersistentlyQuiet = true
+        #expect(!TagImage.Format.flipper.canHold(.type5(contents)))
+    }
+
     @Test func `Tags without memory are activated, and no more`() async throws {
         let card = try image("iso14443-4a.nfc")
         guard case .type4(let contents) = card.contents else { return }

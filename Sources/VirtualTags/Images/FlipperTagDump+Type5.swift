@@ -42,6 +42,7 @@ extension FlipperTagDump {
             contents.lockedBlocks = Set(zip(0..., locks).filter { $0.1 != 0 }.map { $0.0 })
         }
         if fields.line("Signature") != nil { contents.signature = try fields.octets("Signature", count: 32) }
+        if product.features.contains(.pages) { contents.protection = try protection(fields) }
         for (key, identifier) in passwords where fields.line(key) != nil {
             let octets = try fields.octets(key, count: 4)
             if contents.passwords[identifier] != nil {
@@ -49,6 +50,21 @@ extension FlipperTagDump {
             }
         }
         return contents
+    }
+
+    /// What guards the pages of an ICODE SLIX2.
+    private static func protection(_ fields: FlipperFields) throws(TagImageError) -> ICODEProtection {
+        var protection = ICODEProtection()
+        if fields.line("Protection Pointer") != nil {
+            protection.pointer = try fields.octets("Protection Pointer", count: 1)[0]
+        }
+        if fields.line("Protection Condition") != nil {
+            let octets = try fields.octets("Protection Condition", count: 1)
+            protection.condition = ICODEProtection.Condition(rawValue: octets[0])
+        }
+        protection.isPrivate = try fields.flag("Privacy Mode") ?? false
+        protection.isConditionLocked = try fields.flag("Lock PPL") ?? false
+        return protection
     }
 
     private static let passwords: [(String, UInt8)] = [
@@ -94,14 +110,18 @@ extension FlipperTagDump {
         }
         if contents.product == .icodeSLIX2 {
             lines += [
-                .field("Signature", octets: contents.signature), .field("Privacy Mode", "false"),
-                .comment("Protection pointer configuration"), .field("Protection Pointer", octets: [0]),
-                .field("Protection Condition", octets: [0]),
+                .field("Signature", octets: contents.signature),
+                .field("Privacy Mode", String(contents.protection.isPrivate)),
+                .comment("Protection pointer configuration"),
+                .field("Protection Pointer", octets: [contents.protection.pointer]),
+                .field("Protection Condition", octets: [contents.protection.condition.rawValue]),
                 .comment("SLIX Lock Bits"),
             ]
         }
         lines.append(.field("Lock EAS", String(contents.isSurveillanceLocked)))
-        if contents.product == .icodeSLIX2 { lines.append(.field("Lock PPL", "false")) }
+        if contents.product == .icodeSLIX2 {
+            lines.append(.field("Lock PPL", String(contents.protection.isConditionLocked)))
+        }
         return lines
     }
 }

@@ -127,6 +127,7 @@ extension JSONImage {
             guard passwords.hasValue(key) else { continue }
             contents.passwords[identifier] = UInt32(try passwords.octets(key, count: 4).littleEndian(at: 0, count: 4))
         }
+        try readState(fields, into: &contents)
         return contents
     }
 
@@ -156,6 +157,7 @@ extension JSONImage {
         add("passwords", contents.passwords != blank.passwords, object(passwords))
         let isGeneric = !Type5Product.all.contains { $0.name == product.name }
         add("ic_reference", isGeneric && product.icReference != 0, quoted([product.icReference]))
+        members += stateMembers(of: contents)
         return members
     }
 }

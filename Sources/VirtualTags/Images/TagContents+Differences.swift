@@ -34,6 +34,8 @@ extension TagContents {
             compare("the passwords", mine.passwords != others.passwords)
             compare("the signature", mine.signature != others.signature)
             compare("the counter", mine.counter != others.counter)
+            compare("what guards its pages", mine.protection != others.protection)
+            compare("the settings", mine.settings != others.settings)
         case (.classic(let mine), .classic(let others)):
             compare("ATQA and SAK", mine.atqa != others.atqa || mine.sak != others.sak)
             compare("the memory", mine.memory != others.memory)

@@ -41,10 +41,30 @@ extension Type5Contents {
         if product.features.contains(.counter) {
             facts.append(TagFact("Counter", String(counter), "counter", .number(Int(counter))))
         }
+        if let guards = guardText { facts.append(TagFact("Guards", guards, "guards", .text(guards))) }
         if product.features.contains(.signature), signature.contains(where: { $0 != 0 }) {
             facts.append(TagFact("Signature", "signature_hex", hex: signature))
         }
         return facts + [TagFact("CC", "cc_hex", hex: memory.prefix(memory.dropFirst(2).first == 0 ? 8 : 4))]
+    }
+}
+
+extension Type5Contents {
+    /// What passwords and modes keep from a reader, in words; nil when nothing does.
+    private var guardText: String? {
+        var words: [String] = []
+        let pages: [(ICODEProtection.Condition, String)] = [
+            (.readLow, "reading below"), (.writeLow, "writing below"), (.readHigh, "reading from"),
+            (.writeHigh, "writing from"),
+        ]
+        for (condition, name) in pages where protection.condition.contains(condition) {
+            words.append("\(name) block \(protection.pointer) needs a password")
+        }
+        if protection.isPrivate { words.append("private") }
+        if protection.isPersistentlyQuiet { words.append("quiet for good") }
+        if settings.isUntraceable { words.append("untraceable") }
+        if protection.isDestroyed || settings.isKilled { words.append("destroyed") }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 }
 
