@@ -100,6 +100,9 @@ public struct DESFireApplication: Sendable, Hashable {
         self.files = files
     }
 
+    /// The version of each key.
+    public var keyVersions: [UInt8] { keys.map(\.version) }
+
     /// What the keys are for.
     public var keyKind: DESFireKey.Kind { DESFireKey.Kind(code: keyCount) ?? .des }
 

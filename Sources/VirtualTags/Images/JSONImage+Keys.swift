@@ -35,7 +35,7 @@ extension JSONImage {
     }
 
     /// The keys by their names.
-    private static func keys(_ fields: JSONFields) throws(TagImageError) -> [(name: String, key: DESFireKey)] {
+    static func keys(_ fields: JSONFields) throws(TagImageError) -> [(name: String, key: DESFireKey)] {
         guard fields.hasValue("keys") else { return [] }
         var keys: [(name: String, key: DESFireKey)] = []
         for (name, text) in try fields.strings("keys") {
@@ -47,13 +47,13 @@ extension JSONImage {
         return keys
     }
 
-    private static func member(_ keys: [(name: String, key: DESFireKey)]) -> [(String, String)] {
+    static func member(_ keys: [(name: String, key: DESFireKey)]) -> [(String, String)] {
         let texts = keys.map { "\"\($0.name)\": \"\(text($0.key))\"" }
         return texts.isEmpty ? [] : [("keys", "{\(texts.joined(separator: ", "))}")]
     }
 
     /// The keys that are not zero, with their numbers.
-    private static func changed(_ keys: [DESFireKey]) -> [(name: String, key: DESFireKey)] {
+    static func changed(_ keys: [DESFireKey]) -> [(name: String, key: DESFireKey)] {
         keys.enumerated().filter { $0.element != .zero($0.element.kind) }.map { (String($0.offset), $0.element) }
     }
 
@@ -75,11 +75,25 @@ extension JSONImage {
                 contents.masterKey = key
                 continue
             }
-            guard let number = UInt8(name), number < application.keyCount & 0x0F, key.kind == application.keyKind
-            else { throw malformed("The application has no such key as \"\(name)\".", "keys", fields) }
-            application.setKey(number, key)
+            try set(name, key, of: &application, fields)
         }
         contents.applications[0] = application
+    }
+
+    /// Reads the keys of one of several applications.
+    static func readKeys(of application: inout DESFireApplication, _ fields: JSONFields) throws(TagImageError) {
+        for (name, key) in try keys(fields) { try set(name, key, of: &application, fields) }
+    }
+
+    private static func set(
+        _ name: String,
+        _ key: DESFireKey,
+        of application: inout DESFireApplication,
+        _ fields: JSONFields
+    ) throws(TagImageError) {
+        guard let number = UInt8(name), number < application.keyCount & 0x0F, key.kind == application.keyKind
+        else { throw malformed("The application has no such key as \"\(name)\".", "keys", fields) }
+        application.setKey(number, key)
     }
 
     static func keyMembers(of contents: DESFireContents) -> [(String, String)] {

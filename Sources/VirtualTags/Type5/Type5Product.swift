@@ -153,13 +153,19 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
     ///   - blockCount: how many blocks there are; beyond 256 it has the extended commands.
     ///   - blockSize: how many octets a block has, 1 to 32.
     ///   - readLimit: the most blocks that one READ MULTIPLE reads.
-    public static func generic(blockCount: Int, blockSize: Int = 4, readLimit: Int? = nil) -> Type5Product {
+    ///   - icReference: the IC reference of GET SYSTEM INFORMATION.
+    public static func generic(
+        blockCount: Int,
+        blockSize: Int = 4,
+        readLimit: Int? = nil,
+        icReference: UInt8 = 0x00
+    ) -> Type5Product {
         Type5Product(
             name: "generic Type 5",
             uidPrefix: [0xE0],
             blockCount: blockCount,
             blockSize: blockSize,
-            icReference: 0x00,
+            icReference: icReference,
             features: blockCount > 256 ? [.writeMultiple, .extended] : [.writeMultiple],
             readLimit: readLimit,
             writeLimit: 32

@@ -32,7 +32,7 @@ struct TagReadCommand: AsyncParsableCommand {
         let (report, error) = try await reportingFailure(json: json) { () throws(CommandFailure) in
             let file = try image.load()
             let tag = file.makeTag()
-            let result = try await TagBench(tag).read(product: file.product)
+            let result = try await TagBench.survey(tag, file.contents)
             if let out { try file.save(tag, to: out) }
             return result
         }
