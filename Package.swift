@@ -24,6 +24,8 @@ let package = Package(
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
+        // The driver that pcscd loads to show an emulated reader to other programs.
+        .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
         .executable(name: "nfc", targets: ["nfc"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
     ],
@@ -39,6 +41,10 @@ let package = Package(
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
+
+        // A reader as other software meets it: its driver in pcscd, and what answers behind it.
+        .target(name: "CIFDHandler", linkerSettings: [.linkedLibrary("pthread")]),
+        .target(name: "ReaderEmulation", dependencies: ["TagLink", "TagProtocols"], swiftSettings: strict),
 
         .target(
             name: "NFCRuntime",

@@ -16,6 +16,7 @@ ALLOWED = {
     "Sources/CardCryptography": {"Glibc"},
     "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
+    "Sources/ReaderEmulation": {"TagLink", "TagProtocols"} | SYSTEM,
     "Sources/NFCRuntime": {"TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
     "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,
