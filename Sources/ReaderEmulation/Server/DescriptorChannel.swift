@@ -4,7 +4,8 @@ import Glibc
 import TagLink
 
 /// A file descriptor that is read as octets come, and written with a limit. It is closed with the channel.
-final class DescriptorChannel: Sendable {
+final class DescriptorChannel: @unchecked Sendable {
+    // Sendable because a dispatch source may be cancelled from any thread, and nothing else is done with it.
     let descriptor: Int32
     private let source: any DispatchSourceRead
     private let ended: Locked<Bool>
@@ -32,6 +33,7 @@ final class DescriptorChannel: Sendable {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         self.source = source
         source.setEventHandler {
+            // Cancelling lets go of the handler, and with it of the source.
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {

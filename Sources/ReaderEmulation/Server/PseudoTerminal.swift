@@ -12,17 +12,22 @@ struct PseudoTerminal {
     /// The link to it.
     let link: String
 
+    // TIOCSPTLCK and TIOCGPTN of asm-generic/ioctls.h, whose macros Swift does not see.
+    private static let unlock: UInt = 0x4004_5431
+    private static let getNumber: UInt = 0x8004_5430
+
     /// Makes a pseudo-terminal and the link. A link that is there already is replaced, any other file is not.
     init(link: String) throws(EmulationError) {
-        let controller = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
+        let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
-        var name = [CChar](repeating: 0, count: 128)
-        guard grantpt(controller) == 0, unlockpt(controller) == 0,
-            unsafe ptsname_r(controller, &name, name.count) == 0
+        var number: CInt = 0
+        var lock: CInt = 0
+        guard unsafe ioctl(controller, Self.unlock, &lock) == 0, unsafe ioctl(controller, Self.getNumber, &number) == 0
         else {
             close(controller)
             throw .system("No pseudo-terminal can be made")
         }
+        let name = "/dev/pts/\(number)"
         let terminal = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0 else {
             close(controller)
@@ -34,8 +39,7 @@ struct PseudoTerminal {
         _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
         self.controller = controller
         self.terminal = terminal
-        let octets = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        self.name = String(decoding: octets, as: UTF8.self)
+        self.name = name
         self.link = link
         do throws(EmulationError) {
             try makeLink()
@@ -60,7 +64,10 @@ struct PseudoTerminal {
     /// Takes the link away, if it is still ours, and closes the terminal's other end. Ours belongs to whoever reads it.
     func remove() {
         var target = [UInt8](repeating: 0, count: 256)
-        let count = unsafe target.withUnsafeMutableBytes { unsafe readlink(link, $0.baseAddress, $0.count) }
+        let count = unsafe target.withUnsafeMutableBytes { memory in
+            guard let first = memory.baseAddress else { return 0 }
+            return unsafe readlink(link, first, memory.count)
+        }
         if count > 0, String(decoding: target.prefix(count), as: UTF8.self) == name { _ = unsafe unlink(link) }
         close(terminal)
     }
