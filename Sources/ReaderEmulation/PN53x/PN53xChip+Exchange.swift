@@ -88,47 +88,20 @@ extension PN53xChip {
         guard isFieldOn, let link = field.link(for: registers.technology) else {
             return .answer([PN53xStatus.context.rawValue])
         }
-        // A frame of no octets, or of a few bits, has no checksum.
-        let bits = registers.bitsOfLastOctet
-        let adds = registers.addsChecksum && bits == 8
-        let checks = registers.checksChecksum
         guard !data.isEmpty else { return .answer([PN53xStatus.framing.rawValue]) }
-        // The link adds and checks together; where the host wants one of them alone, the chip does the other.
-        var octets = data
-        if adds, !checks { octets += Self.checksum(data, link.technology) }
-        let frame =
-            bits == 8
-            ? Frame(octets, checksum: adds && checks ? .automatic : .none)
-            : Frame(bits: octets, validBitsInLastByte: bits)
         do throws(LinkError) {
-            let answer = try await link.transceive(frame, timeout: timeout)
+            let answer = try await link.transceive(
+                raw: data,
+                bitsOfLastOctet: registers.bitsOfLastOctet,
+                appends: registers.addsChecksum,
+                removes: registers.checksChecksum,
+                timeout: timeout
+            )
             registers.setReceivedBits(answer.validBitsInLastByte)
-            var received = answer.bytes
-            if checks, !adds, answer.validBitsInLastByte == 8, received.count > 2 {
-                let payload = Array(received.dropLast(2))
-                guard Self.checksum(payload, link.technology) == Array(received.suffix(2)) else {
-                    return .answer([PN53xStatus.crc.rawValue])
-                }
-                received = payload
-            }
-            guard received.count <= Self.maximumData else { return .answer([PN53xStatus.bufferOverflow.rawValue]) }
-            return .answer([0] + received)
+            guard answer.bytes.count <= Self.maximumData else { return .answer([PN53xStatus.bufferOverflow.rawValue]) }
+            return .answer([0] + answer.bytes)
         } catch {
             return .answer([PN53xStatus(error).rawValue])
-        }
-    }
-
-    private static func checksum(_ octets: [UInt8], _ technology: Technology) -> [UInt8] {
-        switch technology {
-        case .nfcA:
-            let crc = CyclicRedundancyCheck.a(octets)
-            return [UInt8(crc & 0xFF), UInt8(crc >> 8)]
-        case .nfcB, .nfcV:
-            let crc = CyclicRedundancyCheck.b(octets)
-            return [UInt8(crc & 0xFF), UInt8(crc >> 8)]
-        case .nfcF:
-            let crc = CyclicRedundancyCheck.f(octets)
-            return [UInt8(crc >> 8), UInt8(crc & 0xFF)]
         }
     }
 
