@@ -65,7 +65,7 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "ReaderEmulation", "NFCRuntime", "CoreNFC",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

@@ -6,7 +6,8 @@ package struct EmulationError: Error, Sendable {
     /// What happened, as a sentence that says what to do.
     package var reason: String
 
-    init(_ reason: String) {
+    /// Creates an error.
+    package init(_ reason: String) {
         self.reason = reason
     }
 

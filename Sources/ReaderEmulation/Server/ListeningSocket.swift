@@ -22,27 +22,7 @@ final class ListeningSocket: @unchecked Sendable {
         queue: DispatchQueue,
         onConnection: @escaping @Sendable (Int32) -> Void
     ) throws(EmulationError) {
-        guard var address = Self.address(path) else {
-            throw EmulationError("\(path) is too long for a socket: 107 octets are the most. Give a shorter path.")
-        }
-        if Self.isInUse(&address) {
-            throw EmulationError("Another program is the reader at \(path) already. Stop it, or give another path.")
-        }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw .system("No socket can be made") }
-        _ = unsafe unlink(path)
-        let status = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard status == 0, listen(descriptor, 4) == 0 else {
-            let error = EmulationError.system("\(path) can't be made")
-            close(descriptor)
-            throw error
-        }
-        // pcscd may run as another user than this program.
-        _ = unsafe chmod(path, 0o666)
+        let descriptor = try Self.descriptor(path: path, backlog: 4)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         self.path = path
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
@@ -64,6 +44,32 @@ final class ListeningSocket: @unchecked Sendable {
     func remove() {
         source.cancel()
         _ = unsafe unlink(path)
+    }
+
+    /// A socket that listens at a path. One that is there already is replaced unless somebody listens at it.
+    static func descriptor(path: String, backlog: Int32) throws(EmulationError) -> Int32 {
+        guard var address = Self.address(path) else {
+            throw EmulationError("\(path) is too long for a socket: 107 octets are the most. Give a shorter path.")
+        }
+        if isInUse(&address) {
+            throw EmulationError("Another program is the reader at \(path) already. Stop it, or give another path.")
+        }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .system("No socket can be made") }
+        _ = unsafe unlink(path)
+        let status = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0, listen(descriptor, backlog) == 0 else {
+            let error = EmulationError.system("\(path) can't be made")
+            close(descriptor)
+            throw error
+        }
+        // pcscd may run as another user than this program.
+        _ = unsafe chmod(path, 0o666)
+        return descriptor
     }
 
     private static func address(_ path: String) -> sockaddr_un? {
