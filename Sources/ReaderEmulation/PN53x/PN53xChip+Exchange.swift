@@ -98,6 +98,8 @@ extension PN53xChip {
                 timeout: timeout
             )
             registers.setReceivedBits(answer.validBitsInLastByte)
+            // An ACK or NAK of 4 bits has no checksum, which the chip can't tell from a wrong one.
+            if registers.checksChecksum, answer.validBitsInLastByte != 8 { return .answer([PN53xStatus.crc.rawValue]) }
             guard answer.bytes.count <= Self.maximumData else { return .answer([PN53xStatus.bufferOverflow.rawValue]) }
             return .answer([0] + answer.bytes)
         } catch {

@@ -133,7 +133,11 @@ struct EmulateCommand: AsyncParsableCommand {
     ) async throws(EmulationError) -> EmulationSignals.End {
         let server = try PN532Server(path: path, field: driver(shown), onExchange: observer(shown))
         shown.output.readyPN532(path: path, terminal: server.terminalName, product: shown.product, tag: shown.tag)
-        return await Self.run(signals, server.run, server.stop)
+        let serving = Task { await server.run() }
+        let end = await signals.wait()
+        server.stop()
+        await serving.value
+        return end
     }
 
     private func offerPCSC(
@@ -154,36 +158,40 @@ struct EmulateCommand: AsyncParsableCommand {
             path: place.socketPath,
             profile: profile,
             field: driver(shown),
-            onNotice: { [output = shown.output] in output.notice($0) },
+            onNotice: { [output = shown.output] notice in
+                output.notice(notice)
+                signals.readerIsTaken()
+            },
             onExchange: observer(shown)
         )
-        let daemon = startPcscd ? try PrivatePCSCD(folder: place.path, configuration: place.configurationFolder) : nil
-        if let daemon { signals.watch(daemon) }
-        shown.output.readyPCSC(
-            reader: profile.name + " 00 00",
-            configuration: configuration,
-            daemon: daemon,
-            product: shown.product,
-            tag: shown.tag
-        )
-        let end = await Self.run(signals, server.run, server.stop)
+        let serving = Task { await server.run() }
+        let daemon: PrivatePCSCD?
+        do throws(EmulationError) {
+            daemon = startPcscd ? try PrivatePCSCD(folder: place.path, configuration: place.configurationFolder) : nil
+        } catch {
+            server.stop()
+            await serving.value
+            place.remove()
+            throw error
+        }
+        var end: EmulationSignals.End?
+        if let daemon { end = await signals.waitForReader(daemon) }
+        if end == nil {
+            shown.output.readyPCSC(
+                reader: profile.name + " 00 00",
+                configuration: configuration,
+                daemon: daemon,
+                product: shown.product,
+                tag: shown.tag
+            )
+            end = await signals.wait()
+        }
+        server.stop()
+        await serving.value
         let failure = signals.daemonFailure
         daemon?.stop()
         place.remove()
         if end == .daemonEnded { throw EmulationError("pcscd ended: \(failure ?? "it gave no reason")") }
-        return end
-    }
-
-    /// Runs a server until the person, a time or a daemon ends it.
-    private static func run(
-        _ signals: EmulationSignals,
-        _ serve: @escaping @Sendable () async -> Void,
-        _ stop: @escaping @Sendable () -> Void
-    ) async -> EmulationSignals.End {
-        let serving = Task { await serve() }
-        let end = await signals.wait()
-        stop()
-        await serving.value
-        return end
+        return end ?? .termination
     }
 }
