@@ -108,6 +108,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ReaderEmulationTests",
+            dependencies: ["ReaderEmulation", "CIFDHandler", "TagLink", "TagProtocols", "VirtualTags"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "NFCRuntimeTests",
             dependencies: ["NFCRuntime", "NFCTestKit", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict

@@ -26,6 +26,12 @@ package struct EmulatedReader: Sendable {
         package var hasLost = false
         /// Another one is there.
         package var hasFound = false
+
+        /// Creates a change.
+        package init(hasLost: Bool = false, hasFound: Bool = false) {
+            self.hasLost = hasLost
+            self.hasFound = hasFound
+        }
     }
 
     let profile: ReaderProfile

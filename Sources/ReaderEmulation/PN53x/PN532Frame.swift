@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a host sends to a PN532 over its serial line (PN532 user manual, 6.2.1).
-enum PN532HostFrame: Sendable, Equatable {
+package enum PN532HostFrame: Sendable, Equatable {
     /// The octets after TFI D4: a command's code and data.
     case command([UInt8])
     /// The host has what it wants, or gives up waiting.
@@ -11,17 +11,17 @@ enum PN532HostFrame: Sendable, Equatable {
 }
 
 /// What a PN532 sends to its host.
-enum PN532ChipFrame {
-    static let acknowledge: [UInt8] = [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]
+package enum PN532ChipFrame {
+    package static let acknowledge: [UInt8] = [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]
     /// The command is not one, or its parameters are wrong.
-    static let syntaxError: [UInt8] = [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
+    package static let syntaxError: [UInt8] = [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
 
     /// An answer, in a normal frame or in an extended one where it has more than 255 octets.
     ///
     /// - Parameters:
     ///   - code: the command's code.
     ///   - data: the answer's data.
-    static func answer(to code: UInt8, _ data: [UInt8]) -> [UInt8] {
+    package static func answer(to code: UInt8, _ data: [UInt8]) -> [UInt8] {
         let payload = [0xD5, code &+ 1] + data
         let checksum = 0 &- payload.reduce(0, &+)
         if payload.count <= 0xFF {
@@ -36,19 +36,22 @@ enum PN532ChipFrame {
 
 /// Finds frames in the octets of a serial line. Whatever is between frames is passed over: preambles, the octets that wake
 /// the chip up, and frames whose lengths or checksums are wrong.
-struct PN532FrameDecoder: Sendable {
+package struct PN532FrameDecoder: Sendable {
     /// The longest payload of a frame: TFI, code and 264 octets of data, rounded up.
     static let maximumPayload = 300
 
     private var buffer: [UInt8] = []
 
+    /// Creates a decoder at the beginning of a line.
+    package init() {}
+
     /// Adds octets that came.
-    mutating func append(_ octets: [UInt8]) {
+    package mutating func append(_ octets: [UInt8]) {
         buffer += octets
     }
 
     /// The next whole frame, or nil when more octets have to come.
-    mutating func next() -> PN532HostFrame? {
+    package mutating func next() -> PN532HostFrame? {
         var position = 0
         defer { buffer.removeFirst(position) }
         while true {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
+package import TagLink
 
 /// A PN532 as its host's commands meet it: registers, settings and up to two targets in a field (PN532 user manual, 7).
 ///
 /// The chip is the same behind a serial line, where frames surround its commands, and in readers such as the ACR122U,
 /// where an escape does.
-struct PN53xChip: Sendable {
+package struct PN53xChip: Sendable {
     /// What became of a command.
-    enum Outcome: Sendable, Equatable {
+    package enum Outcome: Sendable, Equatable {
         /// The answer's octets after D5 and the command's code plus one.
         case answer([UInt8])
         /// No such command, or not with these parameters: the chip answers with a syntax error.
@@ -37,7 +37,8 @@ struct PN53xChip: Sendable {
     /// The rest of an answer that does not fit into one InDataExchange.
     var answerRest: [UInt8] = []
 
-    init(field: any FieldDriver) {
+    /// Creates a chip that has just been powered.
+    package init(field: any FieldDriver) {
         self.field = field
         finder = CardFinder(field: field)
     }
@@ -48,7 +49,7 @@ struct PN53xChip: Sendable {
     /// Takes a command.
     ///
     /// - Parameter command: the octets after D4.
-    mutating func receive(_ command: [UInt8]) async -> Outcome {
+    package mutating func receive(_ command: [UInt8]) async -> Outcome {
         guard let first = command.first, let code = PN53xCommand(rawValue: first) else { return .syntaxError }
         let data = Array(command.dropFirst())
         switch code {
@@ -83,7 +84,7 @@ struct PN53xChip: Sendable {
     }
 
     /// Loses everything that the host has set up, as after a reset.
-    mutating func reset() {
+    package mutating func reset() {
         self = PN53xChip(field: field)
     }
 
