@@ -72,7 +72,9 @@ final class DescriptorChannel: @unchecked Sendable {
             var offset = 0
             while offset < memory.count {
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
-                let count = unsafe write(descriptor, rest.baseAddress, rest.count)
+                // A socket that the other side has closed must not end the process.
+                var count = unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                if count < 0, errno == ENOTSOCK { count = unsafe write(descriptor, rest.baseAddress, rest.count) }
                 if count >= 0 {
                     offset += count
                 } else if errno == EAGAIN {
