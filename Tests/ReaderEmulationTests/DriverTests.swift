@@ -189,11 +189,13 @@ import VirtualTags
         return descriptor
     }
 
-    @Test(arguments: [
-        // A length that no message has, a message of an unknown kind, and answers that nobody asked for.
-        [0x52, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3], [0x3F, 0, 0, 0, 0, 1, 9], [0x52, 7, 0, 0, 0, 0],
-        [0x52, 0, 0, 0, 0, 1, 0], [0x49, 0, 0],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            // A length that no message has, a message of an unknown kind, and answers that nobody asked for.
+            [0x52, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3], [0x3F, 0, 0, 0, 0, 1, 9], [0x52, 7, 0, 0, 0, 0],
+            [0x52, 0, 0, 0, 0, 1, 0], [0x49, 0, 0],
+        ] as [[UInt8]]
+    )
     func `A reader that talks nonsense hurts nobody`(_ octets: [UInt8]) async throws {
         let path = "/tmp/ocn-driver-\(getpid())-nonsense.sock"
         let listening = listener(path, sends: octets)

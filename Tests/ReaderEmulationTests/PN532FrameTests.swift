@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Testing
-
 import ReaderEmulation
+import Testing
 
 /// A host's frame around the octets after D4.
 func hostFrame(_ command: [UInt8]) -> [UInt8] {

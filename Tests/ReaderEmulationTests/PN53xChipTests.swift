@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import ReaderEmulation
 import TagLink
 import Testing
 import VirtualTags
-
-import ReaderEmulation
 
 @Suite struct `A PN532 over a virtual field` {
     private let field = VirtualField()

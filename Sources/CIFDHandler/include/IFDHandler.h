@@ -49,6 +49,8 @@ typedef struct {
 #define OCN_MAX_ATR_SIZE 33
 #define OCN_MAX_APDU_SIZE 65548
 
+// A comparison with pcscd's headers does without the functions, whose types have other names there.
+#ifndef OCN_WITHOUT_FUNCTIONS
 IFDResult IFDHCreateChannelByName(IFDWord lun, char *name);
 IFDResult IFDHCreateChannel(IFDWord lun, IFDWord channel);
 IFDResult IFDHCloseChannel(IFDWord lun);
@@ -61,5 +63,6 @@ IFDResult IFDHTransmitToICC(IFDWord lun, IFDHeader send, IFDByte *command, IFDWo
 IFDResult IFDHControl(IFDWord lun, IFDWord code, IFDByte *command, IFDWord count, IFDByte *response, IFDWord capacity,
                       IFDWord *responseCount);
 IFDResult IFDHICCPresence(IFDWord lun);
+#endif
 
 #endif

@@ -97,7 +97,8 @@ struct CardFinder: Sendable {
 
     /// An ISO/IEC 15693 tag.
     func findNFCV() async -> FieldCard? {
-        guard let link = field.link(for: .nfcV), let target = try? await NFCVInventory(link: link).findAll(limit: 1).first
+        guard let link = field.link(for: .nfcV),
+            let target = try? await NFCVInventory(link: link).findAll(limit: 1).first
         else { return nil }
         return FieldCard(kind: .nfcV(target), link: link)
     }

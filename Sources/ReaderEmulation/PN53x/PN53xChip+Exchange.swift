@@ -113,7 +113,9 @@ extension PN53xChip {
     mutating func release(_ data: [UInt8], forgets: Bool) async -> Outcome {
         guard data.count == 1 else { return .syntaxError }
         let number = Int(data[0])
-        guard number == 0 || targets.indices.contains(number - 1) else { return .answer([PN53xStatus.context.rawValue]) }
+        guard number == 0 || targets.indices.contains(number - 1) else {
+            return .answer([PN53xStatus.context.rawValue])
+        }
         let numbers = number == 0 ? Array(1..<(targets.count + 1)) : [number]
         for number in numbers where selected == number {
             await targets[number - 1]?.halt()

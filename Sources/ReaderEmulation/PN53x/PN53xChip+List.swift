@@ -35,7 +35,8 @@ extension PN53xChip {
                 case 0x04: (.type1, [])
                 default: nil
                 }
-            guard let kind, let (cards, targetData) = await list(kind.0, kind.1, limit: 1), let card = cards.first else {
+            guard let kind, let (cards, targetData) = await list(kind.0, kind.1, limit: 1), let card = cards.first
+            else {
                 continue
             }
             let speaksISODEP = card.isoDEP != nil
@@ -85,7 +86,9 @@ extension PN53xChip {
             let cards = await finder.findNFCB(applicationFamily: family, limit: limit)
             return (cards, cards.map(Self.targetDataB))
         case .type1:
-            guard let card = await finder.findType1(), case .type1(let target, let tag) = card.kind else { return ([], []) }
+            guard let card = await finder.findType1(), case .type1(let target, let tag) = card.kind else {
+                return ([], [])
+            }
             return ([card], [[UInt8(target.atqa >> 8), UInt8(target.atqa & 0xFF)] + tag.uid])
         }
     }

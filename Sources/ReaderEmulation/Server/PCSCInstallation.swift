@@ -17,7 +17,8 @@ package struct PCSCInstallation: Sendable {
     ///
     /// - Throws: ``EmulationError`` when pcscd's configuration can't hold a name or a path.
     package init(readerName: String, socketPath: String, driverPath: String) throws(EmulationError) {
-        for path in [socketPath, driverPath] where path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x22 || $0 == 0x23 }) {
+        for path in [socketPath, driverPath] where path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x22 || $0 == 0x23 })
+        {
             throw EmulationError("pcscd's configuration takes no path with spaces or quotes, such as \(path).")
         }
         // pcscd adds two numbers, and a name has 127 octets at most.

@@ -20,7 +20,8 @@ package struct PrivatePCSCD: Sendable {
     ///   - configuration: the folder of the configurations.
     /// - Throws: ``EmulationError`` when there is no pcscd, or it can't be started.
     package init(folder: String, configuration: String) throws(EmulationError) {
-        guard let program = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].first(where: Self.isProgram) else {
+        guard let program = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].first(where: Self.isProgram)
+        else {
             throw EmulationError("There is no pcscd. Install the package pcscd.")
         }
         socketPath = folder + "/pcscd.comm"
@@ -50,8 +51,16 @@ package struct PrivatePCSCD: Sendable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // Ctrl-C is for us: pcscd is ended after the card has gone.
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        // Ctrl-C is for us: pcscd is ended after the card has gone. The signals that end it must not be ignored or
+        // held back, as they are here.
+        var none = sigset_t()
+        var all = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
         var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe pointers.forEach { unsafe free($0) } }
         var process: pid_t = 0

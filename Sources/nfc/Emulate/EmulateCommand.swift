@@ -94,7 +94,10 @@ struct EmulateCommand: AsyncParsableCommand {
         let signals = EmulationSignals(seconds: timeout)
         let end: EmulationSignals.End
         do throws(EmulationError) {
-            end = if let pn532 { try await offerPN532(pn532, shown, signals) } else { try await offerPCSC(shown, signals) }
+            end =
+                if let pn532 { try await offerPN532(pn532, shown, signals) } else {
+                    try await offerPCSC(shown, signals)
+                }
         } catch {
             throw CommandFailure(.noReader, "no-reader", error.reason)
         }

@@ -31,7 +31,8 @@ final class EmulationOutput: Sendable {
         lines([
             "A PN532 at \(path), with \(Self.name(product, tag)) in its field",
             "  libnfc: LIBNFC_DEVICE=pn532_uart:\(path) nfc-list",
-            "  nfcpy:  " + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? "takes names in /dev: --pn532 /dev/NAME"),
+            "  nfcpy:  "
+                + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? "takes names in /dev: --pn532 /dev/NAME"),
             "Ctrl-C ends.",
         ])
     }
