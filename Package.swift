@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
+        .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
         // The driver that pcscd loads to show an emulated reader to other programs.
         .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
@@ -37,6 +38,9 @@ let package = Package(
         .target(name: "NDEF", swiftSettings: strict),
         .target(name: "TagLink", swiftSettings: strict),
         .target(name: "CardCryptography", swiftSettings: strict),
+
+        // Which app opens a link.
+        .target(name: "UniversalLinks", swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
@@ -66,6 +70,7 @@ let package = Package(
             name: "nfc",
             dependencies: [
                 "NDEF", "TagLink", "TagProtocols", "VirtualTags", "ReaderEmulation", "NFCRuntime", "CoreNFC",
+                "UniversalLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -93,6 +98,12 @@ let package = Package(
         ),
 
         .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
+        .testTarget(
+            name: "UniversalLinksTests",
+            dependencies: ["UniversalLinks"],
+            exclude: ["Vectors"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),
         .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
         .testTarget(
@@ -103,7 +114,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VirtualTagsTests",
-            dependencies: ["VirtualTags", "TagLink", "NDEF"],
+            dependencies: ["CardCryptography", "VirtualTags", "TagLink", "NDEF"],
             exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
         ),
@@ -141,8 +152,8 @@ let package = Package(
         .testTarget(
             name: "SourceCompatibilityTests",
             dependencies: [
-                "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit", "TagLink",
-                "VirtualTags",
+                "CardCryptography", "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit",
+                "TagLink", "VirtualTags",
             ],
             exclude: ["Swift5", "Swift6"],
             swiftSettings: strict

@@ -14,6 +14,7 @@ ALLOWED = {
     "Sources/NDEF": set(),
     "Sources/TagLink": {"Glibc"},
     "Sources/CardCryptography": {"Glibc"},
+    "Sources/UniversalLinks": {"Foundation"},
     "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/ReaderEmulation": {"TagLink", "TagProtocols"} | SYSTEM,

@@ -2,14 +2,17 @@
 
 /// A reader: the thing that makes the field.
 ///
-/// A driver conforms to ``FieldDriver`` when the host sends every frame itself, activation included. Readers whose chip
-/// activates tags by itself get a protocol of their own beside it.
+/// A driver conforms to ``FieldDriver`` when the host sends every frame itself, activation included, and to
+/// ``DiscoveringDriver`` when the reader finds and activates tags by itself.
 public protocol ReaderDriver: AnyObject, Sendable {
     /// The reader's name as people know it, such as `virtual` or `ACS ACR122U PICC Interface 00 00`.
     var name: String { get }
 
     /// The technologies that the reader can poll for.
     var technologies: Set<Technology> { get }
+
+    /// What the reader's links have counted since they were made.
+    var statistics: LinkStatistics { get }
 
     /// Calls `handler` whenever a tag may have come or gone, until the returned observation is cancelled or released.
     ///
@@ -27,6 +30,40 @@ public protocol FieldDriver: ReaderDriver {
 
     /// Turns the carrier on or off. Tags lose power, and with it their state, when it is off.
     func setCarrier(_ isOn: Bool) async throws(LinkError)
+}
+
+extension FieldDriver {
+    /// The sum of what the links of all technologies have counted.
+    public var statistics: LinkStatistics {
+        Technology.allCases.reduce(.zero) { $0 + (link(for: $1)?.statistics ?? .zero) }
+    }
+}
+
+/// A reader that finds and activates tags by itself, such as one behind PC/SC, or a PN532.
+///
+/// Calls are made one at a time. A driver that has to wait for its hardware does so on threads of its own.
+public protocol DiscoveringDriver: ReaderDriver {
+    /// Looks once for tags. Those that were found before are forgotten; their links throw `tagRemoved`.
+    ///
+    /// - Parameters:
+    ///   - technologies: what to look for; others are left out.
+    ///   - systemCodes: the FeliCa systems to look for, each in turn; a tag is found by the first that it has.
+    /// - Returns: the tags; none when nothing is there.
+    /// - Throws: ``LinkError`` with `readerUnavailable` when the reader is gone, `transmission` for what may go better
+    ///   the next time, or `cancelled`.
+    func discover(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) async throws(LinkError) -> [DiscoveredTag]
+
+    /// Makes a tag the one that is worked with. A card's protocol begins from its start if it was not the last one.
+    ///
+    /// - Parameter tag: one that the last ``discover(_:systemCodes:)`` gave.
+    /// - Throws: ``LinkError`` with `tagRemoved` or `timeout` when it is gone, `readerUnavailable` or `cancelled`.
+    func select(_ tag: DiscoveredTag) async throws(LinkError)
+
+    /// Lets go of the tags and turns the field off, where the reader can. Others may use the reader afterwards.
+    func release() async
 }
 
 /// Keeps a presence handler registered for as long as it lives.

@@ -43,3 +43,18 @@ public func makeForumTag(for target: NFCFTarget, link: any FrameLink) -> any For
 public func makeForumTag(for target: NFCVTarget, link: any FrameLink, isAlone: Bool) -> any ForumTag {
     Type5Tag(target: target, link: link, isAlone: isAlone)
 }
+
+/// Makes the NDEF procedures for a tag of any technology that is alone in its field.
+///
+/// - Parameters:
+///   - target: what the tag said of itself.
+///   - link: the link over which it was found.
+/// - Returns: the tag, or nil when there are no procedures for its kind.
+public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any ForumTag)? {
+    switch target {
+    case .nfcA(let target): makeForumTag(for: target, link: link)
+    case .nfcB(let target): makeForumTag(for: target, link: link)
+    case .nfcF(let target): makeForumTag(for: target, link: link)
+    case .nfcV(let target): makeForumTag(for: target, link: link, isAlone: true)
+    }
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
+package import TagLink
 
 extension TagError {
     /// What an exchange's failure means for a procedure that does not try again.
@@ -16,7 +16,7 @@ extension TagError {
     }
 
     /// A failure after which trying again is pointless, or nil when `error` is not one.
-    init?(fatal error: LinkError) {
+    package init?(fatal error: LinkError) {
         switch error.code {
         case .timeout, .transmission, .collision: return nil
         default: self.init(link: error)

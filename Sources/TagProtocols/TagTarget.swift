@@ -12,6 +12,29 @@ public enum TagTarget: Sendable, Hashable {
     /// A tag found by an inventory.
     case nfcV(NFCVTarget)
 
+    /// Reads what a tag said of itself to a reader that activated it.
+    ///
+    /// - Parameter identity: what the tag said.
+    /// - Throws: ``TagError`` with `badAnswer` when no standard allows it.
+    public init(_ identity: DiscoveredTag.Identity) throws(TagError) {
+        switch identity {
+        case .nfcA(let atqa, let sak, let uid):
+            self = .nfcA(NFCATarget(atqa: atqa, sak: sak, uid: uid))
+        case .nfcB(let answer):
+            self = .nfcB(try NFCBTarget(answer))
+        case .nfcF(let idm, let pmm, let systemCode):
+            guard idm.count == 8, pmm.count == 8 else {
+                throw TagError(.badAnswer, "IDm and PMm do not have eight octets each (JIS X 6319-4).")
+            }
+            self = .nfcF(NFCFTarget(idm: idm, pmm: pmm, systemCode: systemCode))
+        case .nfcV(let uid, let dsfid):
+            guard uid.count == 8 else {
+                throw TagError(.badAnswer, "The UID does not have eight octets (ISO/IEC 15693-3, 4.1).")
+            }
+            self = .nfcV(NFCVTarget(uid: uid, dsfid: dsfid))
+        }
+    }
+
     /// The technology in which it was found.
     public var technology: Technology {
         switch self {

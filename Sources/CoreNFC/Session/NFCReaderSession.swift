@@ -46,9 +46,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
         let configuration = AppConfiguration.current
         self.configuration = configuration
         delegateBox = WeakBox(delegate)
-        runtime = environment.fieldDriver.map { driver in
-            ReaderSession(environment: environment, driver: driver, plan: plan(configuration), queue: queue)
-        }
+        runtime = ReaderSession(environment: environment, plan: plan(configuration), queue: queue)
         super.init()
     }
 

@@ -10,6 +10,8 @@ public final class NFCEnvironment: Sendable {
     public enum Reader: Sendable {
         /// A reader whose host sends every frame.
         case field(any FieldDriver)
+        /// A reader that finds and activates tags by itself.
+        case discovering(any DiscoveringDriver)
         /// There is no reader; the reason is a sentence for people that says what to do.
         case none(reason: String)
     }
@@ -24,6 +26,8 @@ public final class NFCEnvironment: Sendable {
     public let arbiter: SessionArbiter
     /// The spans of time that rule a session.
     public let limits: SessionLimits
+    /// Where apps that are cards meet readers; nil where nothing can be a card.
+    public let cardPort: (any CardReaderPort)?
 
     private let onSessionEnd: (@Sendable () -> Void)?
 
@@ -35,6 +39,7 @@ public final class NFCEnvironment: Sendable {
     ///   - sheet: where the scanning sheet is shown.
     ///   - arbiter: whose turn it is.
     ///   - limits: the spans of time that rule a session.
+    ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
     ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
     public init(
         reader: Reader,
@@ -42,6 +47,7 @@ public final class NFCEnvironment: Sendable {
         sheet: any ScanSheet = HiddenSheet(),
         arbiter: SessionArbiter = SessionArbiter(),
         limits: SessionLimits = SessionLimits(),
+        cardPort: (any CardReaderPort)? = nil,
         onSessionEnd: (@Sendable () -> Void)? = nil
     ) {
         self.reader = reader
@@ -49,6 +55,7 @@ public final class NFCEnvironment: Sendable {
         self.sheet = sheet
         self.arbiter = arbiter
         self.limits = limits
+        self.cardPort = cardPort
         self.onSessionEnd = onSessionEnd
     }
 
@@ -60,10 +67,13 @@ public final class NFCEnvironment: Sendable {
         scoped ?? .process
     }
 
-    /// The reader, when the host sends its frames.
-    public var fieldDriver: (any FieldDriver)? {
-        if case .field(let driver) = reader { return driver }
-        return nil
+    /// The reader's driver; nil when there is no reader.
+    public var driver: (any ReaderDriver)? {
+        switch reader {
+        case .field(let driver): driver
+        case .discovering(let driver): driver
+        case .none: nil
+        }
     }
 
     func didEndSession() {

@@ -56,7 +56,7 @@ public final class ReaderSession: Sendable {
     /// What the session looks for.
     public let plan: PollingPlan
 
-    let driver: any FieldDriver
+    let driver: any ReaderDriver
     let channel: TagChannel
     let state = Locked(State())
 
@@ -64,19 +64,28 @@ public final class ReaderSession: Sendable {
     ///
     /// - Parameters:
     ///   - environment: reader, clock, sheet and the rest.
-    ///   - driver: the environment's reader.
     ///   - plan: what to look for.
     ///   - queue: the queue on whose threads the reader is worked with; nil for any.
-    public init(
+    /// - Returns: nil when the environment has no reader.
+    public init?(
         environment: NFCEnvironment,
-        driver: any FieldDriver,
         plan: PollingPlan = .ndef,
         queue: DispatchQueue? = nil
     ) {
+        let source: any TagSource
+        switch environment.reader {
+        case .field(let driver):
+            self.driver = driver
+            source = FieldTagSource(driver: driver)
+        case .discovering(let driver):
+            self.driver = driver
+            source = DiscoveringTagSource(driver: driver)
+        case .none:
+            return nil
+        }
         self.plan = plan
         self.environment = environment
-        self.driver = driver
-        channel = TagChannel(driver: driver, queue: queue)
+        channel = TagChannel(source: source, queue: queue)
     }
 
     /// Sets who is told what happens. Set it before ``begin()``.
@@ -156,6 +165,6 @@ public final class ReaderSession: Sendable {
 
     /// What the reader's links have counted since they were made.
     public var statistics: LinkStatistics {
-        Technology.allCases.reduce(.zero) { $0 + (driver.link(for: $1)?.statistics ?? .zero) }
+        driver.statistics
     }
 }

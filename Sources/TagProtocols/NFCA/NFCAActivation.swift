@@ -81,6 +81,7 @@ public struct NFCAActivation: Sendable {
     /// - Throws: ``TagError`` with `tagLost` when it does not answer, or something with another SAK does;
     ///   `unsupported` for a Type 1 tag; `readerUnavailable`, `cancelled`.
     public func reactivate(_ target: NFCATarget) async throws(TagError) {
+        if let link = link as? any SelfActivatingLink { return try await reactivate(by: link) }
         guard let sak = target.sak, let levels = Self.cascadeLevels(of: target.uid) else {
             throw TagError(.unsupported, "A tag without anticollision can't be selected by its UID.")
         }
@@ -102,6 +103,15 @@ public struct NFCAActivation: Sendable {
             return
         }
         throw TagError(.tagLost, "The tag does not answer any more.", link: silence)
+    }
+
+    /// Leaves it to the reader to wake its tag.
+    private func reactivate(by link: any SelfActivatingLink) async throws(TagError) {
+        do throws(LinkError) {
+            try await link.reactivate()
+        } catch {
+            throw TagError(fatal: error) ?? TagError(.tagLost, error.reason, link: error)
+        }
     }
 
     /// Halts the tag that is ACTIVE. It answers to nothing but WUPA from then on (ISO/IEC 14443-3, 6.4.3).

@@ -26,7 +26,7 @@ struct ReadersCommand: AsyncParsableCommand {
         let environment = try await reportingFailure(json: json) { () throws(CommandFailure) in
             try reader.environment()
         }
-        guard let driver = environment.fieldDriver else { return }
+        guard let driver = environment.driver else { return }
         let technologies = Technology.allCases.filter(driver.technologies.contains).map(Self.name)
         if json {
             var writer = JSONWriter()

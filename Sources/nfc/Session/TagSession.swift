@@ -24,11 +24,10 @@ struct TagSession {
     ///   - prompt: what the sheet says.
     ///   - seconds: after how long to give up; nil for the session's own limit.
     init(environment: NFCEnvironment, prompt: String, seconds: Double?) throws(CommandFailure) {
-        guard let driver = environment.fieldDriver else {
+        guard let session = ReaderSession(environment: environment) else {
             throw CommandFailure(.noReader, "no-reader", "There is no reader.")
         }
         self.environment = environment
-        let session = ReaderSession(environment: environment, driver: driver)
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.session = session
         self.events = events

@@ -69,8 +69,11 @@ struct ScriptedTag {
         configuration: AppConfiguration = AppConfiguration()
     ) {
         channel = ScriptedChannel(script)
-        let environment = NFCEnvironment(reader: .none(reason: ""), clock: channel.manualClock)
-        let session = ReaderSession(environment: environment, driver: VirtualField(onElapsed: { _ in }))
+        let field = VirtualField(onElapsed: { _ in })
+        let environment = NFCEnvironment(reader: .field(field), clock: channel.manualClock)
+        guard let session = ReaderSession(environment: environment) else {
+            preconditionFailure("an environment with a reader has sessions")
+        }
         tag = NFCTag(
             identity,
             detected: DetectedTag(target: .nfcA(NFCATarget(atqa: 0, sak: 0, uid: [])), session: session),

@@ -17,24 +17,23 @@ actor TagChannel {
     /// A tag of the present detection, and what it takes to work with it.
     private struct Entry {
         var handle: DetectedTag
-        var found: TagFinder.Found
+        var found: FoundTag
     }
 
-    private let driver: any FieldDriver
+    private let source: any TagSource
     private nonisolated let executor: QueueExecutor
     private nonisolated let queue = Locked(Queue())
     private var entries: [Entry] = []
     /// The tag that is selected on the reader.
     private var selected: DetectedTag?
-    private var carrierIsOn = false
 
     /// Creates a channel.
     ///
     /// - Parameters:
-    ///   - driver: the reader.
+    ///   - source: the reader, and how tags are found on it.
     ///   - queue: the queue on whose threads the work is done; nil for any.
-    init(driver: any FieldDriver, queue: DispatchQueue?) {
-        self.driver = driver
+    init(source: any TagSource, queue: DispatchQueue?) {
+        self.source = source
         executor = QueueExecutor(target: queue)
     }
 
@@ -71,15 +70,13 @@ actor TagChannel {
     /// - Returns: handles of what was found; none when the field is empty.
     func findTags(for session: ReaderSession) async throws(TagError) -> [DetectedTag] {
         forgetTags()
-        if carrierIsOn { try await setCarrier(false) }
-        try await setCarrier(true)
-        let (found, index) = try await TagFinder(driver: driver, plan: session.plan).find()
+        let (found, index) = try await source.find(session.plan)
         entries = found.map { found in
             let handle = DetectedTag(
                 target: found.target,
                 session: session,
                 selectedApplication: found.selectedApplication,
-                answerToSelect: found.card?.answerToSelect
+                answerToSelect: found.answerToSelect
             )
             return Entry(handle: handle, found: found)
         }
@@ -97,17 +94,7 @@ actor TagChannel {
     /// Forgets the tags and turns the field off.
     func shutDown() async {
         forgetTags()
-        // A reader that can't even turn its field off has nothing more to lose.
-        if carrierIsOn { try? await setCarrier(false) }
-    }
-
-    private func setCarrier(_ isOn: Bool) async throws(TagError) {
-        do {
-            try await driver.setCarrier(isOn)
-            carrierIsOn = isOn
-        } catch {
-            throw TagError(.readerUnavailable, error.reason, link: error)
-        }
+        await source.shutDown()
     }
 
     // MARK: Working with a tag
@@ -121,46 +108,12 @@ actor TagChannel {
         do throws(TagError) {
             if let last = selected, let other = entries.first(where: { $0.handle === last }) {
                 selected = nil
-                try await letGo(of: other.found)
+                try await source.letGo(of: other.found)
             }
-            try await wake(entry.found)
+            try await source.wake(entry.found)
             selected = handle
         } catch {
             throw failure(error, of: handle)
-        }
-    }
-
-    /// Sends the selected tag away, so that another one of its technology can be worked with.
-    private func letGo(of found: TagFinder.Found) async throws(TagError) {
-        if let card = found.card {
-            // A card that does not agree to be deselected is left to the other's activation.
-            try? await card.deselect()
-        }
-        // Anything but a known command sends the selected tag away; HLTA does it in the regular way.
-        if case .nfcA = found.target { try await NFCAActivation(link: found.link).halt() }
-    }
-
-    /// Makes a tag ready for commands.
-    private func wake(_ found: TagFinder.Found) async throws(TagError) {
-        switch found.target {
-        case .nfcA(let target) where target.isType1:
-            // It has no anticollision: every command carries the UID.
-            break
-        case .nfcA(let target):
-            try await NFCAActivation(link: found.link).reactivate(target)
-        case .nfcB(let target):
-            let present = try await NFCBActivation(link: found.link).findAll(waking: true)
-            guard present.contains(where: { $0.identifier == target.identifier }) else {
-                throw TagError(.tagLost, "The card does not answer any more.")
-            }
-        case .nfcF, .nfcV:
-            // Every command carries the identifier.
-            break
-        }
-        found.card?.wasActivated()
-        found.tag?.wasActivated()
-        if let name = found.selectedApplication, let card = found.card {
-            _ = await TagFinder.select(name, on: card)
         }
     }
 
@@ -193,7 +146,7 @@ actor TagChannel {
         }
         guard selected === handle else { throw .notConnected }
         do throws(TagError) {
-            return try await exchange(TagPort(entry.found))
+            return try await exchange(TagPort(entry.found, on: source))
         } catch {
             throw failure(error, of: handle)
         }

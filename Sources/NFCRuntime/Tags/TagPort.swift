@@ -4,10 +4,12 @@ import TagProtocols
 
 /// Sends an app's own packets to a tag.
 struct TagPort {
-    private let found: TagFinder.Found
+    private let found: FoundTag
+    private let source: any TagSource
 
-    init(_ found: TagFinder.Found) {
+    init(_ found: FoundTag, on source: any TagSource) {
         self.found = found
+        self.source = source
     }
 
     /// Sends a packet.
@@ -34,12 +36,15 @@ struct TagPort {
     }
 
     private func exchange(_ packet: TagPacket) async throws(LinkError) -> [UInt8] {
+        guard let link = found.link else {
+            throw LinkError(.unsupported, "This reader sends no frames to this tag.")
+        }
         let isFeliCa = found.target.technology == .nfcF
         if isFeliCa, packet.octets.count > 254 {
             throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 octets after its length.")
         }
         let octets = isFeliCa ? [UInt8(packet.octets.count + 1)] + packet.octets : packet.octets
-        let answer = try await found.link.transceive(Frame(octets), timeout: timeout(of: packet))
+        let answer = try await link.transceive(Frame(octets), timeout: timeout(of: packet))
         if let nibble = answer.nibble { return [nibble] }
         return isFeliCa ? Array(answer.bytes.dropFirst()) : answer.bytes
     }
@@ -52,24 +57,9 @@ struct TagPort {
     }
 
     /// What an unanswered packet means: the tag has left, or it is there and has nothing to say.
-    ///
-    /// An NFC-A tag that refused a command has gone to sleep; looking for it wakes it up again.
     private func missing(_ error: LinkError) async -> TagError {
-        let silent = TagError(.badAnswer, "The tag is there and did not answer the command.", link: error)
-        let lost = TagError(.tagLost, "The tag does not answer any more.", link: error)
-        switch found.target {
-        case .nfcA(let target) where !target.isISODEP && !target.isType1:
-            do throws(TagError) {
-                try await NFCAActivation(link: found.link).reactivate(target)
-                found.tag?.wasActivated()
-                return silent
-            } catch {
-                return lost
-            }
-        case .nfcA where found.card != nil, .nfcB:
-            return lost
-        default:
-            return await found.tag?.isPresent() == true ? silent : lost
-        }
+        await source.isStillThere(found)
+            ? TagError(.badAnswer, "The tag is there and did not answer the command.", link: error)
+            : TagError(.tagLost, "The tag does not answer any more.", link: error)
     }
 }

@@ -5,27 +5,15 @@ import TagProtocols
 /// Looks once for all tags in a reader's field, technology by technology.
 ///
 /// NFC-A comes last: its last tag stays selected, and what is worked with at once needs no further exchange.
-struct TagFinder {
+struct FieldTagFinder {
     let driver: any FieldDriver
     let plan: PollingPlan
-
-    /// A tag that was found, and what it takes to work with it.
-    struct Found {
-        var target: TagTarget
-        var link: any FrameLink
-        /// The card's transport protocol; begun when the plan says so.
-        var card: ISODEP?
-        /// The NDEF procedures of its type; nil when there are none for its kind.
-        var tag: (any ForumTag)?
-        /// The application of the plan that was selected while the card was found.
-        var selectedApplication: [UInt8]?
-    }
 
     /// Looks for tags.
     ///
     /// - Returns: the tags, and the index of the one that is selected, if any.
-    func find() async throws(TagError) -> (found: [Found], selected: Int?) {
-        var found: [Found] = []
+    func find() async throws(TagError) -> (found: [FoundTag], selected: Int?) {
+        var found: [FoundTag] = []
         if let link = link(for: .nfcV) { found += try await findNFCV(link) }
         if let link = link(for: .nfcF) { found += try await findNFCF(link) }
         if let link = link(for: .nfcB) { found += try await findNFCB(link) }
@@ -43,33 +31,33 @@ struct TagFinder {
         plan.technologies.contains(technology) ? driver.link(for: technology) : nil
     }
 
-    private func findNFCV(_ link: any FrameLink) async throws(TagError) -> [Found] {
+    private func findNFCV(_ link: any FrameLink) async throws(TagError) -> [FoundTag] {
         let targets = try await NFCVInventory(link: link).findAll()
         return targets.map { target in
             let tag = makeForumTag(for: target, link: link, isAlone: targets.count == 1)
-            return Found(target: .nfcV(target), link: link, tag: tag)
+            return FoundTag(target: .nfcV(target), link: link, tag: tag)
         }
     }
 
     /// Each tag is found by the first of the plan's systems that it has.
-    private func findNFCF(_ link: any FrameLink) async throws(TagError) -> [Found] {
+    private func findNFCF(_ link: any FrameLink) async throws(TagError) -> [FoundTag] {
         var targets: [NFCFTarget] = []
         for code in plan.systemCodes {
             for answer in try await NFCFPolling(link: link).poll(systemCode: code, timeSlots: 3) {
                 if !targets.contains(where: { $0.idm == answer.target.idm }) { targets.append(answer.target) }
             }
         }
-        return targets.map { Found(target: .nfcF($0), link: link, tag: makeForumTag(for: $0, link: link)) }
+        return targets.map { FoundTag(target: .nfcF($0), link: link, tag: makeForumTag(for: $0, link: link)) }
     }
 
-    private func findNFCB(_ link: any FrameLink) async throws(TagError) -> [Found] {
+    private func findNFCB(_ link: any FrameLink) async throws(TagError) -> [FoundTag] {
         let targets = try await NFCBActivation(link: link).findAll()
-        var found: [Found] = []
+        var found: [FoundTag] = []
         for target in targets {
             let card = target.isISODEP ? ISODEP(link: link, opening: .attribute(target)) : nil
-            var entry = Found(target: .nfcB(target), link: link, card: card, tag: card.map { Type4Tag(link: $0) })
+            var entry = FoundTag(target: .nfcB(target), link: link, card: card, tag: card.map { Type4Tag(link: $0) })
             if plan.opensCards, let card {
-                entry.selectedApplication = await open(card)
+                await open(card, of: &entry)
                 // The next one can't be heard while this one listens.
                 if targets.count > 1 { try? await card.deselect() }
             }
@@ -80,62 +68,47 @@ struct TagFinder {
 
     /// A Type B card that was opened stays so when it is alone. One tag is worked with at a time: beside others it waits,
     /// halted.
-    private func settleTypeB(_ found: [Found], _ selected: inout Int?) async {
+    private func settleTypeB(_ found: [FoundTag], _ selected: inout Int?) async {
         guard plan.opensCards else { return }
         if found.count == 1, found[0].target.technology == .nfcB, found[0].card != nil {
             selected = 0
             return
         }
-        for entry in found where entry.target.technology == .nfcB { try? await entry.card?.deselect() }
+        for entry in found where entry.target.technology == .nfcB { try? await (entry.card as? ISODEP)?.deselect() }
     }
 
-    private func findNFCA(_ link: any FrameLink) async throws(TagError) -> (found: [Found], isLastSelected: Bool) {
+    private func findNFCA(_ link: any FrameLink) async throws(TagError) -> (found: [FoundTag], isLastSelected: Bool) {
         let activation = NFCAActivation(link: link)
         let targets = try await activation.activateAll()
         var found = targets.map { target in
             let card = target.isISODEP ? ISODEP(link: link) : nil
             let tag = card.map { Type4Tag(link: $0) } ?? makeForumTag(for: target, link: link)
-            return Found(target: .nfcA(target), link: link, card: card, tag: tag)
+            return FoundTag(target: .nfcA(target), link: link, card: card, tag: tag)
         }
         guard plan.opensCards, targets.contains(where: \.isISODEP) else { return (found, !found.isEmpty) }
-        if targets.count == 1, let card = found[0].card {
-            found[0].selectedApplication = await open(card)
+        if targets.count == 1, let card = found[0].card as? ISODEP {
+            await open(card, of: &found[0])
             return (found, true)
         }
         try await activation.halt()
         for (index, target) in targets.enumerated() {
-            guard let card = found[index].card else { continue }
+            guard let card = found[index].card as? ISODEP else { continue }
             do throws(TagError) {
                 try await activation.reactivate(target)
             } catch {
                 guard error.code == .tagLost else { throw error }
                 continue
             }
-            found[index].selectedApplication = await open(card)
+            await open(card, of: &found[index])
             try? await card.deselect()
         }
         return (found, false)
     }
 
     /// Begins the transport protocol and selects the first of the plan's applications that the card has.
-    ///
-    /// - Returns: the application that was selected; nil for none.
-    private func open(_ card: ISODEP) async -> [UInt8]? {
-        do throws(LinkError) {
-            try await card.activate()
-        } catch {
-            // The card is reported all the same: the app's first command tells what is wrong.
-            return nil
-        }
-        for name in plan.applications where await Self.select(name, on: card) { return name }
-        return nil
-    }
-
-    /// Selects an application by its name.
-    ///
-    /// - Returns: whether the card has it.
-    static func select(_ name: [UInt8], on card: any APDULink) async -> Bool {
-        let response = try? await card.send(.select(application: name))
-        return response?.status == .success
+    private func open(_ card: ISODEP, of found: inout FoundTag) async {
+        // A card that does not open is reported all the same: the app's first command tells what is wrong.
+        guard (try? await card.activate()) != nil else { return }
+        await found.selectApplication(of: plan)
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A reader that is not there: it meets an emulated card as a terminal would.
-package final class VirtualCardReader: CardReaderPort {
+/// A reader that is not there: it meets the card that an app emulates, as a terminal would.
+///
+/// All methods may be called from any thread.
+public final class VirtualCardReader: CardReaderPort {
     /// Why a command had no answer.
-    package enum Failure: Error, Sendable, Hashable {
+    public enum Failure: Error, Sendable, Hashable {
         /// There is no card, or it does not emulate now.
         case noCard
         /// The card went away before it answered.
@@ -22,12 +24,13 @@ package final class VirtualCardReader: CardReaderPort {
 
     private let state = Locked(State())
 
-    package init() {}
+    /// Creates a reader, which is far away.
+    public init() {}
 
     // MARK: The reader
 
     /// Brings the reader near.
-    package func approach() {
+    public func approach() {
         let card = state.withLock { state in
             state.isPresent = true
             return state.card
@@ -36,7 +39,7 @@ package final class VirtualCardReader: CardReaderPort {
     }
 
     /// Takes the reader away.
-    package func leave() {
+    public func leave() {
         let (card, pending) = state.withLock { state in
             state.isPresent = false
             return (state.card, state.pending.take())
@@ -45,12 +48,24 @@ package final class VirtualCardReader: CardReaderPort {
         card?.readerDeselected()
     }
 
+    /// Waits until a card emulates in front of the reader.
+    ///
+    /// - Parameter limit: how long to wait, in real time.
+    /// - Throws: ``Failure/noCard`` when none has by then, or `CancellationError`.
+    public func untilCardIsThere(limit: Duration = .seconds(5)) async throws {
+        let end = ContinuousClock.now + limit
+        while !state.withLock({ $0.isEmulating && $0.card != nil }) {
+            guard ContinuousClock.now < end else { throw Failure.noCard }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
     /// Sends a command, and waits for the answer.
     ///
     /// - Parameter apdu: the command.
     /// - Returns: the answer with its status word.
     /// - Throws: ``Failure``.
-    package func transmit(_ apdu: [UInt8]) async throws -> [UInt8] {
+    public func transmit(_ apdu: [UInt8]) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
             let next = state.withLock { state -> (card: any EmulatedCard, turn: Int)? in
                 guard state.isPresent, state.isEmulating, let card = state.card, state.pending == nil else {
@@ -70,7 +85,7 @@ package final class VirtualCardReader: CardReaderPort {
 
     // MARK: CardReaderPort
 
-    package func attach(_ card: any EmulatedCard) -> Bool {
+    public func attach(_ card: any EmulatedCard) -> Bool {
         let (isFree, isPresent) = state.withLock { state in
             guard state.card == nil else { return (false, false) }
             state.card = card
@@ -80,7 +95,7 @@ package final class VirtualCardReader: CardReaderPort {
         return isFree
     }
 
-    package func detach(_ card: any EmulatedCard) {
+    public func detach(_ card: any EmulatedCard) {
         let pending = state.withLock { state -> CheckedContinuation<[UInt8], any Error>? in
             guard state.card === card else { return nil }
             state.card = nil
@@ -90,7 +105,7 @@ package final class VirtualCardReader: CardReaderPort {
         pending?.resume(throwing: Failure.cardLost)
     }
 
-    package func setEmulating(_ isEmulating: Bool) {
+    public func setEmulating(_ isEmulating: Bool) {
         let pending = state.withLock { state in
             state.isEmulating = isEmulating
             return isEmulating ? nil : state.pending.take()

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+
+/// Tags in the field of a reader whose host sends every frame.
+final class FieldTagSource: TagSource {
+    private let driver: any FieldDriver
+    private let carrierIsOn = Locked(false)
+
+    init(driver: any FieldDriver) {
+        self.driver = driver
+    }
+
+    func find(_ plan: PollingPlan) async throws(TagError) -> (found: [FoundTag], selected: Int?) {
+        if carrierIsOn.withLock({ $0 }) { try await setCarrier(false) }
+        try await setCarrier(true)
+        return try await FieldTagFinder(driver: driver, plan: plan).find()
+    }
+
+    func wake(_ found: FoundTag) async throws(TagError) {
+        if let link = found.link {
+            switch found.target {
+            case .nfcA(let target) where target.isType1:
+                // It has no anticollision: every command carries the UID.
+                break
+            case .nfcA(let target):
+                try await NFCAActivation(link: link).reactivate(target)
+            case .nfcB(let target):
+                let present = try await NFCBActivation(link: link).findAll(waking: true)
+                guard present.contains(where: { $0.identifier == target.identifier }) else {
+                    throw TagError(.tagLost, "The card does not answer any more.")
+                }
+            case .nfcF, .nfcV:
+                // Every command carries the identifier.
+                break
+            }
+        }
+        await found.wasActivated()
+    }
+
+    func letGo(of found: FoundTag) async throws(TagError) {
+        if let card = found.card as? ISODEP {
+            // A card that does not agree to be deselected is left to the other's activation.
+            try? await card.deselect()
+        }
+        // Anything but a known command sends the selected tag away; HLTA does it in the regular way.
+        if case .nfcA = found.target, let link = found.link { try await NFCAActivation(link: link).halt() }
+    }
+
+    func isStillThere(_ found: FoundTag) async -> Bool {
+        switch found.target {
+        case .nfcA(let target) where !target.isISODEP && !target.isType1:
+            // It went to sleep when it refused the command; looking for it wakes it up again.
+            guard let link = found.link, (try? await NFCAActivation(link: link).reactivate(target)) != nil else {
+                return false
+            }
+            found.tag?.wasActivated()
+            return true
+        case .nfcA where found.card != nil, .nfcB:
+            return false
+        default:
+            return await found.tag?.isPresent() == true
+        }
+    }
+
+    func shutDown() async {
+        // A reader that can't even turn its field off has nothing more to lose.
+        if carrierIsOn.withLock({ $0 }) { try? await setCarrier(false) }
+    }
+
+    private func setCarrier(_ isOn: Bool) async throws(TagError) {
+        do {
+            try await driver.setCarrier(isOn)
+            carrierIsOn.withLock { $0 = isOn }
+        } catch {
+            throw TagError(.readerUnavailable, error.reason, link: error)
+        }
+    }
+}

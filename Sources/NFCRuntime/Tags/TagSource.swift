@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+
+/// Where a session's tags come from: a reader, and how tags are found and selected on it.
+///
+/// Calls are made one at a time.
+protocol TagSource: Sendable {
+    /// Looks once for tags, with the field as if it had just been turned on. Those found before are gone.
+    ///
+    /// - Returns: the tags, and the index of the one that is selected, if any.
+    func find(_ plan: PollingPlan) async throws(TagError) -> (found: [FoundTag], selected: Int?)
+
+    /// Makes a tag ready for commands.
+    func wake(_ found: FoundTag) async throws(TagError)
+
+    /// Sends the selected tag away, so that another one can be worked with.
+    func letGo(of found: FoundTag) async throws(TagError)
+
+    /// Says whether the selected tag is there, after a command to which it did not answer. It takes commands then.
+    func isStillThere(_ found: FoundTag) async -> Bool
+
+    /// Turns the field off, where that is possible.
+    func shutDown() async
+}
+
+/// A tag that was found, and what it takes to work with it.
+struct FoundTag {
+    var target: TagTarget
+    /// The way for frames; nil where the reader speaks the card's transport protocol.
+    var link: (any FrameLink)?
+    /// The card's transport protocol; begun when the plan says so.
+    var card: (any APDULink)?
+    /// The NDEF procedures of its type; nil when there are none for its kind.
+    var tag: (any ForumTag)?
+    /// The application of the plan that was selected while the card was found.
+    var selectedApplication: [UInt8]?
+    /// The reader's own handle of the tag, where it finds tags by itself.
+    var discovered: DiscoveredTag?
+
+    /// The ATS, where it is known.
+    var answerToSelect: AnswerToSelect? {
+        if case .commands(_, let octets?) = discovered?.port { return try? AnswerToSelect(octets) }
+        return (card as? ISODEP)?.answerToSelect
+    }
+
+    /// Selects the first of a plan's applications that the card has, and remembers it.
+    mutating func selectApplication(of plan: PollingPlan) async {
+        guard let card else { return }
+        for name in plan.applications where await Self.select(name, on: card) {
+            selectedApplication = name
+            return
+        }
+    }
+
+    /// Tells the card's protocol and procedures that it was activated anew, and selects its application again.
+    func wasActivated() async {
+        card?.wasActivated()
+        tag?.wasActivated()
+        if let name = selectedApplication, let card { _ = await Self.select(name, on: card) }
+    }
+
+    private static func select(_ name: [UInt8], on card: any APDULink) async -> Bool {
+        let response = try? await card.send(.select(application: name))
+        return response?.status == .success
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import NFCTestKit
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// Checks sessions on a reader that finds and activates tags by itself.
+struct DiscoveringReaderTests {
+    /// A session on a reader with some tags near, which waits until they are found.
+    private struct Scan {
+        let session: ReaderSession
+        let tags: [DetectedTag]
+
+        init(_ tags: [any VirtualTag], plan: PollingPlan = .ndef) async throws {
+            let field = VirtualField(onElapsed: { _ in })
+            for tag in tags { field.bring(tag) }
+            let environment = NFCEnvironment(
+                reader: .discovering(ActivatingReader(field)),
+                clock: ManualClock()
+            )
+            let session = try #require(ReaderSession(environment: environment, plan: plan))
+            self.session = session
+            self.tags = await withCheckedContinuation { continuation in
+                session.observe { event in
+                    if case .detected(let tags) = event { continuation.resume(returning: tags) }
+                }
+                session.begin()
+            }
+        }
+
+        func run<Value: Sendable>(
+            on tag: DetectedTag,
+            _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
+        ) async throws -> Value {
+            try await withCheckedContinuation { continuation in
+                session.connect(to: tag) { continuation.resume(returning: $0) }
+            }.get()
+            return try await withCheckedContinuation { continuation in
+                session.perform(on: tag, procedure) { continuation.resume(returning: $0) }
+            }.get()
+        }
+    }
+
+    private static let message: [UInt8] = [0xD1, 0x01, 0x04, 0x54, 0x02, 0x65, 0x6E, 0x48]
+
+    @Test(
+        "A tag of each technology is read and written",
+        arguments: [
+            VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])) as any VirtualTag,
+            VirtualTags.Type3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])),
+            VirtualTags.Type4Tag(NTAG424Contents()),
+            VirtualTags.Type5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4])),
+        ]
+    )
+    func roundTrip(tag: any VirtualTag) async throws {
+        let scan = try await Scan([tag])
+        let found = try #require(scan.tags.first)
+        try await scan.run(on: found) { tag throws(TagError) in
+            _ = try await tag.detectNDEF()
+            try await tag.writeNDEF(Self.message)
+        }
+        let read = try await scan.run(on: found) { tag throws(TagError) in
+            _ = try await tag.detectNDEF()
+            return try await tag.readNDEF()
+        }
+        #expect(read == Self.message)
+        scan.session.invalidate()
+    }
+
+    @Test("Of two tags each is worked with in turn")
+    func twoTags() async throws {
+        let uids: [[UInt8]] = [[4, 1, 2, 3, 4, 5, 6], [4, 9, 8, 7, 6, 5, 4]]
+        let scan = try await Scan(uids.map { VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: $0)) })
+        #expect(Set(scan.tags.map(\.target.identifier)) == Set(uids))
+        for (index, tag) in (scan.tags + scan.tags.reversed()).enumerated() {
+            let octet = UInt8(index)
+            let read = try await scan.run(on: tag) { tag throws(TagError) in
+                _ = try await tag.detectNDEF()
+                try await tag.writeNDEF([0xD1, 0x01, 0x01, 0x54, octet])
+                return try await tag.readNDEF()
+            }
+            #expect(read == [0xD1, 0x01, 0x01, 0x54, octet])
+        }
+        scan.session.invalidate()
+    }
+
+    @Test("A tag that fell asleep over a refused command is woken by the reader")
+    func refusedCommand() async throws {
+        let tag = VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
+        let scan = try await Scan([tag])
+        let found = try #require(scan.tags.first)
+        try await withCheckedContinuation { continuation in
+            scan.session.connect(to: found) { continuation.resume(returning: $0) }
+        }.get()
+        func send(_ octets: [UInt8]) async -> Result<[UInt8], CommandError> {
+            await withCheckedContinuation { continuation in
+                let packet = TagPacket(octets, answer: .within(.milliseconds(5)))
+                scan.session.send(packet, to: found) { continuation.resume(returning: $0) }
+            }
+        }
+        // It refuses and falls asleep; then it is silent, and is woken.
+        let refusal = try await send([0x77]).get()
+        #expect(refusal == [0x00])
+        let silence = await send([0x77])
+        #expect(throws: CommandError.self) { try silence.get() }
+        let pages = try await send([0x30, 0x03]).get()
+        #expect(pages.prefix(4) == [0xE1, 0x10, 0x12, 0x00])
+        scan.session.invalidate()
+    }
+}
+
+/// A reader over a virtual field that finds and activates tags by itself, and sends no frame of activation for anybody.
+private final class ActivatingReader: DiscoveringDriver {
+    let name = "model"
+    let technologies = Set(Technology.allCases)
+    private let field: VirtualField
+    var statistics: LinkStatistics { field.statistics }
+
+    init(_ field: VirtualField) { self.field = field }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        field.observePresence(handler)
+    }
+
+    func discover(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) async throws(LinkError) -> [DiscoveredTag] {
+        try await field.setCarrier(true)
+        do throws(TagError) {
+            return try await found(systemCodes)
+        } catch {
+            throw LinkError(.transmission, error.reason)
+        }
+    }
+
+    private func found(_ systemCodes: [UInt16]) async throws(TagError) -> [DiscoveredTag] {
+        var found: [DiscoveredTag] = []
+        if let link = field.link(for: .nfcA) {
+            for target in try await NFCAActivation(link: link).activateAll() {
+                let own = OwnLink(link, nfcA: target)
+                let identity = DiscoveredTag.Identity.nfcA(atqa: target.atqa, sak: target.sak, uid: target.uid)
+                found.append(DiscoveredTag(identity: identity, port: .frames(own)))
+            }
+        }
+        if let link = field.link(for: .nfcF) {
+            for answer in try await NFCFPolling(link: link).poll(systemCode: systemCodes.first ?? 0xFFFF) {
+                let target = answer.target
+                let identity = DiscoveredTag.Identity.nfcF(
+                    idm: target.idm,
+                    pmm: target.pmm,
+                    systemCode: target.systemCode
+                )
+                found.append(DiscoveredTag(identity: identity, port: .frames(OwnLink(link))))
+            }
+        }
+        if let link = field.link(for: .nfcV) {
+            for target in try await NFCVInventory(link: link).findAll() {
+                let identity = DiscoveredTag.Identity.nfcV(uid: target.uid, dsfid: target.dsfid)
+                found.append(DiscoveredTag(identity: identity, port: .frames(OwnLink(link))))
+            }
+        }
+        return found
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {
+        if case .frames(let link) = tag.port { try await link.reactivate() }
+    }
+
+    func release() async {
+        try? await field.setCarrier(false)
+    }
+}
+
+/// The link to one tag.
+private final class OwnLink: SelfActivatingLink {
+    private let link: any FrameLink
+    private let target: NFCATarget?
+    var technology: Technology { link.technology }
+    var maximumFrameLength: Int { link.maximumFrameLength }
+    var statistics: LinkStatistics { link.statistics }
+
+    init(_ link: any FrameLink, nfcA target: NFCATarget? = nil) {
+        self.link = link
+        self.target = target
+    }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        if technology == .nfcA, frame.bitCount == 7 {
+            throw LinkError(.unsupported, "This reader selects its tags by itself.")
+        }
+        return try await link.transceive(frame, timeout: timeout)
+    }
+
+    func reactivate() async throws(LinkError) {
+        guard let target else { return }
+        do throws(TagError) {
+            try await NFCAActivation(link: link).reactivate(target)
+        } catch {
+            throw LinkError(.timeout, error.reason)
+        }
+    }
+}
