@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 /// A program of somebody else, run to its end.
 public struct Program: Sendable {
@@ -35,11 +35,13 @@ public struct Program: Sendable {
     ///   - arguments: its arguments.
     ///   - environment: variables beside those of the tests.
     ///   - input: what it reads from standard input.
+    ///   - folder: the folder in which it runs; one that is taken away afterwards when nil.
     ///   - limit: how many seconds it may take.
     public func run(
         _ arguments: [String],
         environment: [String: String] = [:],
         input: String = "",
+        folder place: URL? = nil,
         limit: Double = 30
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "ocn-" + UUID().uuidString)
@@ -53,6 +55,7 @@ public struct Program: Sendable {
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.currentDirectoryURL = place ?? folder
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
         let output = try FileHandle(forWritingTo: outputFile)
         process.standardOutput = output

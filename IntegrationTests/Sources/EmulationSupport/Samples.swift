@@ -78,6 +78,16 @@ public enum Samples {
         )
     }
 
+    /// The second line of the travel document's machine readable zone, from which the keys to it come.
+    public static let travelDocumentLine = "L898902C36UTO7408122F1204159ZE184226B<<<<<10"
+
+    /// An electronic travel document with basic access control, the specimen of ICAO Doc 9303.
+    public static func travelDocument() throws -> TagContents {
+        let zone = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<\\n" + travelDocumentLine
+        let image = #"{"type": "T4T", "product": "eMRTD", "uid": "08c0ffee", "mrz": ""# + zone + #""}"#
+        return try TagImage(parsing: Array(image.utf8)).contents
+    }
+
     /// A Type 5 tag.
     public static func type5() -> TagContents {
         var contents = Type5Contents(blank: .icodeSLIX, uid: [0xE0, 0x04, 0x01, 0x50, 0x00, 0x11, 0x22, 0x33])

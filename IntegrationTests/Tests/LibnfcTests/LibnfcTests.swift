@@ -6,11 +6,15 @@ import VirtualTags
 
 @Suite(.serialized, .enabled(if: Program.areInstalled("nfc-list"), "libnfc-bin is not installed."))
 struct `libnfc, libfreefare and our tags` {
-    private func run(_ name: String, _ arguments: [String], _ tag: EmulatedTag, input: String = "") async throws
-        -> String
-    {
+    private func run(
+        _ name: String,
+        _ arguments: [String],
+        _ tag: EmulatedTag,
+        input: String = "",
+        folder: URL? = nil
+    ) async throws -> String {
         let program = try #require(Program(name))
-        let result = try await program.run(arguments, environment: tag.environment, input: input)
+        let result = try await program.run(arguments, environment: tag.environment, input: input, folder: folder)
         #expect(result.status == 0, "\(result.output)")
         return result.output
     }
@@ -102,6 +106,22 @@ struct `libnfc, libfreefare and our tags` {
         ] {
             #expect(output.contains(text), "\(output)")
         }
+        _ = try await tag.stop()
+    }
+
+    @Test(.enabled(if: Program.areInstalled("mrtdreader"), "mrtdreader is not installed."))
+    func `mrtdreader opens a travel document by basic access control and reads all of it`() async throws {
+        let tag = try await EmulatedTag(Samples.travelDocument(), on: .pn532)
+        // It writes the portrait to the folder in which it runs.
+        let output = try await run("mrtdreader", [Samples.travelDocumentLine], tag, folder: tag.file(""))
+        for text in [
+            "Challenge successful!", "Found: EF_DG1", "Found: EF_DG2", "Getting EF.SOD... done",
+            "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<" + Samples.travelDocumentLine,
+        ] {
+            #expect(output.contains(text), "\(output)")
+        }
+        let portrait = [UInt8](try Data(contentsOf: tag.file("image.jpg")))
+        #expect(portrait.prefix(3) == [0xFF, 0xD8, 0xFF])
         _ = try await tag.stop()
     }
 }

@@ -31,6 +31,18 @@ struct FieldCard: Sendable {
         }
     }
 
+    /// Whether a card that had this identifier before it lost its power may be this one.
+    ///
+    /// A UID of four octets that begins with 08 is a random one, and so may be any PUPI: a card takes another each time
+    /// that it comes to power (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
+    func mayBe(_ former: [UInt8]) -> Bool {
+        switch kind {
+        case .nfcA: identifier == former || [identifier, former].allSatisfy { $0.count == 4 && $0[0] == 0x08 }
+        case .nfcB: former.count == 4
+        case .type1, .nfcF, .nfcV: identifier == former
+        }
+    }
+
     var technology: Technology { link.technology }
 
     /// Finds out whether the card is still there. It is selected anew where that takes an activation.

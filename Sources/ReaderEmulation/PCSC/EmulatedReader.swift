@@ -117,7 +117,8 @@ package struct EmulatedReader: Sendable {
             reply = .done([])
         case .up, .reset:
             session.end()
-            if presentCard != nil, let card = await find(), card.identifier == presentCard {
+            if let presentCard, let card = await find(), card.mayBe(presentCard) {
+                self.presentCard = card.identifier
                 reply = .done(AnswerToReset.octets(for: card, profile))
             } else {
                 reply = .noCard
