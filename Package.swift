@@ -52,7 +52,7 @@ let package = Package(
 
         .target(
             name: "NFCRuntime",
-            dependencies: ["TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: ["ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .target(
@@ -131,7 +131,7 @@ let package = Package(
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CoreNFC", "NFCTestKit", "NFCRuntime", "TagProtocols", "VirtualTags", "TagLink",
+                "CIFDHandler", "CoreNFC", "NFCTestKit", "NFCRuntime", "TagProtocols", "VirtualTags", "TagLink",
                 "SourceCompatibilitySwift6",
             ],
             exclude: ["Parity"],

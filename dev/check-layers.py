@@ -18,7 +18,7 @@ ALLOWED = {
     "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/ReaderEmulation": {"TagLink", "TagProtocols"} | SYSTEM,
-    "Sources/NFCRuntime": {"TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
+    "Sources/NFCRuntime": {"ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
     "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,
     "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc"},

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import CIFDHandler
+import Dispatch
 import Glibc
 import ReaderEmulation
 import TagLink
 import Testing
 import VirtualTags
+
+/// Calls the driver on a thread of its own: it waits for the answer, and the tests' own threads are few.
+private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(returning: body()) }
+    }
+}
 
 /// The functions that pcscd calls, called as pcscd does, with a reader of ours behind the socket.
 @Suite(.serialized) struct `The driver that pcscd loads` {
@@ -48,28 +56,51 @@ import VirtualTags
             return false
         }
 
-        func powerUp() -> (result: Int, atr: [UInt8]) {
-            var atr = [UInt8](repeating: 0, count: 33)
-            var length = UInt(atr.count)
-            let result = unsafe IFDHPowerICC(lun, 500, &atr, &length)
-            return (result, Array(atr.prefix(Int(length))))
+        func powerUp() async -> (result: Int, atr: [UInt8]) {
+            await callDriver { [lun] in
+                var atr = [UInt8](repeating: 0, count: 33)
+                var length = UInt(atr.count)
+                let result = unsafe IFDHPowerICC(lun, 500, &atr, &length)
+                return (result, Array(atr.prefix(Int(length))))
+            }
         }
 
-        func transmit(_ apdu: [UInt8], capacity: Int = 65548) -> (result: Int, response: [UInt8]) {
-            var apdu = apdu
-            var response = [UInt8](repeating: 0, count: capacity)
-            var length = UInt(capacity)
-            var header = IFDHeader(protocol: 1, length: 16)
-            let result = unsafe IFDHTransmitToICC(
-                lun,
-                header,
-                &apdu,
-                UInt(apdu.count),
-                &response,
-                &length,
-                &header
-            )
-            return (result, Array(response.prefix(Int(length))))
+        func transmit(_ apdu: [UInt8], capacity: Int = 65548) async -> (result: Int, response: [UInt8]) {
+            await callDriver { [lun] in
+                var apdu = apdu
+                var response = [UInt8](repeating: 0, count: capacity)
+                var length = UInt(capacity)
+                var header = IFDHeader(protocol: 1, length: 16)
+                let result = unsafe IFDHTransmitToICC(
+                    lun,
+                    header,
+                    &apdu,
+                    UInt(apdu.count),
+                    &response,
+                    &length,
+                    &header
+                )
+                return (result, Array(response.prefix(Int(length))))
+            }
+        }
+
+        func control(_ code: UInt, _ command: [UInt8]) async -> (result: Int, response: [UInt8]) {
+            await callDriver { [lun] in
+                var command = command
+                var response = [UInt8](repeating: 0, count: 64)
+                var length: UInt = 0
+                let result = unsafe IFDHControl(lun, code, &command, UInt(command.count), &response, 64, &length)
+                return (result, Array(response.prefix(Int(length))))
+            }
+        }
+
+        func capability(_ tag: UInt) async -> (result: Int, value: [UInt8]) {
+            await callDriver { [lun] in
+                var value = [UInt8](repeating: 0, count: 64)
+                var length: UInt = 64
+                let result = unsafe IFDHGetCapabilities(lun, tag, &length, &value)
+                return (result, Array(value.prefix(Int(length))))
+            }
         }
     }
 
@@ -86,17 +117,17 @@ import VirtualTags
         bench.field.bring(Self.ntag(0x80))
         bench.open()
         #expect(await bench.wait(for: Self.present))
-        let (result, atr) = bench.powerUp()
+        let (result, atr) = await bench.powerUp()
         #expect(result == 0)
         #expect(atr.count == 20)
-        let answer = bench.transmit([0xFF, 0xCA, 0, 0, 0])
+        let answer = await bench.transmit([0xFF, 0xCA, 0, 0, 0])
         #expect(answer.result == 0)
         #expect(answer.response == [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80, 0x90, 0x00])
         // The host's buffer is too small for the answer.
-        #expect(bench.transmit([0xFF, 0xCA, 0, 0, 0], capacity: 4).result == 618)
+        #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0], capacity: 4).result == 618)
         bench.field.removeAll()
         #expect(await bench.wait(for: Self.absent))
-        #expect(bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
+        #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
         await bench.close()
     }
 
@@ -105,15 +136,15 @@ import VirtualTags
         bench.field.bring(Self.ntag(0x80))
         bench.open()
         #expect(await bench.wait(for: Self.present))
-        #expect(bench.powerUp().result == 0)
+        #expect(await bench.powerUp().result == 0)
         bench.field.removeAll()
         bench.field.bring(Self.ntag(0x81))
         #expect(await bench.wait(for: Self.absent))
         #expect(IFDHICCPresence(bench.lun) == Self.present)
         // The new card has no power yet.
-        #expect(bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
-        #expect(bench.powerUp().result == 0)
-        #expect(bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == 0x81)
+        #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
+        #expect(await bench.powerUp().result == 0)
+        #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == 0x81)
         await bench.close()
     }
 
@@ -126,11 +157,11 @@ import VirtualTags
             bench = try Bench(lun: 0x2_0000)
             bench.field.bring(Self.ntag(last))
             #expect(await bench.wait(for: Self.present))
-            #expect(bench.powerUp().result == 0)
-            #expect(bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == last)
+            #expect(await bench.powerUp().result == 0)
+            #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == last)
             await bench.stop()
             #expect(await bench.wait(for: Self.absent))
-            #expect(bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
+            #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).result == Self.absent)
         }
         #expect(IFDHCloseChannel(bench.lun) == 0)
     }
@@ -143,8 +174,8 @@ import VirtualTags
         }
         for (index, bench) in benches.enumerated() {
             #expect(await bench.wait(for: Self.present))
-            #expect(bench.powerUp().result == 0)
-            #expect(bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == 0x80 + UInt8(index))
+            #expect(await bench.powerUp().result == 0)
+            #expect(await bench.transmit([0xFF, 0xCA, 0, 0, 0]).response.dropLast(2).last == 0x80 + UInt8(index))
         }
         for bench in benches { await bench.close() }
     }
@@ -152,23 +183,15 @@ import VirtualTags
     @Test func `Escapes and capabilities are answered without a card`() async throws {
         let bench = try Bench(lun: 0x5_0000)
         bench.open()
-        var command: [UInt8] = [0xFF, 0x00, 0x48, 0x00, 0x00]
-        var response = [UInt8](repeating: 0, count: 64)
-        var length: UInt = 0
-        for _ in 0..<2000 {
-            let result = unsafe IFDHControl(bench.lun, 0x4200_0001, &command, 5, &response, 64, &length)
-            if result == 0 { break }
+        let escape: UInt = 0x4200_0001
+        for _ in 0..<2000 where await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).result != 0 {
             try await Task.sleep(for: .milliseconds(1))
         }
-        #expect(Array(response.prefix(Int(length))) == Array("ACR122U215".utf8))
-        #expect(unsafe IFDHControl(bench.lun, 0x42, &command, 5, &response, 64, &length) == 614)
-        var value = [UInt8](repeating: 0, count: 64)
-        length = 64
-        #expect(unsafe IFDHGetCapabilities(bench.lun, 0x1_0100, &length, &value) == 0)
-        #expect(Array(value.prefix(Int(length))) == Array("ACS".utf8) + [0])
-        length = 64
-        #expect(unsafe IFDHGetCapabilities(bench.lun, 0x1_0199, &length, &value) == 600)
-        #expect(bench.powerUp().result == 608)
+        #expect(await bench.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]).response == Array("ACR122U215".utf8))
+        #expect(await bench.control(0x42, [0xFF]).result == 614)
+        #expect(await bench.capability(0x1_0100).value == Array("ACS".utf8) + [0])
+        #expect(await bench.capability(0x1_0199).result == 600)
+        #expect(await bench.powerUp().result == 608)
         await bench.close()
     }
 

@@ -6,7 +6,7 @@ import TagProtocols
 ///
 /// It looks for a card, gives it an ATR, answers the commands of class FF itself, passes APDUs to cards that speak ISO-DEP,
 /// and has the escapes of its model.
-package struct EmulatedReader: Sendable {
+package struct EmulatedReader: ReaderFirmware {
     /// What a card's power is asked to become.
     package enum Power: UInt8, Sendable {
         case down, up, reset

@@ -41,6 +41,13 @@ package struct PCSCInstallation: Sendable {
         """
     }
 
+    /// The folder in which a user's readers have their sockets, unless the user says otherwise.
+    package static var defaultFolder: String {
+        if geteuid() == 0 { return "/run/opencorenfc" }
+        let runtime = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) } ?? ""
+        return runtime.isEmpty ? "/tmp/opencorenfc-\(geteuid())" : runtime + "/opencorenfc"
+    }
+
     /// Finds the driver beside this program, or where it is installed.
     ///
     /// - Throws: ``EmulationError`` that says where it was looked for.

@@ -27,10 +27,10 @@ package final class ReaderServer: Sendable {
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     private let presence: PresenceObservation?
-    private let reader: EmulatedReader
+    private let reader: any ReaderFirmware
     private let onNotice: (@Sendable (Notice) -> Void)?
 
-    /// Makes the socket.
+    /// Makes the socket of a reader over a field.
     ///
     /// - Parameters:
     ///   - path: where the socket is; pcscd's configuration names it.
@@ -39,20 +39,42 @@ package final class ReaderServer: Sendable {
     ///   - onNotice: hears when pcscd comes and goes.
     ///   - onExchange: takes each of the host's commands with its answer.
     /// - Throws: ``EmulationError`` when the socket can't be made.
-    package init(
+    package convenience init(
         path: String,
         profile: ReaderProfile,
         field: any FieldDriver,
         onNotice: (@Sendable (Notice) -> Void)? = nil,
         onExchange: (@Sendable (Exchange) -> Void)? = nil
     ) throws(EmulationError) {
+        try self.init(
+            path: path,
+            reader: EmulatedReader(profile, field: field, onExchange: onExchange),
+            observePresence: field.observePresence,
+            onNotice: onNotice
+        )
+    }
+
+    /// Makes the socket of a reader.
+    ///
+    /// - Parameters:
+    ///   - path: where the socket is; pcscd's configuration names it.
+    ///   - reader: the reader.
+    ///   - observePresence: calls its handler whenever a card may have come or gone.
+    ///   - onNotice: hears when pcscd comes and goes.
+    /// - Throws: ``EmulationError`` when the socket can't be made.
+    package init(
+        path: String,
+        reader: any ReaderFirmware,
+        observePresence: (@escaping @Sendable () -> Void) -> PresenceObservation?,
+        onNotice: (@Sendable (Notice) -> Void)? = nil
+    ) throws(EmulationError) {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.events = events
         self.continuation = continuation
         self.onNotice = onNotice
         queue = DispatchQueue(label: "ReaderServer")
-        reader = EmulatedReader(profile, field: field, onExchange: onExchange)
-        presence = field.observePresence { continuation.yield(.presence) }
+        self.reader = reader
+        presence = observePresence { continuation.yield(.presence) }
         socket = try ListeningSocket(path: path, queue: queue) { continuation.yield(.connection($0)) }
     }
 
@@ -74,16 +96,19 @@ package final class ReaderServer: Sendable {
                 if !isInOrder {
                     link?.channel.close()
                     link = nil
+                    reader.hostLeft()
                 }
             case .end(let connection):
                 guard link?.descriptor == connection else { continue }
                 link = nil
+                reader.hostLeft()
                 onNotice?(.disconnected)
             case .presence:
                 guard let link, link.isGreeted else { continue }
                 link.tell(await reader.look())
             }
         }
+        reader.hostLeft()
         socket.remove()
         link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
         link?.channel.close()
@@ -127,7 +152,7 @@ private struct DriverLink {
     /// - Returns: false when the other side is no driver of this version.
     mutating func receive(
         _ octets: [UInt8],
-        _ reader: inout EmulatedReader,
+        _ reader: inout any ReaderFirmware,
         onHello: () -> Void
     ) async -> Bool {
         decoder.append(octets)

@@ -17,7 +17,7 @@ struct EmulationFolder {
     ///   - folder: the folder of the person's choice; one of the user's own when nil.
     ///   - readerConf: the folder for the lines; one in the folder when nil.
     init(_ folder: String?, readerConf: String?) throws(EmulationError) {
-        path = Self.absolute(folder ?? Self.defaultFolder)
+        path = Self.absolute(folder ?? PCSCInstallation.defaultFolder)
         configurationFolder = readerConf.map(Self.absolute) ?? path + "/reader.conf.d"
         ownsConfiguration = readerConf == nil
         for folder in [path, configurationFolder] {
@@ -53,12 +53,6 @@ struct EmulationFolder {
     }
 
     private var file: String { configurationFolder + "/opencorenfc" }
-
-    private static var defaultFolder: String {
-        if geteuid() == 0 { return "/run/opencorenfc" }
-        let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? ""
-        return runtime.isEmpty ? "/tmp/opencorenfc-\(geteuid())" : runtime + "/opencorenfc"
-    }
 
     private static func absolute(_ path: String) -> String {
         URL(fileURLWithPath: path).standardizedFileURL.path
