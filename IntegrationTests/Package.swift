@@ -13,13 +13,27 @@ let strict: [SwiftSetting] = [
 ]
 
 // Tests against programs of others. Each of these peers has a target of its own in Tests, with whatever script it is
-// driven by beside the Swift files; what shows our tags to foreign readers is in EmulationSupport.
+// driven by beside the Swift files; what all of them need to run a program is in PeerSupport, and what shows our tags to
+// foreign readers in EmulationSupport.
 let package = Package(
     name: "IntegrationTests",
     dependencies: [
         .package(name: "OpenCoreNFC", path: "..")
     ],
     targets: [
+        .target(name: "PeerSupport", swiftSettings: strict),
+        .testTarget(
+            name: "NfcpyTests",
+            dependencies: [
+                "PeerSupport",
+                .product(name: "NDEF", package: "OpenCoreNFC"),
+                .product(name: "TagLink", package: "OpenCoreNFC"),
+                .product(name: "TagProtocols", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            exclude: ["nfcpy_peer.py"],
+            swiftSettings: strict
+        ),
         .target(
             name: "EmulationSupport",
             dependencies: [.product(name: "VirtualTags", package: "OpenCoreNFC")],
@@ -38,7 +52,9 @@ let package = Package(
         ),
         .testTarget(
             name: "NfcpySerialTests",
-            dependencies: ["EmulationSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            dependencies: [
+                "EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
             exclude: ["nfcpy_serial_peer.py"],
             swiftSettings: strict
         ),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import EmulationSupport
 import Foundation
+import PeerSupport
 import Testing
 import VirtualTags
 
 @Suite(
     .serialized,
-    .enabled(if: Peer.python != nil, "There is no nfcpy: neither in NFC_PYTHON nor in .venv of the repository."),
+    .enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)),
     // nfcpy takes names in /dev alone.
     .enabled(if: geteuid() == 0, "Only root can make a serial line in /dev.")
 )
@@ -34,7 +35,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         let name = "ocn" + UUID().uuidString.filter { $0 != "-" }.prefix(12)
         let tag = try await EmulatedTag(contents, on: .device(name))
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "nfcpy_serial_peer.py").path
-        let python = try #require(Peer.python)
+        let python = try #require(Program(PythonInterpreter.path ?? ""))
         let result = try await python.run([script, tag.ready["nfcpy_path"] ?? "", rate, text])
         let after = try await tag.stop()
         #expect(!FileManager.default.fileExists(atPath: "/dev/" + name))
@@ -81,19 +82,4 @@ struct `nfcpy on a serial PN532 and our tags` {
         guard case .type1(let contents) = after else { return }
         #expect(contents.memory.dropFirst(14).starts(with: Self.record("one")))
     }
-}
-
-/// The interpreter that has nfcpy.
-enum Peer {
-    static let python: Program? = {
-        if let path = ProcessInfo.processInfo.environment["NFC_PYTHON"], !path.isEmpty { return Program(path) }
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let packages = root.appending(path: ".venv/lib")
-        let versions = (try? FileManager.default.contentsOfDirectory(atPath: packages.path)) ?? []
-        let hasNfcpy = versions.contains { version in
-            FileManager.default.fileExists(atPath: packages.path + "/\(version)/site-packages/nfc")
-        }
-        return hasNfcpy ? Program(root.appending(path: ".venv/bin/python").path) : nil
-    }()
 }
