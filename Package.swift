@@ -131,8 +131,8 @@ let package = Package(
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CIFDHandler", "CoreNFC", "NFCTestKit", "NFCRuntime", "TagProtocols", "VirtualTags", "TagLink",
-                "SourceCompatibilitySwift6",
+                "CIFDHandler", "CoreNFC", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols", "VirtualTags",
+                "TagLink", "SourceCompatibilitySwift6",
             ],
             exclude: ["Parity"],
             swiftSettings: strict

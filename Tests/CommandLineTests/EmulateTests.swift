@@ -63,7 +63,8 @@ import Testing
         #expect(spaces.text.hasPrefix(#"{"ok":false,"error":"no-reader""#))
         let type5 = folder.appending(path: "five.json").path
         let memory = String(repeating: "00", count: 112)
-        let text = #"{"type":"T5T","product":"ICODE SLIX","uid":"e004015000112233","block_size":4,"blocks":28,"#
+        let text =
+            #"{"type":"T5T","product":"ICODE SLIX","uid":"e004015000112233","block_size":4,"blocks":28,"#
             + #""memory_hex":""# + memory + #""}"#
         try text.write(toFile: type5, atomically: true, encoding: .utf8)
         let noTechnology = try NFCTool.run(["emulate", "--image", type5, "--pn532", folder.path + "/line"])

@@ -3,6 +3,7 @@ import CIFDHandler
 import CoreNFC
 import Foundation
 import NFCRuntime
+import ReaderEmulation
 import Testing
 
 /// An app that is a card, met through the driver that pcscd loads.
@@ -45,6 +46,11 @@ import Testing
     }
 
     @Test func `PC/SC programs meet the app as a card`() async throws {
+        // On threads of its own: the driver does not wait until those of all tests are free.
+        try await withTaskExecutorPreference(ServerExecutor(label: "PCSCCardTests")) { try await meetTheApp() }
+    }
+
+    private func meetTheApp() async throws {
         let path = "/tmp/ocn-card-\(ProcessInfo.processInfo.processIdentifier).sock"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let environment = NFCEnvironment(ReaderConfiguration(reader: "none", cardReader: "pcsc:" + path))

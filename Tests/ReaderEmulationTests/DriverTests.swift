@@ -29,7 +29,7 @@ private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value
             self.lun = lun
             let server = try ReaderServer(path: path, profile: profile, field: field)
             self.server = server
-            serving = Task { await server.run() }
+            serving = server.start()
         }
 
         func open() {

@@ -80,7 +80,7 @@ final class PCSCCardPort: CardReaderPort {
                 observePresence: observePresence
             )
             state.withLock { $0.server = server }
-            Task { await server.run() }
+            _ = server.start()
             return true
         } catch {
             OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")

@@ -48,8 +48,14 @@ package final class PN532Server: Sendable {
         close = { terminal.remove() }
     }
 
-    /// Answers hosts until ``stop()``, or until the terminal fails.
-    package func run() async {
+    /// Begins to answer hosts, until ``stop()``, or until the terminal fails.
+    ///
+    /// - Returns: the work, which ends after ``stop()``.
+    package func start() -> Task<Void, Never> {
+        Task(executorPreference: ServerExecutor(label: "PN532Server")) { await self.run() }
+    }
+
+    private func run() async {
         var device = device
         for await event in events {
             let send = { (octets: [UInt8]) in _ = self.channel.send(octets) }
@@ -62,7 +68,7 @@ package final class PN532Server: Sendable {
         close()
     }
 
-    /// Ends ``run()``, which then takes the link away.
+    /// Ends the work of ``start()``, which then takes the link away.
     package func stop() {
         continuation.finish()
     }

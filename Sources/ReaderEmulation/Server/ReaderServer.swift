@@ -78,8 +78,14 @@ package final class ReaderServer: Sendable {
         socket = try ListeningSocket(path: path, queue: queue) { continuation.yield(.connection($0)) }
     }
 
-    /// Answers pcscd until ``stop()``.
-    package func run() async {
+    /// Begins to answer pcscd, until ``stop()``.
+    ///
+    /// - Returns: the work, which ends after ``stop()``.
+    package func start() -> Task<Void, Never> {
+        Task(executorPreference: ServerExecutor(label: "ReaderServer")) { await self.run() }
+    }
+
+    private func run() async {
         var reader = reader
         var link: DriverLink?
         for await event in events {
@@ -114,7 +120,7 @@ package final class ReaderServer: Sendable {
         link?.channel.close()
     }
 
-    /// Ends ``run()``: the card goes, and then the reader, in good order.
+    /// Ends the work of ``start()``: the card goes, and then the reader, in good order.
     package func stop() {
         continuation.finish()
     }

@@ -136,7 +136,7 @@ struct EmulateCommand: AsyncParsableCommand {
     ) async throws(EmulationError) -> EmulationSignals.End {
         let server = try PN532Server(path: path, field: driver(shown), onExchange: observer(shown))
         shown.output.readyPN532(path: path, terminal: server.terminalName, product: shown.product, tag: shown.tag)
-        let serving = Task { await server.run() }
+        let serving = server.start()
         let end = await signals.wait()
         server.stop()
         await serving.value
@@ -167,7 +167,7 @@ struct EmulateCommand: AsyncParsableCommand {
             },
             onExchange: observer(shown)
         )
-        let serving = Task { await server.run() }
+        let serving = server.start()
         let daemon: PrivatePCSCD?
         do throws(EmulationError) {
             daemon = startPcscd ? try PrivatePCSCD(folder: place.path, configuration: place.configurationFolder) : nil
