@@ -13,6 +13,7 @@ package final class PN532Server: Sendable {
     /// The terminal's own name, such as `/dev/pts/3`.
     package let terminalName: String
 
+    private let executor = ServerExecutor(label: "PN532Server")
     private let channel: DescriptorChannel
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
@@ -41,7 +42,7 @@ package final class PN532Server: Sendable {
         presence = field.observePresence { continuation.yield(.presence) }
         channel = DescriptorChannel(
             terminal.controller,
-            queue: DispatchQueue(label: "PN532Server"),
+            queue: executor.queue,
             onOctets: { continuation.yield(.octets($0)) },
             onEnd: { continuation.finish() }
         )
@@ -52,7 +53,7 @@ package final class PN532Server: Sendable {
     ///
     /// - Returns: the work, which ends after ``stop()``.
     package func start() -> Task<Void, Never> {
-        Task(executorPreference: ServerExecutor(label: "PN532Server")) { await self.run() }
+        Task(executorPreference: executor) { await self.run() }
     }
 
     private func run() async {

@@ -23,7 +23,7 @@ package final class ReaderServer: Sendable {
     }
 
     private let socket: ListeningSocket
-    private let queue: DispatchQueue
+    private let executor = ServerExecutor(label: "ReaderServer")
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     private let presence: PresenceObservation?
@@ -72,17 +72,16 @@ package final class ReaderServer: Sendable {
         self.events = events
         self.continuation = continuation
         self.onNotice = onNotice
-        queue = DispatchQueue(label: "ReaderServer")
         self.reader = reader
         presence = observePresence { continuation.yield(.presence) }
-        socket = try ListeningSocket(path: path, queue: queue) { continuation.yield(.connection($0)) }
+        socket = try ListeningSocket(path: path, queue: executor.queue) { continuation.yield(.connection($0)) }
     }
 
     /// Begins to answer pcscd, until ``stop()``.
     ///
     /// - Returns: the work, which ends after ``stop()``.
     package func start() -> Task<Void, Never> {
-        Task(executorPreference: ServerExecutor(label: "ReaderServer")) { await self.run() }
+        Task(executorPreference: executor) { await self.run() }
     }
 
     private func run() async {
@@ -128,7 +127,7 @@ package final class ReaderServer: Sendable {
     private func channel(_ descriptor: Int32) -> DescriptorChannel {
         DescriptorChannel(
             descriptor,
-            queue: queue,
+            queue: executor.queue,
             onOctets: { [continuation] in continuation.yield(.octets($0, connection: descriptor)) },
             onEnd: { [continuation] in continuation.yield(.end(connection: descriptor)) }
         )

@@ -3,7 +3,8 @@ import Dispatch
 
 /// Runs a server's tasks on a queue of its own: hosts wait for their answers, whatever else the process is busy with.
 package final class ServerExecutor: TaskExecutor {
-    private let queue: DispatchQueue
+    /// The queue; what comes from descriptors is taken on it too, so that an answer takes few changes of thread.
+    let queue: DispatchQueue
 
     /// Creates an executor.
     ///
