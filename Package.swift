@@ -43,7 +43,7 @@ let package = Package(
         .target(name: "UniversalLinks", swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
-        .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
+        .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
         // A reader as other software meets it: its driver in pcscd, and what answers behind it.

@@ -15,7 +15,7 @@ ALLOWED = {
     "Sources/TagLink": {"Glibc"},
     "Sources/CardCryptography": {"Glibc"},
     "Sources/UniversalLinks": {"Foundation"},
-    "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
+    "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/ReaderEmulation": {"TagLink", "TagProtocols"} | SYSTEM,
     "Sources/NFCRuntime": {"ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
