@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
+        // The driver that pcscd loads to show an emulated reader to other programs.
+        .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
         .executable(name: "nfc", targets: ["nfc"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
     ],
@@ -44,9 +46,13 @@ let package = Package(
         .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
+        // A reader as other software meets it: its driver in pcscd, and what answers behind it.
+        .target(name: "CIFDHandler", linkerSettings: [.linkedLibrary("pthread")]),
+        .target(name: "ReaderEmulation", dependencies: ["TagLink", "TagProtocols"], swiftSettings: strict),
+
         .target(
             name: "NFCRuntime",
-            dependencies: ["TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: ["ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .target(
@@ -63,7 +69,8 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC", "UniversalLinks",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "ReaderEmulation", "NFCRuntime", "CoreNFC",
+                "UniversalLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -112,6 +119,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ReaderEmulationTests",
+            dependencies: ["ReaderEmulation", "CIFDHandler", "TagLink", "TagProtocols", "VirtualTags"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "NFCRuntimeTests",
             dependencies: ["NFCRuntime", "NFCTestKit", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
@@ -119,8 +131,8 @@ let package = Package(
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CoreNFC", "NFCTestKit", "NFCRuntime", "TagProtocols", "VirtualTags", "TagLink",
-                "SourceCompatibilitySwift6",
+                "CIFDHandler", "CoreNFC", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols", "VirtualTags",
+                "TagLink", "SourceCompatibilitySwift6",
             ],
             exclude: ["Parity"],
             swiftSettings: strict

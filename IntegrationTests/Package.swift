@@ -13,7 +13,8 @@ let strict: [SwiftSetting] = [
 ]
 
 // Tests against programs of others. Each of these peers has a target of its own in Tests, with whatever script it is
-// driven by beside the Swift files; what all of them need to run a program is in PeerSupport.
+// driven by beside the Swift files; what all of them need to run a program is in PeerSupport, and what shows our tags to
+// foreign readers in EmulationSupport.
 let package = Package(
     name: "IntegrationTests",
     dependencies: [
@@ -31,6 +32,30 @@ let package = Package(
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["nfcpy_peer.py"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "EmulationSupport",
+            dependencies: [.product(name: "VirtualTags", package: "OpenCoreNFC")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PCSCTests",
+            dependencies: ["EmulationSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            exclude: ["pyscard_peer.py", "same_interface.c"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LibnfcTests",
+            dependencies: ["EmulationSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "NfcpySerialTests",
+            dependencies: [
+                "EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            exclude: ["nfcpy_serial_peer.py"],
             swiftSettings: strict
         ),
     ],

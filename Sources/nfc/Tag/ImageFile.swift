@@ -3,7 +3,7 @@ import Foundation
 import VirtualTags
 
 /// An image of a tag in a file, or one of several that are lines of a file.
-struct ImageFile {
+struct ImageFile: Sendable {
     private let path: String
     private let hasSeveral: Bool
     private let image: TagImage
@@ -44,6 +44,11 @@ struct ImageFile {
     var contents: TagContents { image.contents }
 
     func makeTag() -> any VirtualTag { image.makeTag() }
+
+    /// The file that the tag is saved to.
+    ///
+    /// - Parameter out: the file of the person's choice; the image's own when nil.
+    func path(_ out: String?) -> String { out ?? path }
 
     /// Makes sure, before any work is done, that the image may be saved.
     func checkTarget(_ out: String?) throws(CommandFailure) {
