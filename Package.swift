@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
+        .library(name: "PN532Driver", targets: ["PN532Driver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
         .executable(name: "nfc", targets: ["nfc"]),
@@ -40,9 +41,12 @@ let package = Package(
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
+        // Readers, which know nothing of each other, nor of what tags hold.
+        .target(name: "PN532Driver", dependencies: ["TagLink"], swiftSettings: strict),
+
         .target(
             name: "NFCRuntime",
-            dependencies: ["TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: ["PN532Driver", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .target(
@@ -99,6 +103,11 @@ let package = Package(
             name: "VirtualTagsTests",
             dependencies: ["VirtualTags", "TagLink", "NDEF"],
             exclude: ["Dumps", "Vectors"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PN532DriverTests",
+            dependencies: ["PN532Driver", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import PN532Driver
 import TagLink
 import VirtualTags
 
@@ -24,12 +25,19 @@ extension NFCEnvironment {
             }
         case "none":
             self.init(reader: .none(reason: "NFC_READER is none, so there is no reader."), sheet: sheet)
-        case "pcsc", "pn532":
+        case "pn532":
+            let connection = configuration.reader?.split(separator: ":", maxSplits: 1).dropFirst().first ?? ""
+            do throws(LinkError) {
+                self.init(reader: .discovering(try PN532Reader(String(connection))), sheet: sheet)
+            } catch {
+                self.init(reader: .none(reason: TerminalText.escaped(error.reason)), sheet: sheet)
+            }
+        case "pcsc":
             self.init(
                 reader: .none(
                     reason: """
-                        This version has no driver for PC/SC and PN532 readers yet. Unset NFC_READER to use the \
-                        virtual field.
+                        This version has no driver for PC/SC readers yet. Unset NFC_READER to use the virtual \
+                        field.
                         """
                 ),
                 sheet: sheet
