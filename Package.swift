@@ -107,7 +107,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PN532DriverTests",
-            dependencies: ["PN532Driver", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: ["PN532Driver", "CoreNFC", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -28,7 +28,11 @@ extension NFCEnvironment {
         case "pn532":
             let connection = configuration.reader?.split(separator: ":", maxSplits: 1).dropFirst().first ?? ""
             do throws(LinkError) {
-                self.init(reader: .discovering(try PN532Reader(String(connection))), sheet: sheet)
+                let reader = try PN532Reader(String(connection))
+                let port = PN532CardPort(try PN532Card(String(connection))) { error in
+                    OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
+                }
+                self.init(reader: .discovering(reader), sheet: sheet, cardPort: port)
             } catch {
                 self.init(reader: .none(reason: TerminalText.escaped(error.reason)), sheet: sheet)
             }

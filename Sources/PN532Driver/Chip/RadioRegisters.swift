@@ -6,6 +6,8 @@ struct RadioRegisters: Sendable {
     static let transmitMode: UInt16 = 0x6302
     /// CIU_RxMode: bit 7 checks and removes the checksum of answers.
     static let receiveMode: UInt16 = 0x6303
+    /// CIU_TxAuto: when the carrier is turned on by itself.
+    static let transmitAutomatic: UInt16 = 0x6305
     /// CIU_ManualRCV: bit 4 turns parity off.
     static let manualReceive: UInt16 = 0x630D
     /// CIU_Command: what the unit does.

@@ -30,6 +30,9 @@ struct ChipFrameDecoder: Sendable {
     /// Whether a frame may have begun whose rest has to come.
     var isInFrame: Bool { buffer.count > 1 }
 
+    /// How many octets are kept.
+    var keptCount: Int { buffer.count }
+
     /// Forgets what came.
     mutating func reset() {
         buffer = []

@@ -32,6 +32,8 @@ final class HostInterface {
 
     /// How long the chip may take to acknowledge a command: 15 ms, and what USB adapters and busy machines add.
     static let acknowledgeLimit = Duration.milliseconds(150)
+    /// The same for a chip that is woken, and an adapter that has just been opened: some take a second for their first octet.
+    static let wakeLimit = Duration.milliseconds(500)
     /// How long the line may be quiet in the middle of a frame; USB adapters make pauses of 16 ms.
     static let gapLimit = Duration.milliseconds(60)
     /// How often an answer is asked for again.
@@ -63,7 +65,7 @@ final class HostInterface {
         } catch {
             throw .line(error)
         }
-        try waitForAcknowledge(cancellation)
+        try waitForAcknowledge(wakes ? Self.wakeLimit : Self.acknowledgeLimit, cancellation)
         return try waitForAnswer(code &+ 1, limit, cancellation)
     }
 
@@ -81,8 +83,8 @@ final class HostInterface {
         try port.write(octets, before: .now + Self.writeLimit, cancellation)
     }
 
-    private func waitForAcknowledge(_ cancellation: Cancellation?) throws(Failure) {
-        let deadline = ContinuousClock.Instant.now + Self.acknowledgeLimit
+    private func waitForAcknowledge(_ limit: Duration, _ cancellation: Cancellation?) throws(Failure) {
+        let deadline = ContinuousClock.Instant.now + limit
         while let frame = try next(before: deadline, cancellation) {
             switch frame {
             case .acknowledge: return
