@@ -31,7 +31,8 @@ struct ChipFrameDecoderTests {
             ScriptedChip.acknowledge + ScriptedChip.frame(0x02, [0x32, 1, 6, 7]) + ScriptedChip.frame(0x42, Self.long)
             + [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
         let expected: [ChipFrame] = [
-            .acknowledge, .answer(code: 0x03, data: [0x32, 1, 6, 7]), .answer(code: 0x43, data: Self.long), .syntaxError,
+            .acknowledge, .answer(code: 0x03, data: [0x32, 1, 6, 7]), .answer(code: 0x43, data: Self.long),
+            .syntaxError,
         ]
         #expect(Self.frames(in: octets, step: step) == expected)
     }
@@ -72,9 +73,10 @@ struct ChipFrameDecoderTests {
         var decoder = ChipFrameDecoder()
         for _ in 0..<3000 {
             // Octets of which frames are made, so that many begin.
-            let octets = (0..<40).map { _ in
-                [0x00, 0x00, 0xFF, 0xFF, 0xD5, UInt8.random(in: 0...255, using: &generator)].randomElement(using: &generator)
-                    ?? 0
+            var octets: [UInt8] = []
+            for _ in 0..<40 {
+                let any = UInt8.random(in: 0...0xFF, using: &generator)
+                octets.append([0x00, 0x00, 0xFF, 0xFF, 0xD5, any].randomElement(using: &generator) ?? any)
             }
             decoder.append(octets)
             while decoder.next() != nil {}

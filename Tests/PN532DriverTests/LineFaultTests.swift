@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
 import TagLink
 import Testing
 
@@ -58,7 +60,8 @@ struct LineFaultTests {
     @Test("Noise around frames costs nothing")
     func noise() async throws {
         let noise: [UInt8] = [0x00, 0xFF, 0x00, 0x13, 0x37, 0xFF, 0xFF, 0x00]
-        let chip = try Self.chip { _ in .unacknowledged(noise + ScriptedChip.acknowledge + noise + ScriptedChip.frame(0x42, Self.pages)) }
+        let octets = noise + ScriptedChip.acknowledge + noise + ScriptedChip.frame(0x42, Self.pages)
+        let chip = try Self.chip { _ in .unacknowledged(octets) }
         defer { chip.end() }
         #expect(try await Self.read(chip) == Self.payload)
     }
@@ -157,15 +160,25 @@ struct LineFaultTests {
 
     @Test("A line that goes away ends the exchange; what is plugged in afterwards works")
     func unplugged() async throws {
-        let chip = try Self.chip { _ in .hangUp }
-        let reader = try PN532Reader(chip.path)
+        // A name that stays while the line behind it changes, as udev's do.
+        let path = "/tmp/pn532-\(UInt64.random(in: 0...UInt64.max))"
+        defer { _ = unsafe unlink(path) }
+        let first = try Self.chip { _ in .hangUp }
+        try #require(unsafe symlink(first.path, path) == 0)
+        let reader = try PN532Reader(path)
         let link = try await Self.link(reader)
         let error = await Self.failure { _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)) }
         #expect(error?.code == .readerUnavailable)
-        chip.end()
-        let gone = await Self.failure { _ = try await reader.discover([.nfcA], systemCodes: []) }
-        // Another test's line may have the number by now.
-        if let gone { #expect(gone.code == .readerUnavailable) }
+        _ = unsafe unlink(path)
+        let absent = await Self.failure { _ = try await reader.discover([.nfcA], systemCodes: []) }
+        #expect(absent?.code == .readerUnavailable)
+        let second = try Self.chip { _ in nil }
+        defer { second.end() }
+        try #require(unsafe symlink(second.path, path) == 0)
+        let again = try await Self.link(reader)
+        #expect(try await again.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)).bytes == Self.payload)
+        let old = await Self.failure { _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)) }
+        #expect(old?.code == .tagRemoved)
     }
 
     @Test("A line without a chip says what to look at")
@@ -175,6 +188,21 @@ struct LineFaultTests {
         let error = await Self.failure { try await PN532Reader(chip.path).prepare() }
         #expect(error?.code == .readerUnavailable)
         #expect(error?.reason.contains("HSU") == true)
+    }
+
+    @Test("A device that never stops sending is not waited for")
+    func flood() async throws {
+        let terminal = try PseudoTerminal()
+        let isOver = Locked(false)
+        DispatchQueue(label: "flood").async {
+            while !isOver.withLock({ $0 }) { terminal.write([UInt8](repeating: 0xFF, count: 64), milliseconds: 10) }
+            terminal.close()
+        }
+        defer { isOver.withLock { $0 = true } }
+        let start = ContinuousClock.now
+        let error = await Self.failure { try await PN532Reader(terminal.path).prepare() }
+        #expect(error?.code == .readerUnavailable)
+        #expect(ContinuousClock.now - start < .seconds(10))
     }
 
     @Test("Something else than a PN532 is not taken for one")

@@ -36,7 +36,7 @@ struct SerialPortErrorTests {
 
     @Test("What is no serial line, or not there, is refused")
     func notALine() async throws {
-        for (path, text) in [("/dev/null", "not a serial line"), ("/dev/ttyUSB99", "Plug"), ("/", "not a serial line")] {
+        for (path, text) in [("/dev/null", "not a serial"), ("/dev/ttyUSB99", "Plug"), ("/", "not a serial")] {
             let reader = try PN532Reader(path)
             let error = await #expect(throws: LinkError.self) { try await reader.prepare() }
             #expect(error?.code == .readerUnavailable)

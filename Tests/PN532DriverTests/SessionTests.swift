@@ -50,13 +50,16 @@ struct SessionTests {
             let card = Type4Tag(card: ApplicationCard([application]), frontEnd: frontEnd)
             try await Self.withReader([card]) { chip, _ in
                 let delegate = CardDelegate()
-                let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate))
+                let session = try AppConfiguration.$scoped.withValue(Self.listsNDEF) {
+                    try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate))
+                }
                 session.begin()
                 var tags = delegate.tags.makeAsyncIterator()
                 let tag = try #require(await tags.next(isolation: nil)?.first)
                 try await session.connect(to: tag)
                 guard case .iso7816(let card) = tag else { throw LinkError(.unsupported, "no card") }
-                _ = try await Self.send(card, [0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00])
+                let name: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
+                _ = try await Self.send(card, [0x00, 0xA4, 0x04, 0x00, 0x07] + name + [0x00])
                 _ = try await Self.send(card, [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x04])
                 let data = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
                 _ = try await Self.send(card, [0x00, 0xD6, 0x00, 0x04, 0x00, 0x02, 0x58] + data)
@@ -67,6 +70,16 @@ struct SessionTests {
             }
         }
     }
+
+    private static let listsNDEF = AppConfiguration(
+        infoPlist: AppConfiguration.PropertyFile(
+            path: "Info.plist",
+            values: [
+                AppConfiguration.Key.usageDescription.rawValue: ["Cards are read."],
+                AppConfiguration.Key.selectIdentifiers.rawValue: ["D2760000850101"],
+            ]
+        )
+    )
 
     private static func send(_ card: any NFCISO7816Tag, _ octets: [UInt8]) async throws -> [UInt8] {
         let apdu = try #require(NFCISO7816APDU(data: Data(octets)))

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import PN532Driver
 import TagLink
 import VirtualTags
 
@@ -26,16 +25,7 @@ extension NFCEnvironment {
         case "none":
             self.init(reader: .none(reason: "NFC_READER is none, so there is no reader."), sheet: sheet)
         case "pn532":
-            let connection = configuration.reader?.split(separator: ":", maxSplits: 1).dropFirst().first ?? ""
-            do throws(LinkError) {
-                let reader = try PN532Reader(String(connection))
-                let port = PN532CardPort(try PN532Card(String(connection))) { error in
-                    OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
-                }
-                self.init(reader: .discovering(reader), sheet: sheet, cardPort: port)
-            } catch {
-                self.init(reader: .none(reason: TerminalText.escaped(error.reason)), sheet: sheet)
-            }
+            self.init(pn532: configuration, sheet: sheet)
         case "pcsc":
             self.init(
                 reader: .none(

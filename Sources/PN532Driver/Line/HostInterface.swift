@@ -137,6 +137,8 @@ final class HostInterface {
     ) throws(Failure) -> ChipFrame? {
         while true {
             if let frame = decoder.next() { return frame }
+            // Looked at here too: a device that never stops sending is not waited for.
+            if let deadline, deadline <= .now { return nil }
             var until = deadline
             if decoder.isInFrame {
                 let gap = ContinuousClock.Instant.now + Self.gapLimit
@@ -144,16 +146,14 @@ final class HostInterface {
             }
             let octets: [UInt8]
             do throws(LinkError) {
+                if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
                 octets = try port.read(before: until, cancellation)
             } catch {
                 if error.code == .cancelled { try? abort() }
                 throw .line(error)
             }
             decoder.append(octets)
-            if octets.isEmpty {
-                if decoder.isInFrame, let frame = decoder.abandonPartial() { return frame }
-                if let deadline, deadline <= .now { return nil }
-            }
+            if octets.isEmpty, decoder.isInFrame, let frame = decoder.abandonPartial() { return frame }
         }
     }
 }

@@ -38,6 +38,16 @@ public final class PN532Reader: DiscoveringDriver {
 
     public var statistics: LinkStatistics { counts.withLock { $0 } }
 
+    /// What the chip can do, as sentences for people.
+    public static let capabilities = [
+        "NFC-A: Types 1, 2 and 4A and other cards, two at once; frames of 256 octets, ISO-DEP by the host.",
+        "NFC-B: Type 4B and other cards with ISO-DEP, one at a time.",
+        "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
+        "NFC-V: none. The chip has no ISO/IEC 15693, so that NFCISO15693Tag is not served.",
+        "As a card: ISO/IEC 14443-4 Type A, for CardSession.",
+        "It can't tell when a tag comes: a session asks it ten times a second.",
+    ]
+
     /// A PN532 can't tell when a tag comes: it has to be asked.
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
 

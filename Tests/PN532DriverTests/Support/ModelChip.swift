@@ -75,7 +75,8 @@ final class ModelChip: @unchecked Sendable {
         case 0x6331 where value == 0x04: unit.transmit(bits: registers[0x633D] ?? 0)
         case 0x6331 where value == 0x08:
             guard let command = unit.command(), let link = field.link(for: .nfcA) else { return }
-            let answer = waiting { try? await link.transceive(Frame(command, checksum: .crcB), timeout: .milliseconds(20)) }
+            let frame = Frame(command, checksum: .crcB)
+            let answer = waiting { try? await link.transceive(frame, timeout: .milliseconds(20)) }
             if let answer { unit.receive(answer.bytes) }
         default: break
         }
@@ -163,7 +164,8 @@ final class ModelChip: @unchecked Sendable {
         let appends = (registers[0x6302] ?? 0) & 0x80 != 0
         let checks = (registers[0x6303] ?? 0) & 0x80 != 0
         let frame =
-            bits == 0 ? Frame(data, checksum: appends ? .automatic : .none) : Frame(bits: data, validBitsInLastByte: bits)
+            bits == 0
+            ? Frame(data, checksum: appends ? .automatic : .none) : Frame(bits: data, validBitsInLastByte: bits)
         let result = waiting { () -> Result<Frame, LinkError> in
             do throws(LinkError) {
                 return .success(try await link.transceive(frame, timeout: .milliseconds(400)))

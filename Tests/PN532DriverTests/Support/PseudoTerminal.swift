@@ -29,6 +29,8 @@ final class PseudoTerminal: Sendable {
         _ = unsafe tcgetattr(terminal, &settings)
         unsafe cfmakeraw(&settings)
         _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
+        // A line that is full does not hold the test up.
+        _ = fcntl(controller, F_SETFL, O_NONBLOCK)
         self.controller = controller
         self.terminal = terminal
     }
@@ -49,6 +51,13 @@ final class PseudoTerminal: Sendable {
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }
+    }
+
+    /// Sends octets, as many as the line takes, when it takes any in time.
+    func write(_ octets: [UInt8], milliseconds: Int32) {
+        var polled = pollfd(fd: controller, events: Int16(POLLOUT), revents: 0)
+        guard unsafe poll(&polled, 1, milliseconds) > 0 else { return }
+        _ = unsafe octets.withUnsafeBytes { unsafe Glibc.write(controller, $0.baseAddress, $0.count) }
     }
 
     /// Unplugs the line.
