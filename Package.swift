@@ -42,7 +42,7 @@ let package = Package(
         .target(name: "UniversalLinks", swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
-        .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
+        .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
         // Readers, which know nothing of each other, nor of what tags hold.

@@ -15,7 +15,7 @@ ALLOWED = {
     "Sources/TagLink": {"Glibc"},
     "Sources/CardCryptography": {"Glibc"},
     "Sources/UniversalLinks": {"Foundation"},
-    "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
+    "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/PN532Driver": {"TagLink", "Dispatch", "Glibc"},
     "Sources/NFCRuntime": {"PN532Driver", "TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,

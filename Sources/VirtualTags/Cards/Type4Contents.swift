@@ -27,7 +27,7 @@ public struct Type4Contents: Sendable, Hashable {
     public var product: String {
         switch kind {
         case .ndef: "generic Type 4"
-        case .desfire: "DESFire EV1"
+        case .desfire(let contents): contents.generation.name
         case .ntag424: "NTAG 424 DNA"
         case .emrtd: "eMRTD"
         }
@@ -43,7 +43,7 @@ public struct Type4Contents: Sendable, Hashable {
 }
 
 extension Type4Tag {
-    /// Creates a tag from what an image holds. Keys are keys that nobody knows.
+    /// Creates a tag from what an image holds.
     public convenience init(_ contents: Type4Contents) {
         switch contents.kind {
         case .ndef(let files):

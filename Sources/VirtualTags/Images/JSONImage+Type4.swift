@@ -4,8 +4,9 @@ extension JSONImage {
     /// Reads a Type 4 tag: `files` by their identifiers in hexadecimal, and the activation: `ats`, `atqa`, `sak`, or of a
     /// Type 4B tag `application_data` and `protocol_info`, with the PUPI in `uid`.
     ///
-    /// An image of a MIFARE DESFire holds its NDEF application and `get_version`, one of an NTAG 424 DNA its three files,
-    /// `read_counter` and `signature`, and one of a travel document its `mrz`; it needs no `ats` and no `files`.
+    /// An image of a MIFARE DESFire holds its NDEF application, `get_version`, `keys` and `key_settings`; one of an NTAG
+    /// 424 DNA its three files, `read_counter`, `signature`, `keys` and `file_settings`; one of a travel document its
+    /// `mrz`, and it needs no `ats` and no `files`.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
         let name = try fields.text("product")
         if name == "eMRTD" {
@@ -18,7 +19,7 @@ extension JSONImage {
         let kind: Type4Contents.Kind
         switch name {
         case "generic Type 4": kind = .ndef(files: files)
-        case "DESFire EV1": kind = .desfire(try desfire(fields, files))
+        case "DESFire EV1", "DESFire EV2", "DESFire EV3": kind = .desfire(try desfire(name, fields, files))
         case "NTAG 424 DNA": kind = .ntag424(try ntag424(fields, files))
         default:
             throw TagImageError(
@@ -82,6 +83,7 @@ extension JSONImage {
     }
 
     private static func desfire(
+        _ name: String,
         _ fields: JSONFields,
         _ files: [UInt16: [UInt8]]
     ) throws(TagImageError) -> DESFireContents {
@@ -90,10 +92,12 @@ extension JSONImage {
         let size = DESFireContents.Size.allCases.first { $0.octets >= ndef.count + container.count + 64 }
         var contents = DESFireContents(
             uid: try fields.octets("uid", count: 7),
+            generation: DESFireContents.Generation.allCases.first { $0.name == name } ?? .ev1,
             size: size ?? .kilobytes8,
             applications: [.ndef(container: container, ndef: ndef)]
         )
         if fields.hasValue("get_version") { contents.version = try fields.octets("get_version", count: 28) }
+        try readKeys(of: &contents, fields)
         return contents
     }
 
@@ -112,6 +116,7 @@ extension JSONImage {
         }
         if fields.hasValue("signature") { contents.signature = try fields.octets("signature", count: 56) }
         contents.readCounter = UInt32(try fields.number("read_counter", in: 0...0xFF_FFFF) ?? 0)
+        try readKeys(of: &contents, fields)
         return contents
     }
 
@@ -136,12 +141,14 @@ extension JSONImage {
                 if let identifier = file.isoIdentifier, let data = file.data { files[identifier] = data }
             }
             members.append(("get_version", quoted(desfire.version)))
+            members += keyMembers(of: desfire)
         case .ntag424(let ntag424):
             for file in ntag424.files { files[file.isoIdentifier] = file.data }
             if ntag424.readCounter != 0 { members.append(("read_counter", String(ntag424.readCounter))) }
             if ntag424.signature.contains(where: { $0 != 0 }) {
                 members.append(("signature", quoted(ntag424.signature)))
             }
+            members += keyMembers(of: ntag424)
         case .emrtd(let emrtd):
             files = emrtd.files
             members += self.members(of: emrtd)

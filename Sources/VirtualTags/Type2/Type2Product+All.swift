@@ -19,9 +19,6 @@ extension Type2Product {
     )
 
     /// MIFARE Ultralight C, MF0ICU2: 144 octets and 3DES authentication.
-    ///
-    /// The model has the rules of the authentication but not its cipher: step one is answered with a challenge, and step
-    /// two is always refused, so pages behind AUTH0 stay closed.
     public static let ultralightC = Type2Product(
         "MIFARE Ultralight C",
         pageCount: 48,

@@ -30,7 +30,7 @@ struct Type2Silicon: Sendable {
         case nothing
         case compatibilityWrite(page: UInt8)
         case sector
-        case tripleDES
+        case tripleDES(CardAuthentication)
     }
 
     /// The time that programming a page takes: 4.1 ms.
@@ -46,6 +46,8 @@ struct Type2Silicon: Sendable {
     /// Whether the reading counter has counted since the power came.
     var hasCountedReading = false
     var latched = Latched()
+    /// Where challenges come from: the same ones in every run.
+    var random: SplitMix64
     /// What a power cut leaves of the page that the present command programs.
     var tear: TornWrite?
 
@@ -68,6 +70,7 @@ struct Type2Silicon: Sendable {
         contents.counters = Array((contents.counters + [0, 0, 0]).prefix(3))
         contents.tearingFlags = Array((contents.tearingFlags + [0xBD, 0xBD, 0xBD]).prefix(3))
         self.contents = contents
+        random = SplitMix64(identifier: contents.uid)
         listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak)
         losePower()
     }
@@ -157,7 +160,7 @@ struct Type2Silicon: Sendable {
         case .nothing: break
         case .compatibilityWrite(let page): return compatibilityWrite(page, command)
         case .sector: return sectorSelect(command)
-        case .tripleDES: return .refusal(.argument)
+        case .tripleDES(let authentication): return finishTripleDES(authentication, command)
         }
         guard let code = command.first else { return .refusal(.argument) }
         let features = product.features
