@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
+        .library(name: "PN532Driver", targets: ["PN532Driver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
@@ -46,13 +47,16 @@ let package = Package(
         .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
+        // Readers, which know nothing of each other, nor of what tags hold.
+        .target(name: "PN532Driver", dependencies: ["TagLink"], swiftSettings: strict),
+
         // A reader as other software meets it: its driver in pcscd, and what answers behind it.
         .target(name: "CIFDHandler", linkerSettings: [.linkedLibrary("pthread")]),
         .target(name: "ReaderEmulation", dependencies: ["TagLink", "TagProtocols"], swiftSettings: strict),
 
         .target(
             name: "NFCRuntime",
-            dependencies: ["ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: ["PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .target(
@@ -116,6 +120,11 @@ let package = Package(
             name: "VirtualTagsTests",
             dependencies: ["CardCryptography", "VirtualTags", "TagLink", "NDEF"],
             exclude: ["Dumps", "Vectors"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PN532DriverTests",
+            dependencies: ["PN532Driver", "CoreNFC", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -14,11 +14,21 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// What the reader's links have counted since they were made.
     var statistics: LinkStatistics { get }
 
+    /// Opens the reader where that is not done when it is first used, so that its name says what it is.
+    ///
+    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    func prepare() async throws(LinkError)
+
     /// Calls `handler` whenever a tag may have come or gone, until the returned observation is cancelled or released.
     ///
     /// - Parameter handler: called on any thread, never under the driver's locks.
     /// - Returns: the observation, or nil when the reader can't tell and has to be polled by time.
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation?
+}
+
+extension ReaderDriver {
+    /// Nothing to do, for a reader that is open while it exists.
+    public func prepare() async throws(LinkError) {}
 }
 
 /// A reader whose host sends every frame, from the first REQA on.

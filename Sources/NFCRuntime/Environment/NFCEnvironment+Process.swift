@@ -29,12 +29,14 @@ extension NFCEnvironment {
                 sheet: sheet,
                 cardPort: cardPort
             )
-        case "pcsc", "pn532":
+        case "pn532":
+            self.init(pn532: configuration, sheet: sheet, cardPort: cardPort)
+        case "pcsc":
             self.init(
                 reader: .none(
                     reason: """
-                        This version has no driver for PC/SC and PN532 readers yet. Unset NFC_READER to use the \
-                        virtual field.
+                        This version has no driver for PC/SC readers yet. Unset NFC_READER to use the virtual \
+                        field.
                         """
                 ),
                 sheet: sheet,

@@ -12,6 +12,7 @@ struct ReadersCommand: AsyncParsableCommand {
             Examples:
               nfc readers
               nfc readers --reader virtual --json
+              nfc readers --reader pn532:/dev/ttyUSB0
 
             Exit status: 0 when there is a reader, 3 when there is none.
             """
@@ -27,6 +28,13 @@ struct ReadersCommand: AsyncParsableCommand {
             try reader.environment()
         }
         guard let driver = environment.driver else { return }
+        try await reportingFailure(json: json) { () throws(CommandFailure) in
+            do throws(LinkError) {
+                try await driver.prepare()
+            } catch {
+                throw CommandFailure(.noReader, "reader-unavailable", error.reason)
+            }
+        }
         let technologies = Technology.allCases.filter(driver.technologies.contains).map(Self.name)
         if json {
             var writer = JSONWriter()
