@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
+        .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
         .executable(name: "nfc", targets: ["nfc"]),
@@ -40,9 +41,12 @@ let package = Package(
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
+        // Readers' drivers.
+        .target(name: "PCSCDriver", dependencies: ["TagLink"], swiftSettings: strict),
+
         .target(
             name: "NFCRuntime",
-            dependencies: ["TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: ["PCSCDriver", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .target(
@@ -99,6 +103,11 @@ let package = Package(
             name: "VirtualTagsTests",
             dependencies: ["VirtualTags", "TagLink", "NDEF"],
             exclude: ["Dumps", "Vectors"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PCSCDriverTests",
+            dependencies: ["PCSCDriver", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .testTarget(
