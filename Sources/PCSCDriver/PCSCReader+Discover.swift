@@ -77,15 +77,6 @@ extension PCSCReader {
         }
     }
 
-    private static func missing(_ choice: ReaderChoice, among states: [SmartCardReaderState]) -> String {
-        guard !states.isEmpty else { return SmartCardError(.noReaders, "SCardListReaders").reason }
-        let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")
-        return switch choice {
-        case .named(let name): "There is no PC/SC reader named \"\(name)\". There are: \(names)."
-        default: "None of the PC/SC readers is contactless as far as can be told. There are: \(names)."
-        }
-    }
-
     private func notOpened(_ error: SmartCardError) throws(LinkError) -> [DiscoveredTag] {
         switch error.code {
         case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard: return []

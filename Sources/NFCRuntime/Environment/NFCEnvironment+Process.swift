@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import PCSCDriver
 import TagLink
 import VirtualTags
 
@@ -13,6 +14,8 @@ extension NFCEnvironment {
     public convenience init(_ configuration: ReaderConfiguration) {
         let sheet = SheetChoice.automatic.makeSheet()
         switch configuration.reader?.split(separator: ":", maxSplits: 1).first {
+        case nil where configuration.tags == nil && PCSCReader.isContactlessReaderThere:
+            self.init(reader: .discovering(PCSCReader(.firstContactless)), sheet: sheet)
         case nil, "virtual":
             do throws(ImageFiles.Failure) {
                 let images = try ImageFiles(configuration)
@@ -24,11 +27,13 @@ extension NFCEnvironment {
             }
         case "none":
             self.init(reader: .none(reason: "NFC_READER is none, so there is no reader."), sheet: sheet)
-        case "pcsc", "pn532":
+        case "pcsc":
+            self.init(pcsc: configuration, sheet: sheet)
+        case "pn532":
             self.init(
                 reader: .none(
                     reason: """
-                        This version has no driver for PC/SC and PN532 readers yet. Unset NFC_READER to use the \
+                        This version has no driver for PN532 readers yet. Unset NFC_READER to use the \
                         virtual field.
                         """
                 ),

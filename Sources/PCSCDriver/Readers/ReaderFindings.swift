@@ -35,8 +35,12 @@ struct RouteFinder {
         case .nfcV: technology = .nfcV
         case .other: return nil
         }
-        // The chip speaks neither ISO/IEC 15693.
-        if technology != .nfcV, try hasChip() { return PN53xRoute(technology: technology, isType1: isType1) }
+        // The chip does not speak ISO/IEC 15693.
+        if technology != .nfcV, try hasChip() {
+            let route = PN53xRoute(technology: technology, isType1: isType1)
+            try route.begin(connection)
+            return route
+        }
         guard !isType1 else { return nil }
         if let route = try transparentRoute(technology) { return route }
         switch technology {

@@ -8,6 +8,8 @@ struct PN53xRoute: FrameRoute {
     enum Command {
         /// GetFirmwareVersion.
         static let firmware: UInt8 = 0x02
+        /// WriteRegister.
+        static let writeRegister: UInt8 = 0x08
         /// InDataExchange with target 1, by which the chip's firmware knows Type 1 tags.
         static let dataExchange: UInt8 = 0x40
         /// InCommunicateThru: the frame as it is, with the technology's checksum.
@@ -19,6 +21,24 @@ struct PN53xRoute: FrameRoute {
 
     /// A frame, its checksum and the chip's own header fit into the reader's message of 255 octets.
     var maximumFrameLength: Int { 250 }
+
+    /// CIU_RxMode, and its bit for a checksum in what is received (NXP UM0701-02, 8.6.23.20).
+    private static let receiveMode: [UInt8] = [0x63, 0x03]
+    private static let receiveChecksum: UInt8 = 0x80
+
+    /// The chip takes an ACK of four bits for a damaged answer, since it has no checksum. So the checksum of a Type 2 tag is
+    /// checked here.
+    private var checksAnswers: Bool { technology == .nfcA && !isType1 }
+
+    func begin(_ connection: CardConnection) throws(LinkError) {
+        guard checksAnswers else { return }
+        _ = try Self.send([Command.writeRegister] + Self.receiveMode + [0x00], connection)
+    }
+
+    func end(_ connection: CardConnection) {
+        guard checksAnswers else { return }
+        _ = try? Self.send([Command.writeRegister] + Self.receiveMode + [Self.receiveChecksum], connection)
+    }
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         let command: [UInt8]
@@ -38,11 +58,14 @@ struct PN53xRoute: FrameRoute {
         try Self.check(status & 0x3F)
         let octets = Array(answer.dropFirst())
         guard !octets.isEmpty else { throw LinkError(.timeout, "The tag did not answer.") }
-        // ACK and NAK of four bits come as an octet; no other answer of a Type 2 tag is so short.
-        if technology == .nfcA, !isType1, octets.count == 1 {
-            return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4)
+        guard checksAnswers else { return Frame(octets, checksum: frame.checksum) }
+        if octets.count == 1 { return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4) }
+        let data = octets.dropLast(2)
+        let checksum = CyclicRedundancyCheck.a(data)
+        guard !data.isEmpty, Array(octets.suffix(2)) == [UInt8(checksum & 0xFF), UInt8(checksum >> 8)] else {
+            throw LinkError(.transmission, "The tag's answer was damaged.")
         }
-        return Frame(octets, checksum: frame.checksum)
+        return Frame(Array(data))
     }
 
     /// Sends a command to the chip.
