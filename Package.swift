@@ -63,7 +63,7 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "NFCRuntime", "CoreNFC",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

@@ -44,6 +44,17 @@ let package = Package(
             path: "Sources/ScanBenchmark",
             swiftSettings: strict
         ),
+        .target(name: "CCardLoop"),
+        .executableTarget(
+            name: "pcsc-benchmark",
+            dependencies: [
+                "CCardLoop",
+                .product(name: "PCSCDriver", package: "OpenCoreNFC"),
+                .product(name: "TagLink", package: "OpenCoreNFC"),
+            ],
+            path: "Sources/PCSCBenchmark",
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -86,7 +86,9 @@ struct DiscoveryTests {
         guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "no frames") }
         let read = Frame([0x10, 0x06] + idm + [0x01, 0x0B, 0x00, 0x01, 0x80, 0x00])
         let answer = try await link.transceive(read, timeout: .milliseconds(20))
-        #expect(answer.bytes.hex == "1d0702fe0011223344550000011004010004000000000100000000000 0".replacing(" ", with: ""))
+        #expect(
+            answer.bytes.hex == "1d0702fe0011223344550000011004010004000000000100000000000 0".replacing(" ", with: "")
+        )
     }
 
     @Test("A contact card is refused in so many words, unless its reader was named")

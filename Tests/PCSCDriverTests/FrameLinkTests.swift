@@ -50,9 +50,11 @@ struct FrameLinkTests {
         let before = service.commands.count
         for frame in ["60", "3a0004", "1b00000000", "c2ff", "5000", "39ff"] {
             let sent = Frame([UInt8](hex: frame))
-            #expect(await Self.code { () throws(LinkError) in
-                try await link.transceive(sent, timeout: .milliseconds(5))
-            } == .unsupported)
+            #expect(
+                await Self.code { () throws(LinkError) in
+                    try await link.transceive(sent, timeout: .milliseconds(5))
+                } == .unsupported
+            )
         }
         #expect(service.commands.count == before)
         #expect(try await link.transceive(Frame([0x30, 0xF0]), timeout: .milliseconds(5)).nibble == 0)
@@ -84,7 +86,9 @@ struct FrameLinkTests {
             ("0220", .unsupported), ("42", .unsupported),
         ] {
             let frame = Frame([UInt8](hex: request))
-            #expect(await Self.code { () throws(LinkError) in try await link.transceive(frame, timeout: wait) } == wanted)
+            #expect(
+                await Self.code { () throws(LinkError) in try await link.transceive(frame, timeout: wait) } == wanted
+            )
         }
     }
 
@@ -110,9 +114,11 @@ struct FrameLinkTests {
         #expect(write.nibble == 0x0A)
         let refused = try await link.transceive(Frame([0xA2, 5, 1, 2, 3, 4]), timeout: .milliseconds(10))
         #expect(refused.nibble == 0x00)
-        #expect(await Self.code { () throws(LinkError) in
-            try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
-        } == .transmission)
+        #expect(
+            await Self.code { () throws(LinkError) in
+                try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+            } == .transmission
+        )
     }
 
     @Test(
@@ -126,9 +132,11 @@ struct FrameLinkTests {
     )
     func chipErrors(answer: String, wanted: LinkError.Code) async throws {
         let (_, link, _) = try await Self.link(Self.chip(["ff00000004d4423000": answer]))
-        #expect(await Self.code { () throws(LinkError) in
-            try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
-        } == wanted)
+        #expect(
+            await Self.code { () throws(LinkError) in
+                try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+            } == wanted
+        )
     }
 
     @Test("A tag is reset and known again by its UID; another one in its place is not it")

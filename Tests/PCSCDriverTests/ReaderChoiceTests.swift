@@ -6,7 +6,8 @@ import Testing
 struct ReaderChoiceTests {
     private static let names = [
         "Alcor Micro AU9540 00 00", "HID Global OMNIKEY 5422 Smartcard Reader 01 00",
-        "ACS ACR1252 Dual Reader [ACR1252 Dual Reader SAM] 01 00", "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00",
+        "ACS ACR1252 Dual Reader [ACR1252 Dual Reader SAM] 01 00",
+        "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00",
         "Sony FeliCa Port/PaSoRi 3.0 00 00",
     ]
 

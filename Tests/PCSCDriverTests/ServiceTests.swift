@@ -114,7 +114,10 @@ struct ServiceTests {
     )
     func errors(code: SmartCardError.Code, wanted: LinkError.Code) async throws {
         let link = try await Self.commands(
-            PCSCReader(.first, layer: Self.card { _ throws(SmartCardError) in throw SmartCardError(code, "SCardTransmit") })
+            PCSCReader(
+                .first,
+                layer: Self.card { _ throws(SmartCardError) in throw SmartCardError(code, "SCardTransmit") }
+            )
         )
         #expect(await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }?.code == wanted)
     }

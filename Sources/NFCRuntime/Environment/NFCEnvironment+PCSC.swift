@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import PCSCDriver
+import TagLink
 
 extension NFCEnvironment {
     /// Makes an environment with a PC/SC reader, or the reason why there is none.
@@ -9,11 +10,16 @@ extension NFCEnvironment {
     ///   - sheet: where the scanning sheet is shown.
     convenience init(pcsc configuration: ReaderConfiguration, sheet: any ScanSheet) {
         let name = configuration.reader?.split(separator: ":", maxSplits: 1).dropFirst().first.map(String.init)
-        let choice = name.map(ReaderChoice.named) ?? .first
-        if let reason = PCSCReader.whyMissing(choice) {
-            self.init(reader: .none(reason: TerminalText.escaped(reason)), sheet: sheet)
-        } else {
-            self.init(reader: .discovering(PCSCReader(choice)), sheet: sheet)
+        do throws(LinkError) {
+            self.init(reader: .discovering(try PCSCReader.find(name.map(ReaderChoice.named) ?? .first)), sheet: sheet)
+        } catch {
+            self.init(reader: .none(reason: TerminalText.escaped(error.reason)), sheet: sheet)
         }
+    }
+
+    /// The reader of a configuration that names none: the first contactless one, else the virtual field. Images of tags
+    /// are for the virtual field.
+    static func defaultReader(_ configuration: ReaderConfiguration) -> String {
+        configuration.tags == nil && PCSCReader.isContactlessReaderThere ? "pcsc" : "virtual"
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import PCSCDriver
 import TagLink
 import VirtualTags
 
@@ -13,9 +12,7 @@ extension NFCEnvironment {
     ///   reason.
     public convenience init(_ configuration: ReaderConfiguration) {
         let sheet = SheetChoice.automatic.makeSheet()
-        switch configuration.reader?.split(separator: ":", maxSplits: 1).first {
-        case nil where configuration.tags == nil && PCSCReader.isContactlessReaderThere:
-            self.init(reader: .discovering(PCSCReader(.firstContactless)), sheet: sheet)
+        switch (configuration.reader ?? Self.defaultReader(configuration)).split(separator: ":", maxSplits: 1).first {
         case nil, "virtual":
             do throws(ImageFiles.Failure) {
                 let images = try ImageFiles(configuration)

@@ -129,7 +129,8 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
         case .cancelled: "The wait was cancelled."
         case .unsupportedFeature: "The reader's driver does not have what was asked for."
         case .protocolMismatch: "The card speaks a protocol that the reader does not."
-        case .invalidParameter, .invalidValue, .insufficientBuffer: "The reader's driver does not take so long a command."
+        case .invalidParameter, .invalidValue, .insufficientBuffer:
+            "The reader's driver does not take so long a command."
         default: "The PC/SC service answered \(String(code.rawValue, radix: 16))."
         }
     }

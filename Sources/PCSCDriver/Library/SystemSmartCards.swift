@@ -10,6 +10,9 @@ import TagLink
     /// The descriptor of each context's connection, where it is known.
     private let connections = Locked<[Int: Int32]>([:])
 
+    /// Buffers that no call uses.
+    private let spare = Locked<[ResponseBuffer]>([])
+
     var isServiceLikely: Bool { ServiceSocket.isThere }
 
     private func library(_ call: String) throws(SmartCardError) -> PCSCLite {
@@ -137,31 +140,19 @@ import TagLink
         _ = library.disconnect(card.handle, disposition.rawValue)
     }
 
-    /// A response of 65536 octets and a status word; the longest there is.
-    private static let maximumResponseLength = 65538 + 10
-
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
         let call = "SCardTransmit"
         let library = try library(call)
-        var status = 0
-        let response = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.maximumResponseLength) {
-            buffer in
-            var count = UInt(buffer.count)
+        let buffer = spare.withLock { $0.popLast() } ?? ResponseBuffer()
+        defer { spare.withLock { $0.append(buffer) } }
+        let (status, response) = unsafe buffer.fill { memory, count in
+            // SCARD_IO_REQUEST
             let header: (UInt, UInt) = (card.activeProtocol, UInt(2 * MemoryLayout<UInt>.size))
-            unsafe withUnsafeBytes(of: header) { header in
-                if let words = unsafe header.bindMemory(to: UInt.self).baseAddress {
-                    status = unsafe library.transmit(
-                        card.handle,
-                        words,
-                        command,
-                        UInt(command.count),
-                        nil,
-                        buffer.baseAddress,
-                        &count
-                    )
+            return unsafe withUnsafePointer(to: header) { header in
+                unsafe header.withMemoryRebound(to: UInt.self, capacity: 2) { words in
+                    unsafe library.transmit(card.handle, words, command, UInt(command.count), nil, memory, count)
                 }
             }
-            return unsafe status == 0 ? Array(buffer.prefix(Int(count))) : []
         }
         try PCSCLite.check(status, call)
         return response

@@ -19,7 +19,10 @@ final class CardAPDULink: APDULink {
 
     func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
         guard apdu.count <= maximumCommandLength else {
-            throw LinkError(.frameTooLong, "The reader takes no extended APDUs, and the command has \(apdu.count) octets.")
+            throw LinkError(
+                .frameTooLong,
+                "The reader takes no extended APDUs, and the command has \(apdu.count) octets."
+            )
         }
         return try await port.run { connection throws(LinkError) in try connection.transmit(apdu) }
     }

@@ -17,6 +17,9 @@ struct ReaderFeatures: Sendable, Hashable {
     private static let vendorProperty: UInt8 = 11
     private static let productProperty: UInt8 = 12
 
+    /// Nothing is known.
+    init() {}
+
     /// Asks the driver. One that has no features is as good as one that does not answer.
     init(_ control: (_ code: UInt32) -> [UInt8]?) {
         guard let list = control(Self.featureRequest) else { return }

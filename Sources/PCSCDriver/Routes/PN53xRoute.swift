@@ -106,7 +106,19 @@ struct PN53xRoute: FrameRoute {
 
     /// Which chip the reader has, such as `PN532 1.6`; nil when it has none, or no way to it.
     static func firmware(_ connection: CardConnection) -> String? {
-        guard let answer = try? send([Command.firmware], connection) else { return nil }
+        firmware(after: (try? send([Command.firmware], connection)) ?? [])
+    }
+
+    /// The pseudo-APDU that asks for the chip, as an escape command has it too.
+    static let firmwareCommand: [UInt8] = [0xFF, 0x00, 0x00, 0x00, 0x02, 0xD4, Command.firmware]
+
+    /// The chip in the answer to an escape command.
+    static func firmware(in answer: [UInt8]) -> String? {
+        guard answer.starts(with: [0xD5, Command.firmware + 1]) else { return nil }
+        return firmware(after: Array(answer.dropFirst(2)))
+    }
+
+    private static func firmware(after answer: [UInt8]) -> String? {
         switch answer.count {
         // PN531: version and revision alone.
         case 2: return "PN531 \(answer[0]).\(answer[1])"

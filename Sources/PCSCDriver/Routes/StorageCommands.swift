@@ -12,7 +12,8 @@ enum StorageCommands {
         return try connection.ask(header + [UInt8(answer.status & 0xFF)])
     }
 
-    static func update(_ address: Int, _ data: [UInt8], _ connection: CardConnection) throws(LinkError) -> ReaderAnswer {
+    static func update(_ address: Int, _ data: [UInt8], _ connection: CardConnection) throws(LinkError) -> ReaderAnswer
+    {
         try connection.ask(
             [0xFF, 0xD6, UInt8(address >> 8 & 0xFF), UInt8(address & 0xFF), UInt8(data.count)] + data
         )
@@ -87,7 +88,8 @@ struct Type5StorageRoute: FrameRoute {
         }
         let isLong = bytes[1] == Command.extendedReadSingle || bytes[1] == Command.extendedWriteSingle
         guard rest.count >= (isLong ? 2 : 1) else { throw Self.unsupported }
-        let address = isLong ? Int(rest[rest.startIndex]) | Int(rest[rest.startIndex + 1]) << 8 : Int(rest[rest.startIndex])
+        let address =
+            isLong ? Int(rest[rest.startIndex]) | Int(rest[rest.startIndex + 1]) << 8 : Int(rest[rest.startIndex])
         let data = Array(rest.dropFirst(isLong ? 2 : 1))
         let wantsStatus = bytes[0] & 0x40 != 0
         switch bytes[1] {
@@ -105,7 +107,10 @@ struct Type5StorageRoute: FrameRoute {
         }
     }
 
-    private static let unsupported = LinkError.noWay("This reader reads and writes blocks of the tag; it", "other requests")
+    private static let unsupported = LinkError.noWay(
+        "This reader reads and writes blocks of the tag; it",
+        "other requests"
+    )
 
     private func read(_ blocks: ClosedRange<Int>, _ connection: CardConnection) throws(LinkError) -> Frame {
         var octets: [UInt8] = []
@@ -159,7 +164,9 @@ struct Type3StorageRoute: FrameRoute {
         var octets: [UInt8] = []
         for (index, block) in blocks.enumerated() {
             let part = try StorageCommands.read(block, count: 16, connection)
-            guard part.isDone, part.data.count == 16 else { return answer(0x06, status: [UInt8(1 << (index % 8)), 0xA8]) }
+            guard part.isDone, part.data.count == 16 else {
+                return answer(0x06, status: [UInt8(1 << (index % 8)), 0xA8])
+            }
             octets += part.data
         }
         return answer(0x06, status: [0x00, 0x00], [UInt8(blocks.count)] + octets)
