@@ -8,7 +8,8 @@ public import TagLink
 /// cards, which read and write pages or blocks and nothing else. The library libpcsclite.so.1 is opened when it is first
 /// needed. Tags are opened for this program alone.
 ///
-/// Calls wait on a thread of the driver's own, ``executor``, for 20 seconds at the most; cancelling their task ends them.
+/// Calls wait on a thread of the driver's own, ``executor``, for 20 seconds at the most. Cancelling the task of one that was
+/// made elsewhere ends it; one that was made on that thread ends at its limit.
 public final class PCSCReader: DiscoveringDriver {
     struct State {
         var connection: CardConnection?

@@ -95,7 +95,19 @@ struct PCSCBenchmark {
         guard let tag = tags.first, case .commands(let link, _) = tag.port, let executor = reader.executor else {
             throw LinkError(.unsupported, "There is no card with ISO-DEP on the reader.")
         }
-        let times = try await Task(executorPreference: executor) {
+        let times = try await Sender(executor: executor).send(command, count, to: link)
+        await reader.release()
+        return times
+    }
+
+    /// Sends commands as a session does: an actor on the driver's thread.
+    private actor Sender {
+        private nonisolated let executor: any SerialExecutor & TaskExecutor
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+        init(executor: any SerialExecutor & TaskExecutor) { self.executor = executor }
+
+        func send(_ command: [UInt8], _ count: Int, to link: any APDULink) async throws -> [UInt64] {
             var times: [UInt64] = []
             times.reserveCapacity(count)
             for _ in 0..<count {
@@ -104,9 +116,7 @@ struct PCSCBenchmark {
                 times.append(now() - start)
             }
             return times
-        }.value
-        await reader.release()
-        return times
+        }
     }
 
     static func now() -> UInt64 {

@@ -24,7 +24,7 @@ final class CardAPDULink: APDULink {
                 "The reader takes no extended APDUs, and the command has \(apdu.count) octets."
             )
         }
-        return try await port.run { connection throws(LinkError) in try connection.transmit(apdu) }
+        return try await port.transmit(apdu)
     }
 
     func isPresent() async -> Bool {

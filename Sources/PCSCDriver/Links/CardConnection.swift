@@ -77,7 +77,22 @@ final class CardConnection: Sendable {
     ///
     /// - Returns: two octets or more; a reader that returns less has lost the tag.
     func transmit(_ command: [UInt8]) throws(LinkError) -> [UInt8] {
-        let response = try attempt { layer, card throws(SmartCardError) in try layer.transmit(card, command) }
+        try transmit(command, generation: nil)
+    }
+
+    /// Sends an APDU.
+    ///
+    /// - Parameter generation: the card that is meant; nil for whichever is open.
+    func transmit(_ command: [UInt8], generation: Int?) throws(LinkError) -> [UInt8] {
+        let (card, isMeant) = state.withLock { ($0.card, generation == nil || generation == $0.generation) }
+        guard let card, isMeant else { throw Self.gone(isMeant: isMeant) }
+        let response: [UInt8]
+        do throws(SmartCardError) {
+            response = try service.transmit(card, command)
+        } catch {
+            if error.isServiceLost { state.withLock { $0.card = nil } }
+            throw LinkError(error)
+        }
         state.withLock { state in
             state.statistics.exchanges += 1
             state.statistics.bytesOnAir += command.count + response.count
@@ -86,6 +101,20 @@ final class CardConnection: Sendable {
             throw LinkError(.tagRemoved, "The reader answered without a status word: it has lost the tag.")
         }
         return response
+    }
+
+    private static func gone(isMeant: Bool) -> LinkError {
+        LinkError(
+            .tagRemoved,
+            isMeant
+                ? "The reader has let go of the tag."
+                : "The reader has looked for tags again since this one was found."
+        )
+    }
+
+    /// Throws unless the card that is open is the one that is meant.
+    func check(_ generation: Int) throws(LinkError) {
+        guard self.generation == generation else { throw Self.gone(isMeant: false) }
     }
 
     /// Sends a pseudo-APDU to the reader.
@@ -105,9 +134,7 @@ final class CardConnection: Sendable {
     private func attempt<Value: Sendable>(
         _ body: (any SmartCardLayer, SmartCardHandle) throws(SmartCardError) -> Value
     ) throws(LinkError) -> Value {
-        guard let card = state.withLock({ $0.card }) else {
-            throw LinkError(.tagRemoved, "The reader has let go of the tag.")
-        }
+        guard let card = state.withLock({ $0.card }) else { throw Self.gone(isMeant: true) }
         do throws(SmartCardError) {
             return try service.call { layer, _ throws(SmartCardError) in try body(layer, card) }
         } catch {

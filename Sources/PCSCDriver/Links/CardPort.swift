@@ -22,11 +22,17 @@ final class CardPort: Sendable {
         _ body: @escaping @Sendable (CardConnection) throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
         try await thread.perform(cancelling: connection.service) { [self] () throws(LinkError) in
-            guard connection.generation == generation else {
-                throw LinkError(.tagRemoved, "The reader has looked for tags again since this one was found.")
-            }
+            try connection.check(generation)
             return try body(connection)
         }
+    }
+
+    /// Sends a command APDU: what ``run(_:)`` would do, with nothing on the way that costs time.
+    func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+        guard thread.isCurrent, !Task.isCancelled else {
+            return try await run { connection throws(LinkError) in try connection.transmit(apdu) }
+        }
+        return try connection.transmit(apdu, generation: generation)
     }
 
     /// Whether the card is still in the reader, by what the reader says.
@@ -47,23 +53,20 @@ final class CardPort: Sendable {
 extension DriverThread {
     /// Does work that waits, on this thread; a caller that runs on it already does it at once.
     ///
-    /// When the caller's task is cancelled, the call under way is ended.
+    /// When the caller's task is cancelled, the call under way is ended; on this thread, at the call's limit.
     func perform<Value: Sendable>(
         cancelling service: ServiceConnection,
         _ work: @escaping @Sendable () throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
-        let result: Result<Value, LinkError>
-        if Task.isCancelled {
-            result = .failure(LinkError(.cancelled, "The task was cancelled."))
-        } else {
-            result = await withTaskCancellationHandler {
-                if isCurrent { return Self.result(work) }
-                return await withCheckedContinuation { continuation in
-                    run { continuation.resume(returning: Self.result(work)) }
-                }
-            } onCancel: {
-                service.cancel()
+        guard !Task.isCancelled else { throw LinkError(.cancelled, "The task was cancelled.") }
+        // A cancellation handler's closure would run on another executor, and this thread has to wait anyway.
+        if isCurrent { return try work() }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                run { continuation.resume(returning: Self.result(work)) }
             }
+        } onCancel: {
+            service.cancel()
         }
         if case .failure(let error) = result, Task.isCancelled, error.code != .cancelled {
             throw LinkError(.cancelled, "The task was cancelled.")

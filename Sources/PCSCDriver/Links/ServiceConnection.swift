@@ -52,6 +52,21 @@ final class ServiceConnection: Sendable {
         return try result.get()
     }
 
+    /// Sends a command to a card: what ``call(_:)`` would do, with nothing on the way that costs time.
+    func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
+        limit.begin()
+        do throws(SmartCardError) {
+            let response = try layer.transmit(card, command)
+            // What came all the same is as good as ever, but the connection is gone.
+            if limit.end() { close() }
+            return response
+        } catch {
+            let wasCut = limit.end()
+            if wasCut || error.isServiceLost { close() }
+            throw wasCut ? SmartCardError(.timeout, "SCardTransmit") : error
+        }
+    }
+
     /// Ends the call that is under way in the driver's thread, from another one.
     func cancel() {
         limit.cancel()

@@ -47,6 +47,13 @@ import Glibc
     ///
     /// - Returns: what it returned, and whether it was cut.
     func watch<Value>(_ call: () -> Value) -> (value: Value, wasCut: Bool) {
+        begin()
+        let value = call()
+        return (value, end())
+    }
+
+    /// A call begins.
+    func begin() {
         unsafe pthread_mutex_lock(mutex)
         started = Self.now
         wasCut = false
@@ -58,12 +65,16 @@ import Glibc
             unsafe pthread_cond_signal(condition)
         }
         unsafe pthread_mutex_unlock(mutex)
-        let value = call()
+    }
+
+    /// The call has come back.
+    ///
+    /// - Returns: whether it was cut.
+    func end() -> Bool {
         unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
         started = nil
-        let wasCut = self.wasCut
-        unsafe pthread_mutex_unlock(mutex)
-        return (value, wasCut)
+        return wasCut
     }
 
     /// Cuts the call that is under way, if any.
