@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
         .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
+        .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
         .executable(name: "nfc", targets: ["nfc"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
@@ -36,6 +37,9 @@ let package = Package(
         .target(name: "NDEF", swiftSettings: strict),
         .target(name: "TagLink", swiftSettings: strict),
         .target(name: "CardCryptography", swiftSettings: strict),
+
+        // Which app opens a link.
+        .target(name: "UniversalLinks", swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
@@ -64,6 +68,7 @@ let package = Package(
             name: "nfc",
             dependencies: [
                 "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "NFCRuntime", "CoreNFC",
+                "UniversalLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -91,6 +96,12 @@ let package = Package(
         ),
 
         .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
+        .testTarget(
+            name: "UniversalLinksTests",
+            dependencies: ["UniversalLinks"],
+            exclude: ["Vectors"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),
         .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
         .testTarget(
@@ -101,7 +112,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VirtualTagsTests",
-            dependencies: ["VirtualTags", "TagLink", "NDEF"],
+            dependencies: ["CardCryptography", "VirtualTags", "TagLink", "NDEF"],
             exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
         ),
@@ -139,8 +150,8 @@ let package = Package(
         .testTarget(
             name: "SourceCompatibilityTests",
             dependencies: [
-                "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit", "TagLink",
-                "VirtualTags",
+                "CardCryptography", "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit",
+                "TagLink", "VirtualTags",
             ],
             exclude: ["Swift5", "Swift6"],
             swiftSettings: strict

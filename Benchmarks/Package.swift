@@ -36,6 +36,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(
+            name: "link-benchmark",
+            dependencies: [.product(name: "UniversalLinks", package: "OpenCoreNFC")],
+            path: "Sources/LinkBenchmark",
+            swiftSettings: strict
+        ),
+        .executableTarget(
             name: "scan-benchmark",
             dependencies: [
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),

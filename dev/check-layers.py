@@ -14,6 +14,7 @@ ALLOWED = {
     "Sources/NDEF": set(),
     "Sources/TagLink": {"Glibc"},
     "Sources/CardCryptography": {"Glibc"},
+    "Sources/UniversalLinks": {"Foundation"},
     "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/PCSCDriver": {"TagLink", "Glibc"},
@@ -36,7 +37,7 @@ def main():
             for module in IMPORT.findall(path.read_text()):
                 if module not in allowed:
                     problems.append(f"{path.relative_to(root)}: {folder} may not import {module}.")
-    for folder in ["Sources", "Tests", "Examples"]:
+    for folder in ["Sources", "Tests", "Examples", "IntegrationTests/Sources", "IntegrationTests/Tests"]:
         for path in sorted((root / folder).rglob("*.swift")):
             lines = path.read_text().splitlines()
             if lines[:1] != [LICENCE]:

@@ -36,13 +36,7 @@ import Glibc
     static let shared: Result<LibCrypto, CryptographyError> = Result { () throws(CryptographyError) in try LibCrypto() }
 
     private init() throws(CryptographyError) {
-        guard let library = unsafe Self.open("libcrypto.so.3") ?? Self.open("libcrypto.so.1.1")
-        else {
-            throw CryptographyError(
-                .libraryMissing,
-                "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"
-            )
-        }
+        let library = try unsafe Self.openLibrary()
         unsafe newContext = try Self.function("EVP_CIPHER_CTX_new", of: library)
         unsafe freeContext = try Self.function("EVP_CIPHER_CTX_free", of: library)
         unsafe setPadding = try Self.function("EVP_CIPHER_CTX_set_padding", of: library)
@@ -61,11 +55,21 @@ import Glibc
         unsafe self.digests = digests
     }
 
-    private static func open(_ name: String) -> UnsafeMutableRawPointer? {
-        unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL)
+    /// Opens the library; opening it again gives the same one.
+    static func openLibrary() throws(CryptographyError) -> UnsafeMutableRawPointer {
+        guard
+            let library = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL)
+                ?? dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL)
+        else {
+            throw CryptographyError(
+                .libraryMissing,
+                "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"
+            )
+        }
+        return unsafe library
     }
 
-    private static func function<Function>(
+    static func function<Function>(
         _ name: String,
         of library: UnsafeMutableRawPointer
     ) throws(CryptographyError) -> Function {

@@ -21,6 +21,8 @@ public struct VirtualFieldScope: Sendable {
     public let clock: ManualClock
     /// The scanning sheet: what it showed, and its Cancel button.
     public let sheet: RecordingSheet
+    /// The reader in front of which the code under test may be a card, with `CardSession`.
+    public let cardReader: VirtualCardReader
     /// The surroundings that sessions of the scope take.
     public let environment: NFCEnvironment
 }
@@ -40,14 +42,22 @@ public func withVirtualField<Value>(
     let clock = ManualClock()
     let sheet = RecordingSheet()
     let field = VirtualField(onElapsed: { clock.advance(by: $0) })
+    let cardReader = VirtualCardReader()
     let environment = NFCEnvironment(
         reader: .field(field),
         clock: clock,
         sheet: sheet,
         arbiter: SessionArbiter(policy: busyPolicy),
-        limits: limits
+        limits: limits,
+        cardPort: cardReader
     )
-    let scope = VirtualFieldScope(tags: field, clock: clock, sheet: sheet, environment: environment)
+    let scope = VirtualFieldScope(
+        tags: field,
+        clock: clock,
+        sheet: sheet,
+        cardReader: cardReader,
+        environment: environment
+    )
     return try await NFCEnvironment.$scoped.withValue(environment) { try await body(scope) }
 }
 

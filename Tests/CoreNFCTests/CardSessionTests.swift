@@ -13,11 +13,8 @@ import Testing
         _ configuration: AppConfiguration = AppConfiguration(),
         _ body: (VirtualCardReader, VirtualFieldScope) async throws -> Void
     ) async rethrows {
-        let reader = VirtualCardReader()
         try await withVirtualField { field in
-            try await CardPort.$scoped.withValue(reader) {
-                try await AppConfiguration.$scoped.withValue(configuration) { try await body(reader, field) }
-            }
+            try await AppConfiguration.$scoped.withValue(configuration) { try await body(field.cardReader, field) }
         }
     }
 
@@ -36,6 +33,22 @@ import Testing
             session.invalidate()
             #expect(try await log == ["started", "detected", "a4", "b0", "deselected", "invalidated"])
             await #expect(throws: CardSession.Error.invalidated) { try await session.startEmulation() }
+        }
+    }
+
+    @Test func `A test's reader waits for the app that becomes a card`() async throws {
+        try await Self.withReader { reader, _ in
+            reader.approach()
+            await #expect(throws: VirtualCardReader.Failure.noCard) {
+                try await reader.untilCardIsThere(limit: .milliseconds(5))
+            }
+            let session = try await CardSession()
+            async let log = Self.serve(session)
+            Task { try await session.startEmulation() }
+            try await reader.untilCardIsThere()
+            #expect(try await reader.transmit(Self.select) == [0x90, 0])
+            session.invalidate()
+            #expect(try await log.contains("a4"))
         }
     }
 

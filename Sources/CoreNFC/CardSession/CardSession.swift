@@ -29,7 +29,7 @@ public class CardSession: @unchecked Sendable {
     /// - Throws: ``CardSession/Error``: `systemNotAvailable` when nothing here can be a card, or another session is one
     ///   already; `accessNotAccepted` when the app has entitlements without `com.apple.developer.nfc.hce`.
     public init() async throws {
-        guard let port = CardPort.current else { throw Error.systemNotAvailable }
+        guard let port = NFCEnvironment.current.cardPort else { throw Error.systemNotAvailable }
         let configuration = AppConfiguration.current
         guard ConfigurationGate.error(for: .cardEmulation, in: configuration) == nil else {
             throw Error.accessNotAccepted
@@ -43,12 +43,12 @@ public class CardSession: @unchecked Sendable {
     }
 
     /// Whether there is something here that can be a card: a virtual reader, or a link to one.
-    public class var isSupported: Bool { CardPort.current != nil }
+    public class var isSupported: Bool { NFCEnvironment.current.cardPort != nil }
 
     /// Whether the app may emulate cards: something here can be a card, and the app's entitlements don't forbid it.
     public static var isEligible: Bool {
         get async {
-            guard CardPort.current != nil else { return false }
+            guard NFCEnvironment.current.cardPort != nil else { return false }
             if case .allowed = AppConfiguration.evaluate(.current, .cardEmulation) { return true }
             return false
         }

@@ -49,7 +49,7 @@ public final class NFCPresentmentIntentAssertion: Sendable {
     /// - Returns: the assertion; keep it for as long as it is needed.
     /// - Throws: ``NFCPresentmentIntentAssertion/Error``.
     public static func acquire() async throws -> NFCPresentmentIntentAssertion {
-        guard CardPort.current != nil else { throw Error.systemNotAvailable }
+        guard NFCEnvironment.current.cardPort != nil else { throw Error.systemNotAvailable }
         guard case .allowed = AppConfiguration.evaluate(.current, .cardEmulation) else {
             throw Error.systemEligibilityFailed
         }

@@ -26,6 +26,8 @@ public final class NFCEnvironment: Sendable {
     public let arbiter: SessionArbiter
     /// The spans of time that rule a session.
     public let limits: SessionLimits
+    /// Where apps that are cards meet readers; nil where nothing can be a card.
+    public let cardPort: (any CardReaderPort)?
 
     private let onSessionEnd: (@Sendable () -> Void)?
 
@@ -37,6 +39,7 @@ public final class NFCEnvironment: Sendable {
     ///   - sheet: where the scanning sheet is shown.
     ///   - arbiter: whose turn it is.
     ///   - limits: the spans of time that rule a session.
+    ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
     ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
     public init(
         reader: Reader,
@@ -44,6 +47,7 @@ public final class NFCEnvironment: Sendable {
         sheet: any ScanSheet = HiddenSheet(),
         arbiter: SessionArbiter = SessionArbiter(),
         limits: SessionLimits = SessionLimits(),
+        cardPort: (any CardReaderPort)? = nil,
         onSessionEnd: (@Sendable () -> Void)? = nil
     ) {
         self.reader = reader
@@ -51,6 +55,7 @@ public final class NFCEnvironment: Sendable {
         self.sheet = sheet
         self.arbiter = arbiter
         self.limits = limits
+        self.cardPort = cardPort
         self.onSessionEnd = onSessionEnd
     }
 

@@ -8,6 +8,8 @@ public struct Type4Contents: Sendable, Hashable {
         case ndef(files: [UInt16: [UInt8]])
         case desfire(DESFireContents)
         case ntag424(NTAG424Contents)
+        /// An electronic travel document.
+        case emrtd(EMRTDContents)
     }
 
     /// How the tag presents itself while it is activated.
@@ -27,6 +29,7 @@ public struct Type4Contents: Sendable, Hashable {
         case .ndef: "generic Type 4"
         case .desfire: "DESFire EV1"
         case .ntag424: "NTAG 424 DNA"
+        case .emrtd: "eMRTD"
         }
     }
 
@@ -49,6 +52,8 @@ extension Type4Tag {
             self.init(card: DESFireCard(desfire), frontEnd: contents.frontEnd)
         case .ntag424(let ntag424):
             self.init(card: NTAG424Card(ntag424), frontEnd: contents.frontEnd)
+        case .emrtd(let emrtd):
+            self.init(card: EMRTDCard(emrtd), frontEnd: contents.frontEnd)
         }
     }
 
@@ -58,6 +63,7 @@ extension Type4Tag {
         switch card {
         case let card as DESFireCard: kind = .desfire(card.contents)
         case let card as NTAG424Card: kind = .ntag424(card.contents)
+        case let card as EMRTDCard: kind = .emrtd(card.contents)
         case let card as ApplicationCard:
             guard card.applications.count == 1, let application = card.applications.first as? NDEFApplication else {
                 return nil

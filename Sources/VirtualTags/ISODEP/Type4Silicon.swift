@@ -10,6 +10,8 @@ struct Type4Silicon: Sendable {
 
     private var activation: Activation
     private let parameters: Type4FrontEnd.Parameters
+    /// Where the next UID comes from, when the UID is a random one.
+    private var identifiers: SplitMix64?
     var card: any Card
 
     // Volatile state.
@@ -26,6 +28,10 @@ struct Type4Silicon: Sendable {
         switch frontEnd {
         case .nfcA(let uid, let atqa, let sak, let ats):
             activation = .nfcA(NFCAListener(uid: uid, atqa: atqa, sak: sak), ats: ats)
+            // ISO/IEC 14443-3, 6.5.4: a UID of 4 octets that begins with 08 is a random one.
+            if uid.count == 4, uid[0] == 0x08 {
+                identifiers = SplitMix64(seed: uid.reduce(0) { $0 << 8 | UInt64($1) })
+            }
         case .nfcB(let pupi, let data, let info):
             activation = .nfcB(NFCBListener(pupi: pupi, applicationData: data, protocolInfo: info))
         }
@@ -35,6 +41,9 @@ struct Type4Silicon: Sendable {
         switch activation {
         case .nfcA(var listener, let ats):
             listener?.reset()
+            if let number = identifiers?.next() {
+                listener?.replaceIdentifier([0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+            }
             activation = .nfcA(listener, ats: ats)
         case .nfcB(var listener):
             listener.reset()

@@ -44,6 +44,7 @@ public final class Type4Tag: VirtualTag {
     /// The UID of tags that are made without one.
     public static let defaultUID: [UInt8] = [0x04, 0x83, 0x2F, 0x9A, 0x27, 0x2D, 0x80]
 
+    /// The UID or PUPI. Of a random UID, which changes whenever the power goes, the first one.
     public var identifier: [UInt8] {
         switch frontEnd {
         case .nfcA(let uid, _, _, _): uid

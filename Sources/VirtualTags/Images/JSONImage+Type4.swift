@@ -5,9 +5,15 @@ extension JSONImage {
     /// Type 4B tag `application_data` and `protocol_info`, with the PUPI in `uid`.
     ///
     /// An image of a MIFARE DESFire holds its NDEF application and `get_version`, one of an NTAG 424 DNA its three files,
-    /// `read_counter` and `signature`.
+    /// `read_counter` and `signature`, and one of a travel document its `mrz`; it needs no `ats` and no `files`.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
         let name = try fields.text("product")
+        if name == "eMRTD" {
+            return Type4Contents(
+                frontEnd: try frontEnd(fields, otherwise: { Type4FrontEnd.emrtd(uid: $0) }),
+                kind: .emrtd(try emrtd(fields))
+            )
+        }
         let files = try files(fields)
         let kind: Type4Contents.Kind
         switch name {
@@ -24,7 +30,11 @@ extension JSONImage {
         return Type4Contents(frontEnd: try frontEnd(fields), kind: kind)
     }
 
-    private static func frontEnd(_ fields: JSONFields) throws(TagImageError) -> Type4FrontEnd {
+    /// - Parameter otherwise: the front end of a UID that comes without an `ats`; nil where there has to be one.
+    private static func frontEnd(
+        _ fields: JSONFields,
+        otherwise: (([UInt8]) -> Type4FrontEnd)? = nil
+    ) throws(TagImageError) -> Type4FrontEnd {
         let uid = try fields.octets("uid", count: nil)
         if fields.hasValue("protocol_info") {
             guard uid.count == 4 else {
@@ -39,6 +49,7 @@ extension JSONImage {
         guard [4, 7, 10].contains(uid.count) else {
             throw TagImageError(.malformed, "A UID has 4, 7 or 10 octets, not \(uid.count).", line: fields.line("uid"))
         }
+        if let otherwise, !fields.hasValue("ats") { return otherwise(uid) }
         let ats = try fields.octets("ats", count: nil)
         guard let length = ats.first, Int(length) == ats.count, ats.count <= 254 else {
             throw TagImageError(.malformed, "\"ats\" does not begin with its length.", line: fields.line("ats"))
@@ -48,7 +59,7 @@ extension JSONImage {
         return .nfcA(uid: uid, atqa: UInt16(atqa[0]) << 8 | UInt16(atqa[1]), sak: sak, ats: ats)
     }
 
-    private static func files(_ fields: JSONFields) throws(TagImageError) -> [UInt16: [UInt8]] {
+    static func files(_ fields: JSONFields) throws(TagImageError) -> [UInt16: [UInt8]] {
         var files: [UInt16: [UInt8]] = [:]
         for (key, text) in try fields.strings("files") {
             guard let octets = [UInt8](hexadecimal: key.utf8), octets.count == 2,
@@ -131,6 +142,9 @@ extension JSONImage {
             if ntag424.signature.contains(where: { $0 != 0 }) {
                 members.append(("signature", quoted(ntag424.signature)))
             }
+        case .emrtd(let emrtd):
+            files = emrtd.files
+            members += self.members(of: emrtd)
         }
         let texts = files.sorted { $0.key < $1.key }.map { identifier, data in
             "\(quoted([UInt8(identifier >> 8), UInt8(identifier & 0xFF)])): \(quoted(data))"

@@ -115,6 +115,7 @@ extension JSONImage {
         contents.isAFILocked = try fields.flag("afi_locked") ?? false
         contents.isSurveillanceSet = try fields.flag("eas") ?? true
         contents.isSurveillanceLocked = try fields.flag("eas_locked") ?? false
+        try readState(fields, into: &contents)
         return contents
     }
 
@@ -138,6 +139,7 @@ extension JSONImage {
         add("eas_locked", contents.isSurveillanceLocked, "true")
         add("counter", contents.counter != 0, String(contents.counter))
         add("signature", contents.signature != blank.signature, quoted(contents.signature))
+        members += stateMembers(of: contents)
         return members
     }
 }

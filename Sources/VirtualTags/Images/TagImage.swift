@@ -18,7 +18,8 @@ public struct TagImage: Sendable {
         /// The text files of Flipper Zero, `Filetype: Flipper NFC device`, versions 2 to 4.
         case flipper
         /// One JSON object with `type`, `product`, `uid` and `memory_hex`, and where they differ from the product's own
-        /// `atqa`, `sak`, `get_version`, `signature`, `counters`, `tearing_flags` and `failed_authentications`.
+        /// `atqa`, `sak`, `get_version`, `signature`, `counters`, `tearing_flags` and `failed_authentications`. An electronic travel document
+        /// (`eMRTD`) has `mrz`, its machine readable zone, and `files` only where they don't follow from it.
         case json
     }
 

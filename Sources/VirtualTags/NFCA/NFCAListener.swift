@@ -29,7 +29,7 @@ struct NFCAListener: Sendable {
     }
 
     /// The UID with cascade tags and check octets: five octets a cascade level (ISO/IEC 14443-3, 6.5.4).
-    private let levels: [[UInt8]]
+    private var levels: [[UInt8]]
     private let atqa: Frame
     private let sak: UInt8
 
@@ -55,6 +55,11 @@ struct NFCAListener: Sendable {
         self.levels = levels.map { $0 + [$0.reduce(0, ^)] }
         self.atqa = Frame([UInt8(atqa & 0xFF), UInt8(atqa >> 8)], checksum: .none)
         self.sak = sak
+    }
+
+    /// Takes another UID of 4 octets, as a tag with random ones does when it is powered.
+    mutating func replaceIdentifier(_ uid: [UInt8]) {
+        levels = [uid + [uid.reduce(0, ^)]]
     }
 
     /// Loses all state, as when power goes.

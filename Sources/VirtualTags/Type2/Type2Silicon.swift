@@ -13,6 +13,8 @@ struct Type2Silicon: Sendable {
         case silence
         /// A refusal with a 4-bit code; the tag falls back to IDLE or HALT.
         case refusal(Refusal)
+        /// A command that the product does not have; the tag falls back to IDLE or HALT, and most say so.
+        case unknown
     }
 
     /// The 4-bit codes of refusals (NTAG213/215/216 data sheet, 9.3).
@@ -133,6 +135,9 @@ struct Type2Silicon: Sendable {
             return nil
         case .refusal(let refusal):
             return refuse(refusal.rawValue)
+        case .unknown:
+            let answer = refuse(Refusal.argument.rawValue)
+            return product.features.contains(.ignoresUnknownCommands) ? nil : answer
         }
     }
 
@@ -160,20 +165,22 @@ struct Type2Silicon: Sendable {
         case (0x30, 2): return read(command[1])
         case (0xA2, 6): return write(command[1], Array(command[2...]))
         case (0x3A, 3) where features.contains(.fastRead): return fastRead(command[1], command[2])
-        case (0x60, 1): return contents.version.map { .data($0) } ?? .refusal(.argument)
+        case (0x60, 1): return contents.version.map { .data($0) } ?? .unknown
         case (0xA0, 2) where features.contains(.compatibilityWrite): return beginCompatibilityWrite(command[1])
         case (0xC2, 2) where features.contains(.sectors): return beginSectorSelect(command[1])
         case (0x1B, 5) where features.contains(.password): return authenticate(Array(command[1...]))
         case (0x3C, 2) where features.contains(.signature):
             return command[1] == 0 ? .data(contents.signature) : .refusal(.argument)
-        case (0x39, 2): return readCounter(command[1])
+        case (0x39, 2) where !features.isDisjoint(with: [.counters, .readingCounter]): return readCounter(command[1])
         case (0xA5, 6) where features.contains(.counters):
             return incrementCounter(command[1], by: Array(command[2..<5]))
         case (0x3E, 2) where features.contains(.counters):
             return command[1] < 3 ? .data([contents.tearingFlags[Int(command[1])]]) : .refusal(.argument)
         case (0x4B, 21) where features.contains(.virtualCardSelect): return .data([configuration(1, 1)])
         case (0x1A, 2) where features.contains(.tripleDES): return beginTripleDES(command[1])
-        default: return .refusal(.argument)
+        // A known command of a wrong length is refused by all.
+        case (0x30, _), (0xA2, _), (0xA0, _): return .refusal(.argument)
+        default: return .unknown
         }
     }
 }

@@ -45,6 +45,14 @@ struct JSONWriter {
         text.append(contentsOf: (bool ? "true" : "false").utf8)
     }
 
+    mutating func value(_ string: String?) {
+        guard let string else {
+            separate()
+            return text.append(contentsOf: "null".utf8)
+        }
+        value(string)
+    }
+
     mutating func value(_ string: String) {
         separate()
         text.append(0x22)

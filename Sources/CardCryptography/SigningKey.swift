@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A private key that signs, such as that of whoever issues a document.
+public struct SigningKey: Sendable, Hashable {
+    private let encoded: [UInt8]
+
+    /// Takes a key; whether it is one shows when it signs.
+    ///
+    /// - Parameter encoded: the key in DER: PKCS #8 (RFC 5958) without encryption, or the older form of its algorithm.
+    public init(encoded: [UInt8]) {
+        self.encoded = encoded
+    }
+
+    /// Hashes a message and signs the hash.
+    ///
+    /// A key of RSA signs by PKCS #1 1.5 (RFC 8017, 8.2), so that the signature of a message is always the same. One of an
+    /// elliptic curve signs by ECDSA, with a signature in DER that differs each time.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - digest: how it is hashed.
+    /// - Returns: the signature.
+    /// - Throws: ``CryptographyError`` with `libraryMissing`, or `refused` for what is no private key that can sign.
+    public func sign(_ message: [UInt8], _ digest: MessageDigest) throws(CryptographyError) -> [UInt8] {
+        let hashes = try LibCrypto.shared.get()
+        let library = try LibCryptoSigning.shared.get()
+        let refusal = CryptographyError(.refused, "libcrypto refused to sign: is this a private key in DER?")
+        let key = unsafe encoded.withUnsafeBufferPointer { octets in
+            var position = octets.baseAddress
+            return unsafe library.decodePrivateKey(nil, &position, octets.count)
+        }
+        guard let key = unsafe key else { throw refusal }
+        defer { unsafe library.freeKey(key) }
+        let context = unsafe library.newContext()
+        defer { unsafe library.freeContext(context) }
+        var length = 0
+        var isDone =
+            unsafe library.signInit(context, nil, hashes.digests[digest]?(), nil, key) == 1
+            && library.sign(context, nil, &length, message, message.count) == 1
+        // The largest key of RSA that libcrypto takes has 16384 bits.
+        guard isDone, (1...2048).contains(length) else { throw refusal }
+        var signature = [UInt8](repeating: 0, count: length)
+        isDone = unsafe signature.withUnsafeMutableBufferPointer { output in
+            unsafe library.sign(context, output.baseAddress, &length, message, message.count) == 1
+        }
+        guard isDone, length <= signature.count else { throw refusal }
+        return Array(signature.prefix(length))
+    }
+}

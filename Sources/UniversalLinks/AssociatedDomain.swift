@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One entry of an app's `com.apple.developer.associated-domains`, such as `applinks:*.example.org?mode=developer`.
+public struct AssociatedDomain: Sendable, Hashable {
+    /// How the association file is fetched.
+    public enum Mode: String, Sendable, Hashable {
+        /// From the site, for apps in development.
+        case developer
+        /// From the site, on managed devices.
+        case managed
+        /// From the site, on managed devices and for apps in development.
+        case developerAndManaged = "developer+managed"
+    }
+
+    /// The entry as the app has it.
+    public let entry: String
+    /// The service, such as `applinks`.
+    public let service: String
+    /// The domain in lower case, without the wildcard: the one whose association file is asked for.
+    public let domain: String
+    /// Whether it is for the domain's subdomains, and not for the domain itself.
+    public let isWildcard: Bool
+    /// The mode; nil for the ordinary way.
+    public let mode: Mode?
+
+    /// Reads an entry.
+    ///
+    /// - Returns: nil when it has no service or no domain, has a port or a path, or an unknown mode.
+    public init?(_ entry: String) {
+        guard let colon = entry.firstIndex(of: ":") else { return nil }
+        service = entry[..<colon].lowercased()
+        var name = entry[entry.index(after: colon)...]
+        if let mark = name.firstIndex(of: "?") {
+            guard name[mark...].hasPrefix("?mode="), let mode = Mode(rawValue: String(name[mark...].dropFirst(6)))
+            else {
+                return nil
+            }
+            self.mode = mode
+            name = name[..<mark]
+        } else {
+            mode = nil
+        }
+        isWildcard = name.hasPrefix("*.")
+        if isWildcard { name = name.dropFirst(2) }
+        let isName =
+            !name.isEmpty
+            && name.utf8.allSatisfy { octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x80...0xFF: true
+                default: false
+                }
+            }
+        guard isName, !service.isEmpty, !(isWildcard && service == "appclips") else { return nil }
+        self.entry = entry
+        domain = name.lowercased()
+    }
+
+    /// Whether the entry is for a host.
+    ///
+    /// - Parameter host: the host's name, in any case.
+    public func covers(_ host: String) -> Bool {
+        let host = host.lowercased()
+        return isWildcard ? host.hasSuffix(".\(domain)") && host.count > domain.count + 1 : host == domain
+    }
+
+    /// The entry that applies to a host: the longest of those that are for it (Apple archive, Support Universal Links).
+    ///
+    /// - Parameters:
+    ///   - entries: an app's entries.
+    ///   - service: the service, such as `applinks`.
+    ///   - host: the host's name, in any case.
+    /// - Returns: the entry; nil when none is for the host.
+    public static func applying(
+        _ entries: [String],
+        service: String = "applinks",
+        host: String
+    ) -> AssociatedDomain? {
+        var best: AssociatedDomain?
+        for entry in entries.compactMap(AssociatedDomain.init) where entry.service == service && entry.covers(host) {
+            let length = entry.domain.utf8.count + (entry.isWildcard ? 2 : 0)
+            let bestLength = best.map { $0.domain.utf8.count + ($0.isWildcard ? 2 : 0) } ?? -1
+            if length > bestLength { best = entry }
+        }
+        return best
+    }
+}

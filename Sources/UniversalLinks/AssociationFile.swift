@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// An `apple-app-site-association` file: which apps open which URLs of a site (Apple, Supporting associated domains).
+///
+/// What Apple's documents leave open follows the recorded answers of Apple's own tool: keys that are unknown or have a
+/// value of another type are ignored, and a query dictionary with a value that is no text constrains nothing.
+public struct AssociationFile: Sendable {
+    /// The largest file that is read, in octets (Apple archive, Support Universal Links: 128 KB).
+    public static let maximumSize = 128 << 10
+
+    /// One entry of `details`: apps, and the URLs that they open.
+    public struct Details: Sendable {
+        /// The application identifiers, in the file's order.
+        public var apps: [String]
+        /// What decides which URLs, in the file's order. The first that matches decides.
+        public var rules: [Rule]
+    }
+
+    /// One rule.
+    public struct Rule: Sendable {
+        /// How the query is constrained.
+        public enum Query: Sendable, Hashable {
+            /// The whole query, as a pattern.
+            case whole(String)
+            /// The values of some items, as patterns by their names.
+            case items([String: String])
+        }
+
+        /// The pattern of the path; nil takes any.
+        public var path: String?
+        /// The constraint of the query; nil takes any.
+        public var query: Query?
+        /// The pattern of the fragment; nil takes any.
+        public var fragment: String?
+        /// Whether a match keeps the URL from the apps.
+        public var excludes = false
+        /// Whether letters match in their own case alone.
+        public var isCaseSensitive = true
+        /// Whether the URL is compared as it is written, with its escapes; else they are resolved first.
+        public var isPercentEncoded = true
+        /// The file's note, which has no effect.
+        public var comment: String?
+        /// Whether it stands in `paths`, the form before iOS 13.
+        public var isLegacy = false
+    }
+
+    /// The entries of `details`.
+    public let details: [Details]
+    /// The variables of the file, which patterns name as `$(name)`.
+    public let variables: [String: [String]]
+    /// The apps of other services: `webcredentials`, `appclips`, `activitycontinuation`.
+    public let otherServices: [String: [String]]
+    /// What an author would like to know: what is ignored, and what never matches. Sentences for people.
+    public internal(set) var remarks: [String]
+
+    /// Reads a file.
+    ///
+    /// - Parameter data: the file, as its site serves it.
+    /// - Throws: ``AssociationFileError``.
+    public init(parsing data: Data) throws(AssociationFileError) {
+        guard data.count <= Self.maximumSize else {
+            throw AssociationFileError(.tooLarge, "The file has \(data.count) octets; \(Self.maximumSize) is the most.")
+        }
+        // The iOS 9 form: a signed message of DER.
+        if data.first == 0x30 {
+            throw AssociationFileError(.signed, "The file is signed, as for iOS 9. Serve the JSON itself.")
+        }
+        let root: JSONValue
+        do {
+            root = try JSONDecoder().decode(JSONValue.self, from: data)
+        } catch {
+            throw AssociationFileError(.notJSON, "The file is not valid JSON.")
+        }
+        guard let object = root.object else {
+            throw AssociationFileError(.notAnObject, "The file has to be a JSON object.")
+        }
+        self = AssociationFileReader.read(object)
+    }
+
+    init(details: [Details], variables: [String: [String]], otherServices: [String: [String]], remarks: [String]) {
+        self.details = details
+        self.variables = variables
+        self.otherServices = otherServices
+        self.remarks = remarks
+    }
+}
+
+/// Why a file is no association file.
+public struct AssociationFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure; new kinds may be added.
+    public struct Code: Sendable, Hashable {
+        enum Kind: Sendable { case tooLarge, signed, notJSON, notAnObject }
+
+        let kind: Kind
+
+        /// It is larger than ``AssociationFile/maximumSize``.
+        public static let tooLarge = Code(kind: .tooLarge)
+        /// It is signed, as iOS 9 took it.
+        public static let signed = Code(kind: .signed)
+        /// It is not JSON.
+        public static let notJSON = Code(kind: .notJSON)
+        /// It is JSON, and no object.
+        public static let notAnObject = Code(kind: .notAnObject)
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What is wrong, as a sentence for people.
+    public var reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    public var description: String { reason }
+}

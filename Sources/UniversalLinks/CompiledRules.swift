@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The rules of one entry, compiled.
+///
+/// Most rules are told apart by the first octets of the path: those are compared for all rules as one number each,
+/// before anything else is looked at.
+struct CompiledRules: Sendable {
+    /// A class, so that looking at a rule costs no more than a reference.
+    final class Rule: Sendable {
+        let path: LinkPattern
+        let query: Query?
+        let fragment: LinkPattern?
+        let excludes: Bool
+        let ignoresCase: Bool
+        let decodes: Bool
+
+        init(
+            path: LinkPattern,
+            query: Query?,
+            fragment: LinkPattern?,
+            excludes: Bool,
+            ignoresCase: Bool,
+            decodes: Bool
+        ) {
+            self.path = path
+            self.query = query
+            self.fragment = fragment
+            self.excludes = excludes
+            self.ignoresCase = ignoresCase
+            self.decodes = decodes
+        }
+    }
+
+    enum Query: Sendable {
+        case whole(LinkPattern)
+        case items([(name: [UInt8], value: LinkPattern)])
+    }
+
+    private var rules: [Rule] = []
+    private var beginnings: [Beginning] = []
+
+    /// The first octets of a path, and which of them a rule fixes.
+    struct Beginning: Sendable {
+        /// How many octets are compared at once.
+        static let length = 32
+
+        private var octets = SIMD4<UInt64>()
+        private var mask = SIMD4<UInt64>()
+
+        init(_ octets: ArraySlice<UInt8>) {
+            var start = octets.startIndex
+            for word in 0..<4 where start < octets.endIndex {
+                let end = min(start + 8, octets.endIndex)
+                var value: UInt64 = 0
+                for index in (start..<end).reversed() { value = value << 8 | UInt64(octets[index]) }
+                self.octets[word] = value
+                mask[word] = end - start == 8 ? .max : 1 << UInt64(8 * (end - start)) - 1
+                start = end
+            }
+        }
+
+        /// Whether a path begins with these octets.
+        @inline(__always)
+        func begins(_ path: Beginning) -> Bool {
+            let differences = (octets ^ path.octets) & mask
+            return differences[0] | differences[1] | differences[2] | differences[3] == 0
+        }
+    }
+
+    /// A URL, with what rules compare of it.
+    struct Text {
+        let url: LinkURL
+        let beginning: Beginning
+
+        init(_ url: LinkURL) {
+            self.url = url
+            beginning = Beginning(url.octets[url.path])
+        }
+
+        /// A component as a rule compares it.
+        func octets(_ range: Range<Int>, for rule: Rule) -> ArraySlice<UInt8> {
+            guard rule.decodes, url.hasEscapes else { return url.octets[range] }
+            let decoded = url.decoded(range)
+            return rule.ignoresCase ? CompiledRules.folded(decoded)[...] : decoded[...]
+        }
+    }
+
+    /// Text with its letters outside of ASCII in lower case, one for one; those of ASCII are the automaton's matter.
+    private static func folded(_ octets: [UInt8]) -> [UInt8] {
+        guard octets.contains(where: { $0 >= 0x80 }) else { return octets }
+        var result = ""
+        for scalar in String(decoding: octets, as: UTF8.self).unicodeScalars {
+            let lower = scalar.properties.lowercaseMapping.unicodeScalars
+            result.unicodeScalars.append(lower.count == 1 && !scalar.isASCII ? lower.first ?? scalar : scalar)
+        }
+        return Array(result.utf8)
+    }
+
+    /// Compiles rules.
+    ///
+    /// - Parameters:
+    ///   - rules: the rules of an entry.
+    ///   - variables: the file's variables.
+    ///   - states: how many states there are in the file; goes up.
+    init(_ rules: [AssociationFile.Rule], variables: SubstitutionVariables, states: inout Int) {
+        for rule in rules {
+            let ignoresCase = !rule.isCaseSensitive
+            func pattern(_ text: String, isPath: Bool = false) -> LinkPattern {
+                let text = ignoresCase ? String(decoding: Self.folded(Array(text.utf8)), as: UTF8.self) : text
+                let options = LinkPattern.Options(ignoresCase: ignoresCase, isPath: isPath, variables: variables)
+                let pattern = LinkPattern(text, options)
+                states += pattern.stateCount
+                return pattern
+            }
+            let path = pattern(rule.path ?? "*", isPath: true)
+            let query: Query? =
+                switch rule.query {
+                case .whole(let text): .whole(pattern(text))
+                case .items(let items):
+                    .items(items.sorted { $0.key < $1.key }.map { (Array($0.key.utf8), pattern($0.value)) })
+                case nil: nil
+                }
+            self.rules.append(
+                Rule(
+                    path: path,
+                    query: query,
+                    fragment: rule.fragment.map { pattern($0) },
+                    excludes: rule.excludes,
+                    ignoresCase: ignoresCase,
+                    decodes: !rule.isPercentEncoded
+                )
+            )
+            // A path whose escapes are resolved may begin otherwise than it is written.
+            beginnings.append(Beginning(rule.isPercentEncoded ? path.fixedBeginning[...] : []))
+            if states > LinkMatcher.maximumStates { return }
+        }
+    }
+
+    /// The first rule that matches.
+    func firstMatch(_ text: Text) -> (index: Int, excludes: Bool)? {
+        for index in rules.indices where beginnings[index].begins(text.beginning) {
+            if matches(rules[index], text) { return (index, rules[index].excludes) }
+        }
+        return nil
+    }
+
+    private func matches(_ rule: Rule, _ text: Text) -> Bool {
+        matchesPath(rule, text) && matchesFragment(rule, text) && matchesQuery(rule, text)
+    }
+
+    /// What keeps each rule from matching.
+    func trace(_ text: Text) -> [[RuleComponent]] {
+        rules.map { rule in
+            var missing: [RuleComponent] = []
+            if !matchesPath(rule, text) { missing.append(.path) }
+            if !matchesQuery(rule, text) { missing.append(.query) }
+            if !matchesFragment(rule, text) { missing.append(.fragment) }
+            return missing
+        }
+    }
+
+    private func matchesPath(_ rule: Rule, _ text: Text) -> Bool {
+        rule.path.matchesEverything || rule.path.matches(text.octets(text.url.path, for: rule))
+    }
+
+    private func matchesFragment(_ rule: Rule, _ text: Text) -> Bool {
+        rule.fragment?.matches(text.octets(text.url.fragment, for: rule)) ?? true
+    }
+
+    private func matchesQuery(_ rule: Rule, _ text: Text) -> Bool {
+        switch rule.query {
+        case nil: true
+        case .whole(let pattern): pattern.matches(text.octets(text.url.query, for: rule))
+        case .items(let items):
+            items.allSatisfy { item in matches(item.name, item.value, rule, text) }
+        }
+    }
+
+    /// Whether all items of a name match. One that is not there, or has no value, counts as an empty one.
+    private func matches(_ name: [UInt8], _ value: LinkPattern, _ rule: Rule, _ text: Text) -> Bool {
+        let query = text.url.query
+        var start = query.lowerBound
+        var isThere = false
+        while start < query.upperBound {
+            let end = text.url.octets[start..<query.upperBound].firstIndex(of: 0x26) ?? query.upperBound
+            let mark = text.url.octets[start..<end].firstIndex(of: 0x3D) ?? end
+            if Self.areEqual(text.octets(start..<mark, for: rule), name, ignoringCase: rule.ignoresCase) {
+                isThere = true
+                guard value.matches(text.octets(min(mark + 1, end)..<end, for: rule)) else { return false }
+            }
+            start = end + 1
+        }
+        return isThere || value.matches([])
+    }
+
+    private static func areEqual(_ text: ArraySlice<UInt8>, _ name: [UInt8], ignoringCase: Bool) -> Bool {
+        guard ignoringCase else { return text.elementsEqual(name) }
+        return text.count == name.count && zip(text, folded(name)).allSatisfy { lowered($0) == lowered($1) }
+    }
+
+    private static func lowered(_ octet: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(octet) ? octet | 0x20 : octet
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The pattern of a rule for one component of a URL, ready to be compared.
+struct LinkPattern: Sendable {
+    private enum Engine: Sendable {
+        case everything
+        case nothing
+        case literal([UInt8])
+        /// A literal, and then anything; for a path that ends in `/*` also the literal without its slash.
+        case prefix([UInt8], takesParent: Bool)
+        case automaton(PatternAutomaton)
+    }
+
+    private let engine: Engine
+    /// How many states the pattern takes; nothing for what is compared without.
+    let stateCount: Int
+    /// The octets with which every text that matches begins, as many as are compared at once; none where case does not count.
+    let fixedBeginning: [UInt8]
+
+    /// How a pattern is read and compared.
+    struct Options {
+        var ignoresCase = false
+        /// Slashes at the beginning and at the end do not count, and `/*` at the end also takes what stands before it.
+        var isPath = false
+        var variables = SubstitutionVariables()
+    }
+
+    /// Compiles a pattern.
+    ///
+    /// A pattern with a variable that stands for nothing matches nothing, and so does one that is too long.
+    init(_ text: String, _ options: Options) {
+        guard let pieces = Self.pieces(text, options) else {
+            engine = .nothing
+            stateCount = 0
+            fixedBeginning = []
+            return
+        }
+        let literal = pieces.prefix { if case .octet = $0 { true } else { false } }.map { piece -> UInt8 in
+            if case .octet(let octet) = piece { octet } else { 0 }
+        }
+        let rest = pieces[literal.count...]
+        // What stands before `/*` matches as well, without its slash.
+        let takesParent = options.isPath && literal.last == 0x2F && rest.elementsEqual([.anything])
+        fixedBeginning =
+            options.ignoresCase
+            ? [] : Array((takesParent ? literal.dropLast() : literal).prefix(CompiledRules.Beginning.length))
+        if pieces == (options.isPath ? [.octet(0x2F), .anything] : [.anything]) {
+            engine = .everything
+        } else if rest.isEmpty, !options.ignoresCase {
+            engine = .literal(literal)
+        } else if rest.elementsEqual([.anything]), !options.ignoresCase {
+            engine = .prefix(literal, takesParent: takesParent)
+        } else if let automaton = PatternAutomaton(
+            pieces,
+            ignoresCase: options.ignoresCase,
+            takesParent: options.isPath
+        ) {
+            engine = .automaton(automaton)
+            stateCount = automaton.stateCount
+            return
+        } else {
+            engine = .nothing
+        }
+        stateCount = 0
+    }
+
+    /// Whether the pattern matches every text.
+    var matchesEverything: Bool {
+        if case .everything = engine { true } else { false }
+    }
+
+    /// Whether the pattern covers a text.
+    func matches(_ text: ArraySlice<UInt8>) -> Bool {
+        switch engine {
+        case .everything: true
+        case .nothing: false
+        case .literal(let octets): text.elementsEqual(octets)
+        case .prefix(let octets, let takesParent):
+            text.starts(with: octets) || takesParent && text.elementsEqual(octets.dropLast())
+        case .automaton(let automaton): automaton.matches(text)
+        }
+    }
+
+    // MARK: Reading
+
+    private static func pieces(_ text: String, _ options: Options) -> [PatternAutomaton.Piece]? {
+        var octets = Array(text.utf8)[...]
+        if options.isPath {
+            octets = octets.drop { $0 == 0x2F }
+            while octets.last == 0x2F { octets.removeLast() }
+            if !octets.isEmpty { octets = [0x2F] + octets }
+        }
+        var pieces: [PatternAutomaton.Piece] = []
+        var index = octets.startIndex
+        while index < octets.endIndex {
+            let octet = octets[index]
+            if octet == 0x24, octets[(index + 1)...].first == 0x28,
+                let end = octets[(index + 2)...].firstIndex(of: 0x29)
+            {
+                let name = String(decoding: octets[(index + 2)..<end], as: UTF8.self)
+                guard let values = options.variables[name] else { return nil }
+                pieces.append(.oneOf(values))
+                index = end + 1
+                continue
+            }
+            switch octet {
+            // Several stars in a row are one.
+            case 0x2A: if pieces.last != .anything { pieces.append(.anything) }
+            case 0x3F: pieces.append(.oneCharacter)
+            default: pieces.append(.octet(octet))
+            }
+            index += 1
+        }
+        return pieces
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An HTTP or HTTPS URL as a universal link sees it: split where RFC 3986 splits it, and otherwise left as it was written.
+///
+/// Octets outside of ASCII are percent-encoded, as they are when a phone makes a URL of such a text.
+public struct LinkURL: Sendable, Hashable {
+    /// Why a text is no universal link, whatever the association files say.
+    public enum Problem: Error, Sendable, Hashable {
+        /// It is longer than ``LinkURL/maximumLength``.
+        case tooLong
+        /// It has a space or a control character.
+        case forbiddenCharacter
+        /// Its scheme is neither http nor https, or it has none.
+        case scheme
+        /// It has no host.
+        case host
+    }
+
+    /// The longest URL that is looked at, in octets.
+    public static let maximumLength = 1 << 16
+
+    /// The host's name in lower case, without user information and port.
+    public let host: String
+    /// Whether the path or what follows it has a percent sign.
+    let hasEscapes: Bool
+    /// The URL's octets.
+    let octets: [UInt8]
+    /// The path without the slashes that it ends in.
+    let path: Range<Int>
+    /// The query without its question mark; empty where there is none.
+    let query: Range<Int>
+    /// The fragment without its number sign; empty where there is none.
+    let fragment: Range<Int>
+
+    /// Splits a URL.
+    ///
+    /// - Parameter text: the URL.
+    /// - Throws: ``Problem``.
+    public init(_ text: String) throws(Problem) {
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
+        let octets = try Self.ascii(Array(text.utf8))
+        guard let authority = Self.authorityStart(octets) else { throw .scheme }
+        let pathStart = octets[authority...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? octets.count
+        let fragmentMark = octets[pathStart...].firstIndex(of: 0x23) ?? octets.count
+        let queryMark = octets[pathStart..<fragmentMark].firstIndex(of: 0x3F) ?? fragmentMark
+        guard let host = Self.host(octets[authority..<pathStart]) else { throw .host }
+        self.host = host
+        var pathEnd = queryMark
+        while pathEnd > pathStart, octets[pathEnd - 1] == 0x2F { pathEnd -= 1 }
+        path = pathStart..<pathEnd
+        query = min(queryMark + 1, fragmentMark)..<fragmentMark
+        fragment = min(fragmentMark + 1, octets.count)..<octets.count
+        hasEscapes = octets[pathStart...].contains(0x25)
+        self.octets = octets
+    }
+
+    /// The octets with those outside of ASCII percent-encoded.
+    private static func ascii(_ octets: [UInt8]) throws(Problem) -> [UInt8] {
+        var isASCII = true
+        for octet in octets {
+            guard octet > 0x20, octet != 0x7F else { throw .forbiddenCharacter }
+            if octet >= 0x80 { isASCII = false }
+        }
+        if isASCII { return octets }
+        return octets.flatMap { octet in
+            octet < 0x80 ? [octet] : [0x25, hexDigit(octet >> 4), hexDigit(octet & 0x0F)]
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? 0x30 + value : 0x37 + value
+    }
+
+    /// The place after `http://` or `https://`, in any case.
+    private static func authorityStart(_ octets: [UInt8]) -> Int? {
+        for scheme in ["http://", "https://"] where octets.count >= scheme.utf8.count {
+            let isScheme = zip(octets, scheme.utf8).allSatisfy { octet, expected in
+                octet == expected || octet | 0x20 == expected && (0x41...0x5A).contains(octet)
+            }
+            if isScheme { return scheme.utf8.count }
+        }
+        return nil
+    }
+
+    private static func host(_ authority: ArraySlice<UInt8>) -> String? {
+        let start = authority.lastIndex(of: 0x40).map { $0 + 1 } ?? authority.startIndex
+        var name = authority[start...]
+        if name.first == 0x5B {
+            guard let end = name.firstIndex(of: 0x5D) else { return nil }
+            name = name[...end]
+        } else if let colon = name.firstIndex(of: 0x3A) {
+            name = name[..<colon]
+        }
+        guard !name.isEmpty else { return nil }
+        return String(decoding: name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// Part of the URL with its escapes resolved; those that are none stay as they are.
+    func decoded(_ range: Range<Int>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            if octets[index] == 0x25, index + 2 < range.upperBound,
+                let high = Self.hexValue(octets[index + 1]), let low = Self.hexValue(octets[index + 2])
+            {
+                result.append(high << 4 | low)
+                index += 3
+            } else {
+                result.append(octets[index])
+                index += 1
+            }
+        }
+        return result
+    }
+
+    private static func hexValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46: digit - 0x37
+        case 0x61...0x66: digit - 0x57
+        default: nil
+        }
+    }
+}
+
+extension LinkURL.Problem: CustomStringConvertible {
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .tooLong: "The URL is longer than \(LinkURL.maximumLength) octets."
+        case .forbiddenCharacter: "The URL has a space or a control character."
+        case .scheme: "Only http and https URLs are universal links."
+        case .host: "The URL has no host."
+        }
+    }
+}

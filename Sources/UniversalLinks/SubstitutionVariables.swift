@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The values that `$(name)` stands for in a pattern (Apple, applinks.SubstitutionVariables).
+struct SubstitutionVariables: Sendable {
+    private var values: [String: [[PatternAutomaton.Piece]]]
+
+    /// Takes the variables of a file. Those that every file has are there as well; a file's own of the same name are used
+    /// instead.
+    init(_ own: [String: [String]] = [:]) {
+        values = own.mapValues { $0.map(Self.pieces) }
+    }
+
+    /// The alternatives of a variable; nil for a name that stands for nothing.
+    subscript(name: String) -> [[PatternAutomaton.Piece]]? {
+        values[name] ?? Self.predefined[name]
+    }
+
+    /// The names of the variables that every file has.
+    static var predefinedNames: Set<String> { Set(predefined.keys) }
+
+    /// The pieces of a value: wildcards, and no other variables.
+    private static func pieces(_ value: String) -> [PatternAutomaton.Piece] {
+        value.utf8.map { octet in
+            switch octet {
+            case 0x2A: .anything
+            case 0x3F: .oneCharacter
+            default: .octet(octet)
+            }
+        }
+    }
+
+    private static let predefined: [String: [[PatternAutomaton.Piece]]] = {
+        let upper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map { [PatternAutomaton.Piece.octet($0)] }
+        let lower = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { [PatternAutomaton.Piece.octet($0)] }
+        let digit = (UInt8(ascii: "0")...UInt8(ascii: "9")).map { [PatternAutomaton.Piece.octet($0)] }
+        // Of the regions there are more here than on a phone, which has no numbers: those of two letters are the same.
+        let regions = Locale.Region.isoRegions.map(\.identifier).filter { code in
+            code.utf8.count == 2 && code.utf8.allSatisfy { (0x41...0x5A).contains($0) }
+        }
+        let languages = Locale.LanguageCode.isoLanguageCodes.map(\.identifier)
+        return [
+            "alpha": upper + lower,
+            "upper": upper,
+            "lower": lower,
+            "alnum": upper + lower + digit,
+            "digit": digit,
+            "xdigit": digit + upper[..<6] + lower[..<6],
+            "region": regions.map(pieces),
+            "lang": languages.map(pieces),
+        ]
+    }()
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The machine readable zone of a travel document (ICAO 9303-3, 4; 9303-4, 9303-5 and 9303-6), with its check digits.
+///
+/// ```swift
+/// let zone = try MachineReadableZone(
+///     """
+///     P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<
+///     L898902C36UTO7408122F1204159ZE184226B<<<<<10
+///     """
+/// )
+/// ```
+public struct MachineReadableZone: Sendable, Hashable {
+    /// The sizes of documents, which have zones of different lines.
+    public enum Format: Sendable, Hashable, CaseIterable {
+        /// A card: three lines of 30 characters.
+        case td1
+        /// A larger card: two lines of 36 characters.
+        case td2
+        /// A passport: two lines of 44 characters.
+        case td3
+
+        var lineLength: Int {
+            switch self {
+            case .td1: 30
+            case .td2: 36
+            case .td3: 44
+            }
+        }
+
+        var lineCount: Int { self == .td1 ? 3 : 2 }
+    }
+
+    /// The size of the document.
+    public let format: Format
+    /// All characters in ASCII, line after line.
+    let characters: [UInt8]
+
+    /// Reads a zone and checks its check digits.
+    ///
+    /// - Parameter text: the lines, with line breaks between them or without. Spaces around lines don't count.
+    /// - Throws: ``EMRTDError`` with `malformedZone`, or `wrongCheckDigit` with the digit that it should be.
+    public init(_ text: String) throws(EMRTDError) {
+        let characters = Array(text.utf8).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        guard let format = Format.allCases.first(where: { $0.lineLength * $0.lineCount == characters.count }) else {
+            throw EMRTDError(
+                .malformedZone,
+                "The zone has \(characters.count) characters; TD1 has 90, TD2 72 and TD3 88."
+            )
+        }
+        guard characters.allSatisfy({ Self.value(of: $0) != nil }) else {
+            throw EMRTDError(.malformedZone, "The zone has characters other than A to Z, 0 to 9 and <.")
+        }
+        self.format = format
+        self.characters = characters
+        try checkDigits()
+    }
+
+    /// The lines, without line breaks.
+    public var lines: [String] {
+        (0..<format.lineCount).map { line in
+            String(decoding: characters[(line * format.lineLength)..<((line + 1) * format.lineLength)], as: UTF8.self)
+        }
+    }
+
+    /// The document number, without the fillers at its end. Where it has more than nine characters, all of them.
+    public var documentNumber: String {
+        let number = number.digits
+        return String(decoding: number.prefix(1 + (number.lastIndex { $0 != Self.filler } ?? -1)), as: UTF8.self)
+    }
+
+    /// The date of birth, as YYMMDD.
+    public var dateOfBirth: String { String(decoding: characters[birth], as: UTF8.self) }
+
+    /// The date of expiry, as YYMMDD.
+    public var dateOfExpiry: String { String(decoding: characters[expiry], as: UTF8.self) }
+
+    /// What the keys of basic access control are derived from: the document number, the date of birth and the date of
+    /// expiry, each with its check digit (ICAO 9303-11, 4.3.2).
+    public var accessInformation: [UInt8] {
+        let number = number
+        let dates = [birth.lowerBound...birth.upperBound, expiry.lowerBound...expiry.upperBound]
+        return number.digits + [number.check] + dates.flatMap { characters[$0] }
+    }
+
+    // MARK: Places in the zone
+
+    private static let filler = UInt8(ascii: "<")
+
+    /// The nine places of the document number; its check digit follows.
+    private var shortNumber: Range<Int> { format == .td1 ? 5..<14 : format.lineLength..<(format.lineLength + 9) }
+    private var birth: Range<Int> { at(format == .td1 ? 30 : format.lineLength + 13) }
+    private var expiry: Range<Int> { at(format == .td1 ? 38 : format.lineLength + 21) }
+    private func at(_ start: Int) -> Range<Int> { start..<(start + 6) }
+
+    /// The optional data that a long document number goes on in.
+    private var optionalData: Range<Int> {
+        switch format {
+        case .td1: 15..<30
+        case .td2: 64..<71
+        case .td3: 72..<86
+        }
+    }
+
+    /// The document number and its check digit. Cards have room for a long number in the optional data: then a filler
+    /// stands where the check digit would be (ICAO 9303-5, 4.2.2, note j; 9303-6, 4.2.2).
+    private var number: (digits: [UInt8], check: UInt8) {
+        let check = characters[shortNumber.upperBound]
+        let rest = characters[optionalData].prefix { $0 != Self.filler }
+        guard format != .td3, check == Self.filler, rest.count > 1, let last = rest.last else {
+            return (Array(characters[shortNumber]), check)
+        }
+        return (characters[shortNumber] + rest.dropLast(), last)
+    }
+
+    // MARK: Check digits
+
+    /// A character's value (ICAO 9303-3, 4.9): digits count themselves, letters from 10, the filler nothing.
+    private static func value(of character: UInt8) -> Int? {
+        switch character {
+        case 0x30...0x39: Int(character - 0x30)
+        case 0x41...0x5A: Int(character - 0x41) + 10
+        case filler: 0
+        default: nil
+        }
+    }
+
+    /// The check digit of characters, with the weights 7, 3 and 1 in turn.
+    static func checkDigit(of characters: some Sequence<UInt8>) -> UInt8 {
+        let weights = [7, 3, 1]
+        let sum = characters.enumerated().reduce(0) { $0 + (value(of: $1.element) ?? 0) * weights[$1.offset % 3] }
+        return 0x30 + UInt8(sum % 10)
+    }
+
+    private func checkDigits() throws(EMRTDError) {
+        let number = number
+        try check(number.digits, number.check, "document number")
+        try check(characters[birth], characters[birth.upperBound], "date of birth")
+        try check(characters[expiry], characters[expiry.upperBound], "date of expiry")
+        let all: [Range<Int>]
+        switch format {
+        case .td1:
+            all = [5..<37, 38..<45, 48..<59]
+        case .td2:
+            all = [36..<46, 49..<56, 57..<71]
+        case .td3:
+            // The digit of an empty personal number may be a filler (ICAO 9303-4, 4.2.2).
+            let personal = characters[optionalData]
+            if characters[86] != Self.filler || personal.contains(where: { $0 != Self.filler }) {
+                try check(personal, characters[86], "personal number")
+            }
+            all = [44..<54, 57..<64, 65..<87]
+        }
+        try check(all.flatMap { characters[$0] }, characters[format == .td1 ? 59 : characters.count - 1], "whole zone")
+    }
+
+    private func check(_ digits: some Sequence<UInt8>, _ found: UInt8, _ name: String) throws(EMRTDError) {
+        let expected = Self.checkDigit(of: digits)
+        guard found == expected else {
+            throw EMRTDError(
+                .wrongCheckDigit,
+                "The check digit of the \(name) is \(Character(Unicode.Scalar(found))) "
+                    + "and should be \(Character(Unicode.Scalar(expected)))."
+            )
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import UniversalLinks
+
+/// `nfc links match`.
+struct LinksMatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "match",
+        abstract: "Say which app opens each link, one JSON object a line on standard input.",
+        discussion: """
+            A line has 'aasa' (the text of the association file), 'domain' (where
+            it came from), 'entitlement' (an entry of the app's associated domains,
+            or an array of them), 'url', and 'installed' (application identifiers).
+
+            Examples:
+              nfc links match --json < links.jsonl
+
+            A link that no app opens is answered with null: that is no error. Exit
+            status: 0 when every line was answered, 1 when one could not be, 2 for
+            wrong usage.
+            """
+    )
+
+    @Flag(help: "Print one JSON object a link, {\"app\":…,\"rule\":…,\"why\":…}.")
+    var json = false
+
+    func run() throws {
+        var lines = LineReader()
+        var number = 0
+        var sawError = false
+        // Lines of one file come one after the other as a rule, so the last one is kept.
+        var last: (text: String, matcher: Result<LinkMatcher, AssociationFileError>)?
+        while let block = lines.nextBlock() {
+            for line in block where !line.isEmpty {
+                number += 1
+                do throws(InputError) {
+                    let question = try LinkQuestion(line)
+                    let matcher = last?.text == question.aasa ? last?.matcher : nil
+                    let found = matcher ?? Self.matcher(question.aasa)
+                    last = (question.aasa, found)
+                    print(question.answer(found), url: question.url)
+                } catch {
+                    sawError = true
+                    report(error, number)
+                }
+            }
+        }
+        guard !sawError else { throw ExitCode(1) }
+    }
+
+    private static func matcher(_ text: String) -> Result<LinkMatcher, AssociationFileError> {
+        Result { () throws(AssociationFileError) in
+            LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+        }
+    }
+
+    private func print(_ answer: LinkAnswer, url: String) {
+        guard json else {
+            return printLine(
+                RecordText.printable("\(url)  \(answer.app ?? "no app")  \(answer.why)")
+            )
+        }
+        var writer = JSONWriter()
+        answer.write(to: &writer)
+        writer.printLine()
+    }
+
+    private func report(_ error: InputError, _ number: Int) {
+        if json {
+            var writer = JSONWriter()
+            writer.failure(error.name, offset: error.offset, message: error.message)
+            writer.printLine()
+        } else {
+            StandardError.write("Line \(number): \(error.message) (\(error.name))\n")
+        }
+    }
+}
+
+/// A line of `nfc links match`.
+private struct LinkQuestion: Decodable {
+    /// One entry, or several.
+    struct Entries: Decodable {
+        var entries: [String]
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let entry = try? container.decode(String.self) {
+                entries = [entry]
+            } else {
+                entries = try container.decode([String].self)
+            }
+        }
+    }
+
+    var aasa: String
+    var domain: String
+    var entitlement: Entries
+    var url: String
+    var installed: Set<String>
+
+    init(_ line: ArraySlice<UInt8>) throws(InputError) {
+        do {
+            self = try JSONDecoder().decode(LinkQuestion.self, from: Data(line))
+        } catch DecodingError.keyNotFound(let key, _) {
+            throw InputError(name: "bad-line", offset: 0, message: "'\(key.stringValue)' is missing.")
+        } catch DecodingError.typeMismatch(_, let context) {
+            let key = context.codingPath.first?.stringValue ?? "the line"
+            throw InputError(name: "bad-line", offset: 0, message: "'\(key)' has to be of another type.")
+        } catch {
+            throw InputError(name: "bad-json", offset: 0, message: "The line is not a JSON object.")
+        }
+    }
+
+    func answer(_ matcher: Result<LinkMatcher, AssociationFileError>) -> LinkAnswer {
+        switch matcher {
+        case .success(let matcher):
+            matcher.answer(url, domain: domain, entries: entitlement.entries, installed: installed)
+        case .failure(let error): LinkAnswer(app: nil, rule: nil, why: error.reason)
+        }
+    }
+}
+
+extension LinkAnswer {
+    /// Writes the answer as an object.
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("app")
+        writer.value(app)
+        writer.key("rule")
+        writer.value(rule)
+        writer.member("why", why)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@Suite struct `nfc links` {
+    private let nfc = Command(name: "nfc")
+    private static let file = #"""
+        {"applinks":{"details":[{"appIDs":["T.a","T.b"],"components":[{"/":"/x/private/*","exclude":true,"comment":"not yet"},\
+        {"/":"/x/*","?":{"id":"??"}}]}]}}
+        """#
+
+    @Test func `Match answers each line with an app or null, the rule and why`() throws {
+        let aasa = Self.file.replacingOccurrences(of: "\"", with: "\\\"").replacingOccurrences(of: "\\\n", with: "")
+        func line(_ url: String) -> String {
+            """
+            {"aasa":"\(aasa)","domain":"a.example","entitlement":["applinks:a.example"],"url":"\(url)","installed":["T.b"]}
+            """
+        }
+        let lines = [
+            line("https://a.example/x/1?id=42"), line("https://a.example/x/private/1"), line("https://b.example/"),
+        ]
+        let output = try NFCTool.run("links", "match", "--json", lines: lines)
+        #expect(output.status == 0)
+        try #require(output.lines.count == 3)
+        #expect(output.lines[0].hasPrefix(#"{"app":"T.b","rule":"details[0].components[1] "#))
+        #expect(output.lines[1].hasPrefix(#"{"app":null,"rule":"details[0].components[0] "#))
+        #expect(output.lines[1].contains("not yet"))
+        #expect(output.lines[2].contains("b.example"))
+    }
+
+    @Test func `A line that is no question is told by its number`() throws {
+        let output = try NFCTool.run("links", "match", lines: ["{", #"{"aasa":5}"#, #"{"aasa":"{}"}"#])
+        #expect(output.status == 1)
+        #expect(output.lines.isEmpty)
+        #expect(output.errorText.contains("Line 1: ") && output.errorText.contains("Line 3: 'domain' is missing."))
+    }
+
+    @Test func `Explain shows what each rule lacks`() throws {
+        let file = Data(Self.file.replacingOccurrences(of: "\\\n", with: "").utf8)
+        let found = try NFCTool.run(["links", "explain", "-", "https://a.example/x/1?id=42"], input: file)
+        #expect(found.status == 0)
+        #expect(found.lines.last?.hasPrefix("T.a: details[0].components[1]") == true)
+        let missed = try NFCTool.run(["links", "explain", "-", "https://a.example/x/1"], input: file)
+        #expect(missed.status == 1)
+        #expect(missed.lines.contains { $0.hasSuffix("not the query") })
+    }
+
+    @Test func `Check tells what has no effect`() throws {
+        let good = try NFCTool.run(
+            ["links", "check", "-"],
+            input: Data(Self.file.replacingOccurrences(of: "\\\n", with: "").utf8)
+        )
+        #expect(good.status == 0)
+        #expect(good.lines == ["T.a, T.b: 2 rules"])
+        let odd = try NFCTool.run(["links", "check", "-", "--json"], input: Data(#"{"applinks":{"apps":["x"]}}"#.utf8))
+        #expect(odd.status == 1)
+        #expect(odd.text.contains("applinks.apps is not empty"))
+        #expect(try nfc.run(["links", "check", "/nowhere"]).status == 2)
+    }
+}

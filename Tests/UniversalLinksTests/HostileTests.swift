@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import UniversalLinks
+
+/// Checks that no file and no URL takes long, much memory, or the process.
+struct HostileTests {
+    private func matcher(_ components: String, variables: String = "{}") throws -> LinkMatcher {
+        let details = #"[{"appIDs":["A.b"],"components":\#(components)}]"#
+        let text = #"{"applinks":{"substitutionVariables":\#(variables),"details":\#(details)}}"#
+        return LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+    }
+
+    @Test("A pattern of many stars is compared in one pass")
+    func stars() throws {
+        let pattern = String(repeating: "*a", count: 2000) + "*b"
+        let matcher = try matcher(#"[{"/":"/\#(pattern)"}]"#)
+        let path = String(repeating: "a", count: 60_000)
+        #expect(matcher.answer(try LinkURL("https://a.b/\(path)"), installed: ["A.b"]).app == nil)
+        #expect(matcher.answer(try LinkURL("https://a.b/\(path)b"), installed: ["A.b"]).app == "A.b")
+    }
+
+    @Test("A file whose variables multiply is cut off, and says so")
+    func variables() throws {
+        let values = (0..<1000).map { "\"value\($0)\"" }.joined(separator: ",")
+        let rules = Array(repeating: #"{"/":"/$(v)/x"}"#, count: 2000).joined(separator: ",")
+        let matcher = try matcher("[\(rules)]", variables: #"{"v":[\#(values)]}"#)
+        #expect(matcher.file.remarks.contains { $0.contains("too long together") })
+        #expect(matcher.answer(try LinkURL("https://a.b/y"), installed: ["A.b"]).app == nil)
+    }
+
+    @Test("A pattern with too many states matches nothing")
+    func states() throws {
+        let matcher = try matcher(#"[{"/":"/\#(String(repeating: "?", count: 20_000))"}]"#)
+        let url = try LinkURL("https://a.b/\(String(repeating: "x", count: 20_000))")
+        #expect(matcher.answer(url, installed: ["A.b"]).app == nil)
+    }
+
+    @Test("Files that are none say why")
+    func files() {
+        func code(_ data: Data) -> AssociationFileError.Code? {
+            do throws(AssociationFileError) {
+                _ = try AssociationFile(parsing: data)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code(Data(repeating: 0x20, count: 200_000)) == .tooLarge)
+        #expect(code(Data("[]".utf8)) == .notAnObject)
+        #expect(code(Data([0x30, 0x82, 1, 2])) == .signed)
+        #expect(code(Data("{".utf8)) == .notJSON)
+        #expect(code(Data(String(repeating: "[", count: 100_000).utf8)) == .notJSON)
+        let deep = String(repeating: #"{"a":"#, count: 20_000) + "1" + String(repeating: "}", count: 20_000)
+        #expect(code(Data(deep.utf8)) == .notJSON)
+    }
+
+    @Test("URLs that are none say why")
+    func urls() {
+        #expect(throws: LinkURL.Problem.scheme) { try LinkURL("javascript:alert(1)") }
+        #expect(throws: LinkURL.Problem.host) { try LinkURL("https:///x") }
+        #expect(throws: LinkURL.Problem.forbiddenCharacter) { try LinkURL("https://a.b/x y") }
+        #expect(throws: LinkURL.Problem.tooLong) { try LinkURL("https://a.b/" + String(repeating: "x", count: 70_000)) }
+    }
+
+    @Test("A rule that excludes a URL from one app leaves it to another")
+    func exclusion() throws {
+        let text = """
+            {"applinks":{"details":[{"appIDs":["A.a"],"components":[{"/":"/x/*","exclude":true}]},\
+            {"appIDs":["B.b"],"components":[{"/":"*"}]}]}}
+            """
+        let matcher = LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
+        let url = try LinkURL("https://a.b/x/1")
+        #expect(matcher.answer(url, installed: ["A.a", "B.b"]).app == "B.b")
+        #expect(matcher.match(url, installed: ["A.a"]) == .excluded(.init(details: 0, rule: 0)))
+        #expect(matcher.trace(url, details: 1) == [[]])
+    }
+}
