@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
         .library(name: "PN532Driver", targets: ["PN532Driver"]),
+        .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
@@ -48,6 +49,7 @@ let package = Package(
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
         // Readers, which know nothing of each other, nor of what tags hold.
+        .target(name: "PCSCDriver", dependencies: ["TagLink"], swiftSettings: strict),
         .target(name: "PN532Driver", dependencies: ["TagLink"], swiftSettings: strict),
 
         // A reader as other software meets it: its driver in pcscd, and what answers behind it.
@@ -56,7 +58,9 @@ let package = Package(
 
         .target(
             name: "NFCRuntime",
-            dependencies: ["PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: [
+                "PCSCDriver", "PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -73,7 +77,8 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "ReaderEmulation", "NFCRuntime", "CoreNFC",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
+                "CoreNFC",
                 "UniversalLinks",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -130,6 +135,11 @@ let package = Package(
         .testTarget(
             name: "ReaderEmulationTests",
             dependencies: ["ReaderEmulation", "CIFDHandler", "TagLink", "TagProtocols", "VirtualTags"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PCSCDriverTests",
+            dependencies: ["PCSCDriver", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -17,9 +17,12 @@ ALLOWED = {
     "Sources/UniversalLinks": {"Foundation"},
     "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
+    "Sources/PCSCDriver": {"TagLink", "Glibc"},
     "Sources/PN532Driver": {"TagLink", "Dispatch", "Glibc"},
     "Sources/ReaderEmulation": {"TagLink", "TagProtocols"} | SYSTEM,
-    "Sources/NFCRuntime": {"PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
+    "Sources/NFCRuntime": {
+        "PCSCDriver", "PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
+    } | SYSTEM,
     "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,
     "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc"},

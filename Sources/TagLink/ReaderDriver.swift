@@ -53,6 +53,11 @@ extension FieldDriver {
 ///
 /// Calls are made one at a time. A driver that has to wait for its hardware does so on threads of its own.
 public protocol DiscoveringDriver: ReaderDriver {
+    /// The thread on which the driver waits for its hardware; nil when it has none, or none that others may use.
+    ///
+    /// A task that runs there spares two wake-ups in every exchange.
+    var executor: (any SerialExecutor & TaskExecutor)? { get }
+
     /// Looks once for tags. Those that were found before are forgotten; their links throw `tagRemoved`.
     ///
     /// - Parameters:
@@ -74,6 +79,11 @@ public protocol DiscoveringDriver: ReaderDriver {
 
     /// Lets go of the tags and turns the field off, where the reader can. Others may use the reader afterwards.
     func release() async
+}
+
+extension DiscoveringDriver {
+    /// None that others may use.
+    public var executor: (any SerialExecutor & TaskExecutor)? { nil }
 }
 
 /// Keeps a presence handler registered for as long as it lives.

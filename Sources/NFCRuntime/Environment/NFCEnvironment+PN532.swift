@@ -10,6 +10,7 @@ extension NFCEnvironment {
     /// - Parameters:
     ///   - configuration: the reader is `pn532:` and the path of a serial line.
     ///   - sheet: where the scanning sheet is shown.
+    ///   - cardPort: where apps that are cards meet readers; nil for the PN532 itself.
     convenience init(
         pn532 configuration: ReaderConfiguration,
         sheet: any ScanSheet,

@@ -13,7 +13,8 @@ extension NFCEnvironment {
     public convenience init(_ configuration: ReaderConfiguration) {
         let sheet = SheetChoice.automatic.makeSheet()
         let cardPort = Self.cardPort(configuration.cardReader)
-        switch configuration.reader?.split(separator: ":", maxSplits: 1).first {
+        let reader = configuration.reader ?? Self.defaultReader(configuration)
+        switch reader.split(separator: ":", maxSplits: 1).first {
         case nil, "virtual":
             do throws(ImageFiles.Failure) {
                 let images = try ImageFiles(configuration)
@@ -29,23 +30,17 @@ extension NFCEnvironment {
                 sheet: sheet,
                 cardPort: cardPort
             )
+        case "pcsc":
+            self.init(pcsc: configuration, sheet: sheet, cardPort: cardPort)
         case "pn532":
             self.init(pn532: configuration, sheet: sheet, cardPort: cardPort)
-        case "pcsc":
-            self.init(
-                reader: .none(
-                    reason: """
-                        This version has no driver for PC/SC readers yet. Unset NFC_READER to use the virtual \
-                        field.
-                        """
-                ),
-                sheet: sheet,
-                cardPort: cardPort
-            )
         case .some(let name):
             self.init(
                 reader: .none(
-                    reason: "There is no reader \"\(TerminalText.escaped(String(name)))\"; use virtual or none."
+                    reason: """
+                        There is no reader \"\(TerminalText.escaped(String(name)))\"; use virtual, pcsc, pn532:PATH or \
+                        none.
+                        """
                 ),
                 sheet: sheet,
                 cardPort: cardPort

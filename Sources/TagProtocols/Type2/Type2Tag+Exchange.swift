@@ -65,7 +65,8 @@ extension Type2Tag {
                     lost = failure
                     throw failure
                 default:
-                    isActive = false
+                    // What the reader can't send has not reached the tag.
+                    if error.code != .unsupported { isActive = false }
                     throw TagError(link: error)
                 }
             }
