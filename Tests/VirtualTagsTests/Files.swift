@@ -13,7 +13,7 @@ enum Files {
 
     /// The files of all formats but JSON of the project's own, each with its format and product.
     static let tagFiles: [(name: String, format: TagImage.Format, product: String)] = [
-        ("ntag215-uri.nfc", .flipper, "NTAG215"), ("desfire.nfc", .flipper, "DESFire EV1"),
+        ("ntag215-uri.nfc", .flipper, "NTAG215"), ("desfire.nfc", .flipper, "DESFire EV2"),
         ("classic-unknown.nfc", .flipper, "MIFARE Classic 1K"), ("felica-standard.nfc", .flipper, "FeliCa"),
         ("iso14443-3a.nfc", .flipper, "generic NFC-A"), ("iso14443-3b.nfc", .flipper, "generic ISO 14443-4"),
         ("iso14443-4a.nfc", .flipper, "generic ISO 14443-4"),

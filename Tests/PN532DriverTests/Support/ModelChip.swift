@@ -42,14 +42,13 @@ final class ModelChip: @unchecked Sendable {
 
     private func waiting<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
         let result = Locked<Value?>(nil)
-        let done = DispatchSemaphore(value: 0)
-        Task {
+        let executor = WaitingExecutor()
+        Task(executorPreference: executor) {
             let value = await work()
             result.withLock { $0 = value }
-            done.signal()
         }
         while true {
-            done.wait()
+            executor.runNext()
             if let value = result.withLock({ $0 }) { return value }
         }
     }
@@ -221,4 +220,23 @@ private struct Type1Unit {
     }
 
     mutating func pop() -> UInt8 { received.isEmpty ? 0 : received.removeFirst() }
+}
+
+/// Runs a task on the thread that waits for it, so that a chip answers in time whatever else the process does.
+private final class WaitingExecutor: TaskExecutor {
+    private let jobs = Locked<[UnownedJob]>([])
+    private let arrivals = DispatchSemaphore(value: 0)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        arrivals.signal()
+    }
+
+    /// Waits for the next piece of the task, and runs it.
+    func runNext() {
+        arrivals.wait()
+        guard let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+import Foundation
 import Glibc
 import TagLink
 import Testing
@@ -39,7 +39,6 @@ final class ScriptedChip: Sendable {
 
     private let terminal: PseudoTerminal
     private let state = Locked(State())
-    private let queue = DispatchQueue(label: "scripted chip")
 
     var path: String { terminal.path }
     var received: [Received] { state.withLock { $0.received } }
@@ -52,7 +51,8 @@ final class ScriptedChip: Sendable {
     /// - Parameter responder: answers commands; nil leaves them to ``usual(_:_:)``.
     init(_ responder: @escaping @Sendable (_ code: UInt8, _ data: [UInt8]) -> Reply?) throws {
         terminal = try PseudoTerminal()
-        queue.async { [self] in
+        // A thread of its own: the driver's limits are in real time, whatever else the process does.
+        Thread.detachNewThread { [self] in
             serve { responder($0, $1) ?? Self.usual($0, $1) }
         }
     }
