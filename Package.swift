@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
+        .library(name: "BackgroundTagReading", targets: ["BackgroundTagReading"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
         .executable(name: "nfc", targets: ["nfc"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
@@ -39,6 +40,13 @@ let package = Package(
 
         // Which app opens a link.
         .target(name: "UniversalLinks", swiftSettings: strict),
+
+        // What happens when a tag is read and no app runs: the rules without their surroundings.
+        .target(
+            name: "BackgroundTagReading",
+            dependencies: ["NDEF", "UniversalLinks"],
+            swiftSettings: strict
+        ),
 
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
@@ -95,6 +103,11 @@ let package = Package(
             name: "UniversalLinksTests",
             dependencies: ["UniversalLinks"],
             exclude: ["Vectors"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "BackgroundTagReadingTests",
+            dependencies: ["BackgroundTagReading", "NDEF", "UniversalLinks"],
             swiftSettings: strict
         ),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),

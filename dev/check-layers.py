@@ -15,6 +15,7 @@ ALLOWED = {
     "Sources/TagLink": {"Glibc"},
     "Sources/CardCryptography": {"Glibc"},
     "Sources/UniversalLinks": {"Foundation"},
+    "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks"},
     "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/NFCRuntime": {"TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
