@@ -48,6 +48,14 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // What the user's service keeps: files that only their owner reads, the inbox, the installed apps.
+        .target(name: "PrivateStorage", swiftSettings: strict),
+        .target(
+            name: "BackgroundStorage",
+            dependencies: ["BackgroundTagReading", "PrivateStorage"],
+            swiftSettings: strict
+        ),
+
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
@@ -108,6 +116,18 @@ let package = Package(
         .testTarget(
             name: "BackgroundTagReadingTests",
             dependencies: ["BackgroundTagReading", "NDEF", "UniversalLinks"],
+            swiftSettings: strict
+        ),
+        // Adds to an inbox, and kills itself at a step; a test looks at what is left.
+        .executableTarget(
+            name: "InboxProbe",
+            dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage"],
+            path: "Tests/InboxProbe",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "BackgroundStorageTests",
+            dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage", "InboxProbe"],
             swiftSettings: strict
         ),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),

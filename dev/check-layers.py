@@ -16,6 +16,8 @@ ALLOWED = {
     "Sources/CardCryptography": {"Glibc"},
     "Sources/UniversalLinks": {"Foundation"},
     "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks"},
+    "Sources/PrivateStorage": {"Glibc"},
+    "Sources/BackgroundStorage": {"BackgroundTagReading", "PrivateStorage"},
     "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/NFCRuntime": {"TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,
