@@ -56,6 +56,9 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Gets association files from their sites.
+        .target(name: "LinkFetching", dependencies: ["PrivateStorage", "UniversalLinks"], swiftSettings: strict),
+
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
@@ -128,6 +131,12 @@ let package = Package(
         .testTarget(
             name: "BackgroundStorageTests",
             dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage", "InboxProbe"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LinkFetchingTests",
+            dependencies: ["LinkFetching", "PrivateStorage", "UniversalLinks"],
+            exclude: ["site.py"],
             swiftSettings: strict
         ),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),

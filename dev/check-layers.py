@@ -18,6 +18,7 @@ ALLOWED = {
     "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks"},
     "Sources/PrivateStorage": {"Glibc"},
     "Sources/BackgroundStorage": {"BackgroundTagReading", "PrivateStorage"},
+    "Sources/LinkFetching": {"Dispatch", "Foundation", "Glibc", "PrivateStorage", "UniversalLinks"},
     "Sources/TagProtocols": {"NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/NFCRuntime": {"TagLink", "TagProtocols", "VirtualTags"} | SYSTEM,

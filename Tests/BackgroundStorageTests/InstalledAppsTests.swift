@@ -12,19 +12,18 @@ import Testing
     init() throws {
         scratch = try Scratch()
         folders = UserFolders(environment: [
-            "XDG_DATA_HOME": scratch.path + "/home", "XDG_DATA_DIRS": scratch.path + "/system",
+            "XDG_DATA_HOME": scratch.path + "/own", "XDG_DATA_DIRS": scratch.path + "/system",
         ])
     }
 
-    private func install(_ name: String, _ id: String, in folder: String = "home", domain: String = "a.example") throws
-    {
+    private func install(_ name: String, _ id: String, in folder: String = "own", domain: String = "a.example") throws {
         try scratch.write(
             "\(folder)/nfc/apps/\(name).json",
             #"{"app_id":"\#(id)","associated_domains":["applinks:\#(domain)"]}"#
         )
     }
 
-    private func entry(_ name: String, in folder: String = "home", title: String = "App") throws {
+    private func entry(_ name: String, in folder: String = "own", title: String = "App") throws {
         try scratch.write(
             "\(folder)/applications/\(name).desktop",
             "[Desktop Entry]\nType=Application\nName=\(title)\nDBusActivatable=true\n"
@@ -52,18 +51,18 @@ import Testing
         try install("org.x.NoEntry", "T.org.x.noentry")
         try install("org.x.Same", "T.org.x.good")
         try entry("org.x.Same")
-        try scratch.write("home/nfc/apps/org.x.Bad.json", "{")
-        try scratch.write("home/nfc/apps/a b.json", "{}")
-        try scratch.write("home/nfc/apps/org.x.Big.json", String(repeating: " ", count: 100_000))
-        try scratch.write("home/nfc/apps/org.x.Open.json", "{}", mode: 0o666)
+        try scratch.write("own/nfc/apps/org.x.Bad.json", "{")
+        try scratch.write("own/nfc/apps/a b.json", "{}")
+        try scratch.write("own/nfc/apps/org.x.Big.json", String(repeating: " ", count: 100_000))
+        try scratch.write("own/nfc/apps/org.x.Open.json", "{}", mode: 0o666)
         try FileManager.default.createDirectory(
-            atPath: scratch.path + "/home/nfc/apps/org.x.Folder.json",
+            atPath: scratch.path + "/own/nfc/apps/org.x.Folder.json",
             withIntermediateDirectories: true
         )
-        let pipe = unsafe mkfifo(scratch.path + "/home/nfc/apps/org.x.Pipe.json", 0o600)
+        let pipe = unsafe mkfifo(scratch.path + "/own/nfc/apps/org.x.Pipe.json", 0o600)
         #expect(pipe == 0)
         try install("org.x.Entry", "T.org.x.entry")
-        try scratch.write("home/applications/org.x.Entry.desktop", "[Desktop Entry]\nType=Link\n")
+        try scratch.write("own/applications/org.x.Entry.desktop", "[Desktop Entry]\nType=Link\n")
         let found = InstalledApps(folders)
         #expect(found.apps.map(\.id) == ["T.org.x.good"])
         let reasons = Dictionary(
@@ -82,7 +81,7 @@ import Testing
         try entry("org.x.Good")
         // Only the system's owner can give a file away.
         guard geteuid() == 0 else { return }
-        let status = unsafe chown(scratch.path + "/home/nfc/apps/org.x.Good.json", 65534, 65534)
+        let status = unsafe chown(scratch.path + "/own/nfc/apps/org.x.Good.json", 65534, 65534)
         #expect(status == 0)
         let found = InstalledApps(folders)
         #expect(found.apps == [])
