@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "BackgroundTagReading", targets: ["BackgroundTagReading"]),
+        .library(name: "UserActivityReceiving", targets: ["UserActivityReceiving"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
         .executable(name: "nfc", targets: ["nfc"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
@@ -59,6 +60,9 @@ let package = Package(
         // Gets association files from their sites.
         .target(name: "LinkFetching", dependencies: ["PrivateStorage", "UniversalLinks"], swiftSettings: strict),
 
+        // The user's bus: links to apps, over sd-bus.
+        .target(name: "UserBus", dependencies: ["BackgroundTagReading"], swiftSettings: strict),
+
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
@@ -73,6 +77,12 @@ let package = Package(
             dependencies: ["NDEF", "NFCRuntime", "TagLink", "TagProtocols"],
             swiftSettings: strict
         ),
+        // Gives an app the links of tags that were read in the background.
+        .target(
+            name: "UserActivityReceiving",
+            dependencies: ["BackgroundTagReading", "CoreNFC"],
+            swiftSettings: strict
+        ),
         .target(
             name: "NFCTestKit",
             dependencies: ["TagLink", "VirtualTags", "NFCRuntime"],
@@ -83,6 +93,8 @@ let package = Package(
             name: "nfc",
             dependencies: [
                 "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC", "UniversalLinks",
+                "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
+                "UserBus",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -137,6 +149,11 @@ let package = Package(
             name: "LinkFetchingTests",
             dependencies: ["LinkFetching", "PrivateStorage", "UniversalLinks"],
             exclude: ["site.py"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "UserActivityReceivingTests",
+            dependencies: ["BackgroundTagReading", "CoreNFC", "NDEF", "UserActivityReceiving"],
             swiftSettings: strict
         ),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),

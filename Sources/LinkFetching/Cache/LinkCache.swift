@@ -38,20 +38,22 @@ public struct LinkCache<Store: FileStore>: Sendable {
     ///
     /// - Parameters:
     ///   - domains: the domains that installed apps list. No other is ever asked.
+    ///   - asked: those of them that are asked; nil for all.
     ///   - now: the seconds since 1970.
     ///   - isForced: whether sites are asked whose files are not due.
     ///   - fetch: asks a site, as ``AssociationFetcher/fetch(_:)`` does.
-    /// - Returns: what is known of each domain now, in the order of the domains.
+    /// - Returns: what is known now of each domain that was to be asked, in the order of the domains.
     /// - Throws: ``PrivateStorage/StorageError`` when the disk fails.
     public func refresh(
         _ domains: [String],
+        asking asked: [String]? = nil,
         now: Int64,
         isForced: Bool = false,
         fetch: (String) async throws(FetchError) -> [UInt8]
     ) async throws(StorageError) -> [CachedAssociation] {
         try prune(keeping: domains)
         var result: [CachedAssociation] = []
-        for domain in domains {
+        for domain in domains where asked?.contains(domain) ?? true {
             let known = association(of: domain)
             if let known, !isForced, !known.isDue(at: now) {
                 result.append(known)
