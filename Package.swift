@@ -80,7 +80,7 @@ let package = Package(
         // Gives an app the links of tags that were read in the background.
         .target(
             name: "UserActivityReceiving",
-            dependencies: ["BackgroundTagReading", "CoreNFC"],
+            dependencies: ["BackgroundTagReading", "CoreNFC", "UserBus"],
             swiftSettings: strict
         ),
         .target(
@@ -151,6 +151,13 @@ let package = Package(
             exclude: ["site.py"],
             swiftSettings: strict
         ),
+        // An app that writes down which links it is given.
+        .executableTarget(
+            name: "DeliveryProbe",
+            dependencies: ["CoreNFC", "UserActivityReceiving"],
+            path: "Tests/DeliveryProbe",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "UserActivityReceivingTests",
             dependencies: ["BackgroundTagReading", "CoreNFC", "NDEF", "UserActivityReceiving"],
@@ -207,7 +214,10 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["nfc", "TagReader", "FirstScan", "LinkageProbe"],
+            dependencies: [
+                "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
+                "BackgroundTagReading", "NDEF", "PrivateStorage",
+            ],
             exclude: ["Images"],
             swiftSettings: strict
         ),

@@ -2,9 +2,13 @@
 public import BackgroundTagReading
 
 /// The app's side on the bus: has the app's name there, and takes its links.
-public final class DeliveryService {
+///
+/// It is made by one thread and then run by one thread.
+public final class DeliveryService: @unchecked Sendable {
+    // Sendable because nothing of it changes, and the bus is touched only while it is made and then by who runs it.
+
     /// What takes a link, and says whether it was handled. Called on the thread of ``run(isStopped:)``.
-    public typealias Handler = (UserActivityPayload) -> Bool
+    public typealias Handler = @Sendable (UserActivityPayload) -> Bool
 
     private let bus: UserBus
     private let handler: Handler
