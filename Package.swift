@@ -22,11 +22,15 @@ let package = Package(
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
+        .library(name: "PN532Driver", targets: ["PN532Driver"]),
+        .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "BackgroundTagReading", targets: ["BackgroundTagReading"]),
         .library(name: "UserActivityReceiving", targets: ["UserActivityReceiving"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
+        // The driver that pcscd loads to show an emulated reader to other programs.
+        .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
         .executable(name: "nfc", targets: ["nfc"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
     ],
@@ -64,12 +68,22 @@ let package = Package(
         .target(name: "UserBus", dependencies: ["BackgroundTagReading"], swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
-        .target(name: "TagProtocols", dependencies: ["NDEF", "TagLink"], swiftSettings: strict),
+        .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
+
+        // Readers, which know nothing of each other, nor of what tags hold.
+        .target(name: "PCSCDriver", dependencies: ["TagLink"], swiftSettings: strict),
+        .target(name: "PN532Driver", dependencies: ["TagLink"], swiftSettings: strict),
+
+        // A reader as other software meets it: its driver in pcscd, and what answers behind it.
+        .target(name: "CIFDHandler", linkerSettings: [.linkedLibrary("pthread")]),
+        .target(name: "ReaderEmulation", dependencies: ["TagLink", "TagProtocols"], swiftSettings: strict),
 
         .target(
             name: "NFCRuntime",
-            dependencies: ["TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: [
+                "PCSCDriver", "PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -92,8 +106,9 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC", "UniversalLinks",
-                "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
+                "CoreNFC",
+                "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
                 "UserBus",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -178,6 +193,21 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "PN532DriverTests",
+            dependencies: ["PN532Driver", "CoreNFC", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ReaderEmulationTests",
+            dependencies: ["ReaderEmulation", "CIFDHandler", "TagLink", "TagProtocols", "VirtualTags"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PCSCDriverTests",
+            dependencies: ["PCSCDriver", "TagLink", "TagProtocols", "VirtualTags"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "NFCRuntimeTests",
             dependencies: ["NFCRuntime", "NFCTestKit", "TagLink", "TagProtocols", "VirtualTags"],
             swiftSettings: strict
@@ -185,8 +215,8 @@ let package = Package(
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CoreNFC", "NFCTestKit", "NFCRuntime", "TagProtocols", "VirtualTags", "TagLink",
-                "SourceCompatibilitySwift6",
+                "CIFDHandler", "CoreNFC", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols", "VirtualTags",
+                "TagLink", "SourceCompatibilitySwift6",
             ],
             exclude: ["Parity"],
             swiftSettings: strict

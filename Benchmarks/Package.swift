@@ -6,6 +6,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
 ]
@@ -48,6 +49,17 @@ let package = Package(
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             path: "Sources/ScanBenchmark",
+            swiftSettings: strict
+        ),
+        .target(name: "CCardLoop"),
+        .executableTarget(
+            name: "pcsc-benchmark",
+            dependencies: [
+                "CCardLoop",
+                .product(name: "PCSCDriver", package: "OpenCoreNFC"),
+                .product(name: "TagLink", package: "OpenCoreNFC"),
+            ],
+            path: "Sources/PCSCBenchmark",
             swiftSettings: strict
         ),
     ],

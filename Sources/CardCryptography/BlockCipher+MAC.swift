@@ -3,10 +3,13 @@
 extension BlockCipher {
     /// The message authentication code CMAC (NIST SP 800-38B).
     ///
-    /// - Parameter message: any number of octets.
+    /// - Parameters:
+    ///   - message: any number of octets.
+    ///   - vector: the block that the first one is combined with: zero in the standard, and what cards that chain their
+    ///     codes take the code before for.
     /// - Returns: one block; protocols cut it to what they need.
-    /// - Throws: ``CryptographyError`` with `libraryMissing` or `refused`.
-    public func cmac(_ message: [UInt8]) throws(CryptographyError) -> [UInt8] {
+    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    public func cmac(_ message: [UInt8], vector: [UInt8]? = nil) throws(CryptographyError) -> [UInt8] {
         let zero = [UInt8](repeating: 0, count: blockLength)
         let first = Self.doubled(try encrypt(zero))
         let count = max(1, (message.count + blockLength - 1) / blockLength)
@@ -19,7 +22,7 @@ extension BlockCipher {
         let mask = isWhole ? first : Self.doubled(first)
         let start = padded.count - blockLength
         for index in 0..<blockLength { padded[start + index] ^= mask[index] }
-        return Array(try encrypt(padded, .blockChaining(vector: zero)).suffix(blockLength))
+        return Array(try encrypt(padded, .blockChaining(vector: vector ?? zero)).suffix(blockLength))
     }
 
     /// Twice a block in the field of SP 800-38B, 5.3: its polynomial ends in 87 for 16 octets and in 1B for 8.

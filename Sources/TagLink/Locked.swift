@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+package import Glibc
 
 /// A value behind a lock.
 ///
@@ -8,8 +8,8 @@ import Glibc
 @safe
 package final class Locked<Value>: @unchecked Sendable {
     // Safe: `value` is only touched while the mutex, which is of the recursive-error kind, is held.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var value: Value
 
     package init(_ value: sending Value) {
         self.value = value
@@ -28,6 +28,7 @@ package final class Locked<Value>: @unchecked Sendable {
     }
 
     /// Calls `body` with the value while the lock is held. Nobody may lock it again inside.
+    @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -14,11 +14,21 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// What the reader's links have counted since they were made.
     var statistics: LinkStatistics { get }
 
+    /// Opens the reader where that is not done when it is first used, so that its name says what it is.
+    ///
+    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    func prepare() async throws(LinkError)
+
     /// Calls `handler` whenever a tag may have come or gone, until the returned observation is cancelled or released.
     ///
     /// - Parameter handler: called on any thread, never under the driver's locks.
     /// - Returns: the observation, or nil when the reader can't tell and has to be polled by time.
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation?
+}
+
+extension ReaderDriver {
+    /// Nothing to do, for a reader that is open while it exists.
+    public func prepare() async throws(LinkError) {}
 }
 
 /// A reader whose host sends every frame, from the first REQA on.
@@ -43,6 +53,11 @@ extension FieldDriver {
 ///
 /// Calls are made one at a time. A driver that has to wait for its hardware does so on threads of its own.
 public protocol DiscoveringDriver: ReaderDriver {
+    /// The thread on which the driver waits for its hardware; nil when it has none, or none that others may use.
+    ///
+    /// A task that runs there spares two wake-ups in every exchange.
+    var executor: (any SerialExecutor & TaskExecutor)? { get }
+
     /// Looks once for tags. Those that were found before are forgotten; their links throw `tagRemoved`.
     ///
     /// - Parameters:
@@ -64,6 +79,11 @@ public protocol DiscoveringDriver: ReaderDriver {
 
     /// Lets go of the tags and turns the field off, where the reader can. Others may use the reader afterwards.
     func release() async
+}
+
+extension DiscoveringDriver {
+    /// None that others may use.
+    public var executor: (any SerialExecutor & TaskExecutor)? { nil }
 }
 
 /// Keeps a presence handler registered for as long as it lives.

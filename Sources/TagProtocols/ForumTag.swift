@@ -52,9 +52,21 @@ public protocol ForumTag: AnyObject {
 
     /// Writes an NDEF message in an order that leaves the old, an empty or the new message when the tag is lost.
     ///
+    /// That holds for a tag that is lost between two commands, at any of them. A tag that loses its power while it
+    /// programs a unit of memory may keep bits of both in it, and no order of commands helps where the unit holds the
+    /// message's length. So there are windows, each one write command wide, after which the tag may say anything, or
+    /// that its length is broken:
+    /// - Types 1, 2 and 5: the write that sets the length to 0, and the last one, which sets the new length. Where the
+    ///   length is 0 already, and where length and message share a unit, there is one.
+    /// - Type 4: the UPDATE BINARY that sets NLEN to 0, and the one that sets the new NLEN; the only one, where one
+    ///   command writes length and message. Cards that program a command whole or not at all have none.
+    /// - Type 3: none. FeliCa programs a block whole or not at all.
+    ///
+    /// A tag whose length is broken can be written: a message takes the place of whatever was there.
+    ///
     /// - Parameter message: the message's octets; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
-    ///   tag refused a write, `tagLost`, and as ``detectNDEF()`` does.
+    ///   tag refused a write, `tagLost`, and as ``detectNDEF()`` does but for a message whose length is broken.
     func writeNDEF(_ message: [UInt8]) async throws(TagError)
 
     /// Makes the tag read-only, for ever.

@@ -15,6 +15,7 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
             case writeInProgress = "write-in-progress"
             case readOnly = "read-only"
             case messageTooLong = "message-too-long"
+            case authenticationFailed = "authentication-failed"
             case refused
             case updateFailed = "update-failed"
             case badAnswer = "bad-answer"
@@ -43,6 +44,8 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let readOnly = Code(kind: .readOnly)
         /// The message is longer than the tag's capacity. Found before anything is written.
         public static let messageTooLong = Code(kind: .messageTooLong)
+        /// The tag, or the reader to the tag, did not prove that it knows the key.
+        public static let authenticationFailed = Code(kind: .authenticationFailed)
         /// The tag answered a command with a refusal.
         public static let refused = Code(kind: .refused)
         /// The tag did not take a write, and is still there.

@@ -41,6 +41,8 @@ struct Command {
         for key in environment.keys where key.hasPrefix("NFC_") || key.hasPrefix("TAGREADER_") {
             environment[key] = nil
         }
+        // No reader of this machine is meant, unless a test says so.
+        environment["PCSCLITE_CSOCK_NAME"] = "/nonexistent/pcscd.comm"
         environment.merge(self.environment) { $1 }
         process.environment = environment
         // Files in place of pipes: nothing can fill up and wait.

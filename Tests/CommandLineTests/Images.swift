@@ -27,6 +27,25 @@ struct Images {
         return path
     }
 
+    /// An NTAG 424 DNA whose link changes at every read, with keys of zeros.
+    func changingLink() throws -> String {
+        let link = "\u{04}example.com/t?e=\(String(repeating: "0", count: 32))&c=\(String(repeating: "0", count: 16))"
+        let ndef: [UInt8] = [0, UInt8(link.utf8.count + 4), 0xD1, 0x01, UInt8(link.utf8.count), 0x55] + link.utf8
+        func hex(_ octets: [UInt8], _ size: Int) -> String {
+            (octets + [UInt8](repeating: 0, count: size - octets.count)).map { String(format: "%02x", $0) }.joined()
+        }
+        let container = "001720010000ff0406e104010000000506e10500808283"
+        let text = """
+            {"type": "T4T", "product": "NTAG 424 DNA", "uid": "04de5f1eacc040", "ats": "067777710280", \
+            "files": {"e103": "\(container + String(repeating: "0", count: 64 - container.count))", \
+            "e104": "\(hex(ndef, 256))", "e105": "\(hex([0, 126], 128))"}, \
+            "file_settings": {"e104": "4000e0c1f1211700003a00003a0000"}}
+            """
+        let path = folder.path("ntag424.json")
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
     /// A tag whose capability container is empty.
     func unformatted() throws -> String {
         let path = try blank("NTAG213", uid: "04a1b2c3d4e581")

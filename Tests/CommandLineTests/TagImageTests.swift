@@ -50,6 +50,16 @@ import Testing
         #expect(try object("tag", "read", "--image", copy)["message_hex"] as? String == "d101055402656e4869")
     }
 
+    @Test func `A tag that counts readings gives another link each time, when it is saved`() throws {
+        let image = try images.changingLink()
+        let first = try object("tag", "read", "--image", image)["message_hex"] as? String
+        #expect(try object("tag", "read", "--image", image, "--out", image)["message_hex"] as? String == first)
+        let second = try object("tag", "read", "--image", image)["message_hex"] as? String
+        #expect(first?.count == second?.count)
+        #expect(first != second)
+        #expect(try String(contentsOfFile: image, encoding: .utf8).contains(#""read_counter": 1"#))
+    }
+
     @Test func `A lock makes the image read-only`() throws {
         #expect(try object("tag", "read", "--image", images.locked())["status"] as? String == "read-only")
     }

@@ -5,8 +5,8 @@ import Testing
     private let nfc = Command(name: "nfc")
 
     @Test(arguments: [
-        ["--help"], ["scan", "--help"], ["write", "--help"], ["readers", "--help"], ["ndef", "decode", "--help"],
-        ["ndef", "encode", "--help"],
+        ["--help"], ["scan", "--help"], ["write", "--help"], ["readers", "--help"], ["emulate", "--help"],
+        ["ndef", "decode", "--help"], ["ndef", "encode", "--help"],
     ])
     func `Every command has help with an example`(arguments: [String]) throws {
         let outcome = try nfc.run(arguments)
@@ -17,6 +17,8 @@ import Testing
     @Test(arguments: [
         ["frob"], ["scan", "--timeout", "61"], ["scan", "--timeout", "x"], ["write"], ["write", "no link"],
         ["write", "https://a.example", "--text", "both"], ["write", "--message", "abc"],
+        ["emulate", "--image", "x"], ["emulate", "--image", "x", "--pcsc", "--pn532", "y"],
+        ["emulate", "--image", "x", "--pn532", "y", "--start-pcscd"],
     ])
     func `Wrong usage ends with 2, says why and prints nothing else`(arguments: [String]) throws {
         let outcome = try nfc.run(arguments)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import LinkFetching
 import PrivateStorage
 import Synchronization
 import Testing
 import UniversalLinks
-
-import LinkFetching
 
 @Suite struct `The cache of association files` {
     private static let file = Array(#"{"applinks":{"details":[{"appIDs":["T.x"],"components":[{}]}]}}"#.utf8)

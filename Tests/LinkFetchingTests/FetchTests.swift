@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Testing
-
 import LinkFetching
+import Testing
 
 @Suite struct `Fetching from a site` {
     private let site: Site

@@ -27,6 +27,15 @@ import Testing
         #expect(card.sent.count == 3)
     }
 
+    @Test(arguments: [
+        (NFCReaderError.Code.readerSessionInvalidationErrorUserCanceled, "cancelled"),
+        (.readerSessionInvalidationErrorSessionTimeout, "timed out"), (.readerTransceiveErrorTagConnectionLost, "lost"),
+        (.readerErrorUnsupportedFeature, "unsupported"),
+    ])
+    func `A client that imports Core NFC alone tells errors apart`(code: NFCReaderError.Code, name: String) {
+        #expect(ScanLog.name(of: NFCReaderError(code)) == name)
+    }
+
     @Test func `A client's subclass of a session drives its delegate`() throws {
         let plugin = NfcPlugin()
         let found = Locked<[String: String]>([:])

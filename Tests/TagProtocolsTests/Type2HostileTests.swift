@@ -83,15 +83,18 @@ private final class NonsenseLink: FrameLink {
     @Test(arguments: [false, true]) func `Whatever it answers, every procedure ends`(_ isPolite: Bool) async {
         for seed in 0..<1500 {
             let link = NonsenseLink(seed: UInt64(seed), isPolite: isPolite)
-            let found = (try? await NFCAActivation(link: link).activateAll(waking: seed % 2 == 0)) ?? []
+            let found =
+                await checked { () throws(TagError) in
+                    try await NFCAActivation(link: link).activateAll(waking: seed % 2 == 0)
+                } ?? []
             #expect(found.count <= 16)
             let tag = makeTag(link)
-            _ = try? await tag.detectNDEF()
-            _ = try? await tag.readNDEF()
-            try? await tag.writeNDEF(message(seed % 1000))
-            try? await tag.lock()
-            try? await tag.format()
-            _ = try? await tag.identifyProduct()
+            await checked { () throws(TagError) in try await tag.detectNDEF() }
+            await checked { () throws(TagError) in try await tag.readNDEF() }
+            await checked { () throws(TagError) in try await tag.writeNDEF(message(seed % 1000)) }
+            await checked { () throws(TagError) in try await tag.lock() }
+            await checked { () throws(TagError) in try await tag.format() }
+            await checked { () throws(TagError) in try await tag.identifyProduct() }
             _ = await tag.isPresent()
             #expect(link.statistics.exchanges < 5000)
         }

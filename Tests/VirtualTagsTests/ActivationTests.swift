@@ -31,7 +31,7 @@ import VirtualTags
         #expect(await script.send("95 70 88 03 04 05 8a") == "04")
         #expect(await script.sendRaw("97 20") == "06 07 08 09 00")
         #expect(await script.send("97 70 06 07 08 09 00") == "00")
-        #expect(await script.send("60") == "NAK 0")
+        #expect(await script.send("30 00 00") == "NAK 0")
     }
 
     @Test func `A tag that knows some bits already answers the others`() async throws {

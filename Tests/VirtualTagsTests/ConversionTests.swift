@@ -23,7 +23,7 @@ import VirtualTags
         let tag = Type2Tag(try #require(image.contents.type2))
         #expect(tag.contents.memory.count == 234 * 4)
         image.contents = .type2(tag.contents)
-        #expect(image.encoded() == line)
+        #expect(try image.encoded() == line)
     }
 
     @Test func `Products are found by their names and short forms`() {

@@ -82,20 +82,20 @@ import VirtualTags
         #expect(answers[12...] == ["be", "f0", "ae"])
     }
 
-    @Test func `Keys that nobody knows: a challenge, then AE`() {
+    @Test func `Keys that the reader does not know: a challenge, then AE`() {
         let answers = run(
             .ndef(),
             [
-                "0a 00", "af" + String(repeating: "00", count: 16), "aa 00",
-                "90 af 00 00 20" + String(repeating: "00", count: 32) + "00",
-                "aa 05", "c4 00", "51", "fc", "af",
+                "0a 00", "af" + String(repeating: "00", count: 16), "1a 00",
+                "90 af 00 00 10" + String(repeating: "00", count: 16) + "00",
+                "0a 05", "aa 00", "71 00 00", "c4 00", "51", "fc", "af",
             ]
         )
         #expect(hex(answers[0]).count == 9)
         #expect(answers[0].hasPrefix("af"))
-        #expect(hex(answers[2]).count == 17)
+        #expect(hex(answers[2]).count == 9)
         #expect([answers[1], answers[3]] == ["ae", "91 ae"])
-        #expect(answers[4...] == ["40", "ae", "ae", "ae", "1c"])
+        #expect(answers[4...] == ["40", "ae", "1c", "ae", "ae", "ae", "1c"])
     }
 
     @Test func `A blank card becomes an NDEF tag without a key`() {
@@ -161,7 +161,7 @@ import VirtualTags
         #expect(
             answers == [
                 "00", "00 02 01 00 00", "00 02 00 ee ee 00 00 00 00 e8 03 00 00 00 00 00 00 00",
-                "00 03 00 ee ee 02 00 00 04 00 00 03 00 00", "00 03 03", "00 01 01 02 02", "be", "9d", "ae",
+                "00 03 00 ee ee 02 00 00 04 00 00 03 00 00", "00 03 03", "00 01 01 02 02", "be", "9d", "00",
             ]
         )
     }
@@ -214,7 +214,7 @@ import VirtualTags
         )
     }
 
-    @Test func `Keys that nobody knows: a challenge, then AE`() {
+    @Test func `Keys that the reader does not know: a challenge, then AE`() {
         let answers = run(
             NTAG424Card(),
             [
@@ -225,19 +225,5 @@ import VirtualTags
         #expect(hex(answers[1]).count == 18)
         #expect(answers[1].hasSuffix("91 af"))
         #expect(answers[2...] == ["91 ae", "91 40"])
-    }
-
-    private struct CounterMirror: MessageMirror {
-        func mirrored(_ file: [UInt8], contents: NTAG424Contents) -> [UInt8] {
-            [0, 1, UInt8(contents.readCounter)] + file.dropFirst(3)
-        }
-    }
-
-    @Test func `A mirror changes the message, once a selection`() {
-        let answers = run(
-            NTAG424Card(mirror: CounterMirror()),
-            [select, "00 b0 84 00 03", "00 b0 84 00 03", select, "00 b0 84 00 03"]
-        )
-        #expect(answers == ["90 00", "00 01 01 90 00", "00 01 01 90 00", "90 00", "00 01 02 90 00"])
     }
 }

@@ -78,7 +78,7 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         ("06 IDM 01 0b 00 01 80 0f", "01 a8"), ("06 IDM 01 0b 00 02 80 00 00 00 01", "02 a8"),
         ("08 IDM 01 0b 00 01 80 01 DATA", "ff a6"), ("08 IDM 01 09 00 02 80 01 80 02 DATA DATA", "ff a2"),
         ("08 IDM 01 09 00 01 80 83 DATA", "01 a5"), ("08 IDM 01 09 00 01 80 90 DATA", "01 a5"),
-        ("08 IDM 01 09 00 01 80 20 DATA", "01 a8"), ("08 IDM 01 09 00 02 80 01 80 91 DATA DATA", "ff b1"),
+        ("08 IDM 01 09 00 01 80 20 DATA", "01 a8"), ("08 IDM 01 09 00 02 80 01 80 91 DATA DATA", "02 b2"),
     ])
     func `Refusals and their status flags`(command: String, status: String) async throws {
         let (script, tag) = try makeScript()
@@ -130,14 +130,6 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         #expect(await write(script, "0e", "fe ff ff ff ff ff ff ff" + zero) == "00 00")
         #expect(await write(script, "0e", "ff ff ff ff 00 00 00 00" + zero) == "01 a5")
         #expect(await write(script, "0e", "00 00 00 00 00 00 00 00" + zero) == "00 00")
-    }
-
-    @Test func `Without the card key a code is a number that means nothing`() async throws {
-        let (script, _) = try makeScript()
-        #expect(await write(script, "80", String(repeating: "ab", count: 16)) == "00 00")
-        let one = await read(script, "80 00 80 91")
-        #expect(one.hasPrefix("2d 07 \(idmText) 00 00 02 10 04"))
-        #expect(await read(script, "80 00 80 91") != one)
     }
 
     @Test func `A block is never a mixture after a power cut`() async throws {

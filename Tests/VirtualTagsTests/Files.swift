@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import VirtualTags
 
 /// Files of the test folder.
 enum Files {
@@ -8,6 +9,23 @@ enum Files {
     /// The Flipper files, each of another version or product.
     static let dumps = [
         "ntag215-uri.nfc", "ntag213-version2.nfc", "ultralight11-version3.nfc", "ntagi2c2k.nfc", "ultralight.nfc",
+    ]
+
+    /// The files of all formats but JSON of the project's own, each with its format and product.
+    static let tagFiles: [(name: String, format: TagImage.Format, product: String)] = [
+        ("ntag215-uri.nfc", .flipper, "NTAG215"), ("desfire.nfc", .flipper, "DESFire EV1"),
+        ("classic-unknown.nfc", .flipper, "MIFARE Classic 1K"), ("felica-standard.nfc", .flipper, "FeliCa"),
+        ("iso14443-3a.nfc", .flipper, "generic NFC-A"), ("iso14443-3b.nfc", .flipper, "generic ISO 14443-4"),
+        ("iso14443-4a.nfc", .flipper, "generic ISO 14443-4"),
+        ("hf-mfu-ul11-dump.json", .proxmarkJSON, "MIFARE Ultralight EV1 UL11"),
+        ("hf-mf-1k-dump.json", .proxmarkJSON, "MIFARE Classic 1K"),
+        ("hf-15-slix2-dump.json", .proxmarkJSON, "ICODE SLIX2"),
+        ("hf-mfu-ntag215-dump.bin", .proxmarkBinary, "NTAG215"),
+        ("hf-mfu-ul11-old.bin", .proxmarkBinary, "MIFARE Ultralight EV1 UL11"),
+        ("hf-15-slix2-v4.bin", .proxmarkBinary, "ICODE SLIX2"), ("hf-15-slix2-v5.bin", .proxmarkBinary, "ICODE SLIX2"),
+        ("classic-1k.mfd", .mfd, "MIFARE Classic 1K"), ("ntag213.mfd", .mfd, "NTAG213"),
+        ("taginfo-ntag213.xml", .tagInfo, "NTAG213"), ("taginfo-slix.xml", .tagInfo, "ICODE SLIX"),
+        ("taginfo-classic.xml", .tagInfo, "MIFARE Classic 1K"),
     ]
 
     static func dump(_ name: String) throws -> [UInt8] {

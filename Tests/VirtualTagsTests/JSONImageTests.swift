@@ -33,7 +33,7 @@ import VirtualTags
             count += 1
             let id = try #require(object["id"] as? String)
             let image = try TagImage(parsing: line)
-            #expect(image.encoded() == line, "\(id)")
+            #expect(try image.encoded() == line, "\(id)")
             #expect(image.product == object["product"] as? String, "\(id)")
             let memory = hex(try #require(object["memory_hex"] as? String))
             #expect(image.contents.type2?.memory == memory)
@@ -69,12 +69,12 @@ import VirtualTags
             let object = try object(line)
             let id = try #require(object["id"] as? String)
             let image = try TagImage(parsing: line)
-            #expect(image.encoded() == line, "\(id)")
+            #expect(try image.encoded() == line, "\(id)")
             #expect(image.tagType == numbers[try #require(object["type"] as? String)], "\(id)")
             #expect(image.product == object["product"] as? String, "\(id)")
             #expect(image.uid == hex(try #require(object["uid"] as? String)), "\(id)")
             // A new file of the same tag says the same.
-            let new = TagImage(image.contents).encoded()
+            let new = try TagImage(image.contents).encoded()
             #expect(try TagImage(parsing: new).contents == image.contents, "\(id)")
             // An image of a Type 2 tag may lack pages that the tag has.
             if image.tagType != 2 { #expect(TagContents(of: image.makeTag()) == image.contents, "\(id)") }
@@ -113,11 +113,11 @@ import VirtualTags
         contents.failedAuthentications = 3
         contents.sak = 0x08
         contents.atqa = 0x0004
-        let bytes = TagImage(contents).encoded()
+        let bytes = try TagImage(contents).encoded()
         #expect(bytes.last == 0x0A)
         let image = try TagImage(parsing: bytes)
         #expect(image.contents == .type2(contents))
-        #expect(image.encoded() == bytes)
+        #expect(try image.encoded() == bytes)
         #expect(try object(bytes)["product"] as? String == product.name)
     }
 
@@ -133,7 +133,7 @@ import VirtualTags
             """
         let image = try image(text)
         #expect(image.contents.type2?.product == .ultralight)
-        #expect(image.encoded() == Array(text.utf8))
+        #expect(try image.encoded() == Array(text.utf8))
     }
 
     static let faults: [(String, TagImageError.Code)] = [

@@ -48,6 +48,19 @@ struct Script {
         #expect(await exchange(Frame([0x95, 0x70] + second + [second.reduce(0, ^)])) == "00")
     }
 
+    /// Wakes and selects a tag with a UID of 4 or 7 octets, and expects its answers.
+    func activate(_ uid: [UInt8], atqa: UInt16, sak: UInt8) async throws {
+        #expect(await sendShort(0x52) == octets([UInt8(atqa & 0xFF), UInt8(atqa >> 8)]))
+        var rest = uid[...]
+        for command: UInt8 in [0x93, 0x95] {
+            let part = rest.count > 4 ? [0x88] + rest.prefix(3) : Array(rest)
+            let answer = await exchange(Frame([command, 0x70] + part + [part.reduce(0, ^)]))
+            #expect(answer == (rest.count > 4 ? octets([sak | 0x04]) : octets([sak])))
+            guard rest.count > 4 else { return }
+            rest = rest.dropFirst(3)
+        }
+    }
+
     func exchange(_ frame: Frame, timeout: Airtime = .milliseconds(10)) async -> String {
         do {
             let answer = try await link.transceive(frame, timeout: timeout)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 import TagLink
 import Testing
 import VirtualTags
@@ -110,6 +111,83 @@ import VirtualTags
         try await script.activate()
         #expect(await script.send("30 0f").hasSuffix("04 a1 b2 9f c3 d4 e5 80 72 48 00 00") == !isReadable)
         #expect(await script.send("30 10").hasPrefix("01 02 03 04") == isReadable)
+    }
+}
+
+@Suite struct `Ultralight C with its key` {
+    /// The key that tags are delivered with, as the cipher takes it.
+    private static let transportKey = hex("49 45 4d 4b 41 45 52 42 21 4e 41 43 55 4f 59 46")
+    private let challenge = hex("01 02 03 04 05 06 07 08")
+    private let zero = BlockCipher.Mode.blockChaining(vector: [0, 0, 0, 0, 0, 0, 0, 0])
+
+    /// Authenticates as a reader does.
+    private func authenticate(_ script: Script, _ key: [UInt8] = transportKey) async throws -> Bool {
+        let cipher = try BlockCipher.des(key)
+        let first = hex(await script.send("1a 00"))
+        guard first.first == 0xAF, first.count == 9 else { return false }
+        let theirs = try cipher.decrypt(Array(first[1...]), zero)
+        let proof = challenge + theirs.dropFirst() + theirs.prefix(1)
+        let sent = try cipher.encrypt(proof, .blockChaining(vector: Array(first[1...])))
+        let second = hex(await script.send("af " + octets(sent)))
+        guard second.first == 0x00, second.count == 9 else { return false }
+        let answer = try cipher.decrypt(Array(second[1...]), .blockChaining(vector: Array(sent.suffix(8))))
+        return answer == Array(challenge.dropFirst() + challenge.prefix(1))
+    }
+
+    private func protectedScript() async throws -> (Script, Type2Tag) {
+        var contents = Type2Contents(blank: .ultralightC, uid: Script.uid)
+        contents.memory[42 * 4] = 0x10
+        let tag = Type2Tag(contents)
+        return (try Script(tag), tag)
+    }
+
+    @Test func `The key opens pages behind AUTH0, until the next activation`() async throws {
+        let (script, _) = try await protectedScript()
+        try await script.activate()
+        #expect(await script.send("30 10") == "NAK 0")
+        try await script.activate()
+        #expect(try await authenticate(script))
+        #expect(await script.send("a2 10 01 02 03 04") == "ACK")
+        #expect(await script.send("30 10").hasPrefix("01 02 03 04"))
+        // The key itself is never read.
+        #expect(await script.send("30 2c") == "NAK 0")
+        try await script.activate()
+        #expect(await script.send("30 10") == "NAK 0")
+    }
+
+    @Test func `A wrong key is refused`() async throws {
+        let (script, _) = try await protectedScript()
+        try await script.activate()
+        #expect(try await !authenticate(script, Array(repeating: 0x11, count: 16)))
+        try await script.activate()
+        #expect(await script.send("1a 01") == "NAK 0")
+        try await script.activate()
+        #expect(await script.send("1a 00").hasPrefix("af"))
+        #expect(await script.send("af 00") == "NAK 0")
+        try await script.activate()
+        #expect(await script.send("30 10") == "NAK 0")
+    }
+
+    @Test func `A new key is written from its end, half by half`() async throws {
+        let (script, _) = try await protectedScript()
+        try await script.activate()
+        #expect(try await authenticate(script))
+        for page in ["2c 07 06 05 04", "2d 03 02 01 00", "2e 0f 0e 0d 0c", "2f 0b 0a 09 08"] {
+            #expect(await script.send("a2 \(page)") == "ACK")
+        }
+        #expect(await script.send("50 00") == "timeout")
+        try await script.activate()
+        #expect(try await authenticate(script, Array(0..<16)))
+    }
+
+    @Test func `Challenges are the same in every run`() async throws {
+        var runs: [[String]] = []
+        for _ in 0..<2 {
+            let (script, _) = try await protectedScript()
+            try await script.activate()
+            runs.append([await script.send("1a 00"), await script.send("1a 00")])
+        }
+        #expect(runs[0] == runs[1])
     }
 }
 

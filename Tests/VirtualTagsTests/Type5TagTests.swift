@@ -113,7 +113,10 @@ import VirtualTags
     @Test(arguments: [
         ("20 1c", "10"), ("20", "02"), ("20 00 00", "02"), ("21 1c 00 00 00 00", "10"), ("21 00 00 00 00", "02"),
         ("23 00 1c", "10"), ("24 00 00 00 00 00 00", "01"), ("30 00 00", "01"), ("2c 1b 01", "10"), ("22 1c", "10"),
-        ("27", "02"), ("2b 00", "02"), ("3b 00", "01"), ("7f", "01"), ("a5 04", "01"), ("ab 04", "01"), ("bd 04", "01"),
+        ("27", "02"), ("2b 00", "02"), ("3b 00", "01"), ("7f", "01"), ("a7 04 00 00", "01"),
+        ("ab 04", "01"), ("bd 04", "01"), ("b6 04 00 00", "01"), ("b9 04 00 00 00 00", "01"),
+        ("ba 04 00 00 00 00", "01"),
+        ("a6 04", "0f"), ("b5 04 10", "0f"), ("b4 04 10 00 00 00 00", "0f"), ("b2 04 00", "02"), ("b3 04 10", "02"),
     ])
     func `Refusals of ICODE SLIX`(command: String, error: String) async throws {
         let tag = Type5Tag(.icodeSLIX)
@@ -144,8 +147,8 @@ import VirtualTags
         #expect(await script.send("02 21 4f 01 00 00 00") == "00")
         #expect(await script.send("02 21 4f 01 00 00 00") == "00")
         #expect(await script.send("02 20 4f") == "00 02 00 00 00")
-        #expect(await script.send("02 21 4f 05 01 00 00") == "00")
-        #expect(await script.send("02 20 4f") == "00 05 01 00 00")
+        #expect(await script.send("02 21 4f 05 01 00 00") == "01 0f")
+        #expect(await script.send("02 20 4f") == "00 02 00 00 00")
         #expect(await script.send("02 22 4f") == "01 10")
         #expect(await script.send("02 ab 04") == "00 00 00 00 7f 35 00 00")
         #expect(await script.send("02 bd 04") == "00" + String(repeating: " 00", count: 32))
@@ -160,7 +163,9 @@ import VirtualTags
         let mask = Array(random[1...2])
         let masked = zip([0x0F, 0x0F, 0x0F, 0x0F], mask + mask).map { UInt8($0) ^ $1 }
         #expect(await script.send("02 b3 04 04 \(octets(masked))") == "00")
-        #expect(await script.send("02 b4 04 04 11 22 33 44") == "00")
+        let slix2 = "44 33 22 11 08 01 04 e0"
+        #expect(await script.send("02 b4 04 04 11 22 33 44") == "01 0f")
+        #expect(await script.send("22 b4 04 \(slix2) 04 11 22 33 44") == "00")
         #expect(tag.contents.passwords[0x04] == 0x4433_2211)
         #expect(await script.send("02 b3 04 20 00 00 00 00") == "01 0f")
         #expect(await script.send("02 b3 04 04 00 00 00 00") == "timeout")
@@ -183,7 +188,7 @@ import VirtualTags
         #expect(await script.send("02 a0 02 0c") == "00 01")
         #expect(await script.send("02 a0 02 05") == "00 0f")
         #expect(await script.send("02 a0 02 10") == "01 10")
-        #expect(await script.send("02 a1 02 00 00") == "01 01")
+        #expect(await script.send("02 a1 02 00 00") == "01 12")
         #expect(await script.send("02 3c 00 00 01 00") == "00 01 00")
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+import Foundation
 
 extension AppConfiguration {
     /// Reads the configuration of an app.

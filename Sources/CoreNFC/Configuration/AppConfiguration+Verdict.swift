@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+import Foundation
 
 extension AppConfiguration {
     /// What an app asks for when it begins a session.

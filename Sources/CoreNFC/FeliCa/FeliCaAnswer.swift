@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+import Foundation
 
 /// Packets of FeliCa cards from the response code on (FeliCa Card User's Manual, 4): what comes back.
 package struct FeliCaAnswer: Sendable, Hashable {

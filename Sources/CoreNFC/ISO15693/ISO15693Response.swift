@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+import Foundation
 
 /// A response of ISO/IEC 15693-3: flags, then data or an error code.
 package struct ISO15693Response: Sendable {

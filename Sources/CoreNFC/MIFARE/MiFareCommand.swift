@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Foundation
+import Foundation
 
 /// The packets of `sendMiFareCommand`.
 package enum MiFareCommand {

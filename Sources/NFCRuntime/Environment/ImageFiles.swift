@@ -61,16 +61,28 @@ struct ImageFiles: Sendable {
             entries.withLock { entries in
                 for index in entries.indices {
                     entries[index].image.update(from: entries[index].tag)
-                    let bytes = entries[index].image.encoded()
-                    guard bytes != entries[index].saved else { continue }
-                    do throws(SmallFile.Failure) {
-                        try SmallFile.write(entries[index].path, bytes)
-                        entries[index].saved = bytes
-                    } catch {
-                        OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
+                    if let reason = save(&entries[index]) {
+                        OutputDescriptor.standardError.write("\(TerminalText.escaped(reason))\n")
                     }
                 }
             }
+        }
+    }
+
+    /// Writes an image that has changed; returns why it could not be, if so.
+    private static func save(_ entry: inout Entry) -> String? {
+        do throws(TagImageError) {
+            let bytes = try entry.image.encoded()
+            guard bytes != entry.saved else { return nil }
+            do throws(SmallFile.Failure) {
+                try SmallFile.write(entry.path, bytes)
+                entry.saved = bytes
+                return nil
+            } catch {
+                return error.reason
+            }
+        } catch {
+            return "\(entry.path) is not saved. \(error.reason)"
         }
     }
 }

@@ -12,35 +12,45 @@ extension NFCEnvironment {
     ///   reason.
     public convenience init(_ configuration: ReaderConfiguration) {
         let sheet = SheetChoice.automatic.makeSheet()
-        switch configuration.reader?.split(separator: ":", maxSplits: 1).first {
+        let cardPort = Self.cardPort(configuration.cardReader)
+        let reader = configuration.reader ?? Self.defaultReader(configuration)
+        switch reader.split(separator: ":", maxSplits: 1).first {
         case nil, "virtual":
             do throws(ImageFiles.Failure) {
                 let images = try ImageFiles(configuration)
                 let field = VirtualField()
                 for tag in images.tags { field.bring(tag) }
-                self.init(reader: .field(field), sheet: sheet, onSessionEnd: images.saver)
+                self.init(reader: .field(field), sheet: sheet, cardPort: cardPort, onSessionEnd: images.saver)
             } catch {
-                self.init(reader: .none(reason: error.reason), sheet: sheet)
+                self.init(reader: .none(reason: error.reason), sheet: sheet, cardPort: cardPort)
             }
         case "none":
-            self.init(reader: .none(reason: "NFC_READER is none, so there is no reader."), sheet: sheet)
-        case "pcsc", "pn532":
             self.init(
-                reader: .none(
-                    reason: """
-                        This version has no driver for PC/SC and PN532 readers yet. Unset NFC_READER to use the \
-                        virtual field.
-                        """
-                ),
-                sheet: sheet
+                reader: .none(reason: "NFC_READER is none, so there is no reader."),
+                sheet: sheet,
+                cardPort: cardPort
             )
+        case "pcsc":
+            self.init(pcsc: configuration, sheet: sheet, cardPort: cardPort)
+        case "pn532":
+            self.init(pn532: configuration, sheet: sheet, cardPort: cardPort)
         case .some(let name):
             self.init(
                 reader: .none(
-                    reason: "There is no reader \"\(TerminalText.escaped(String(name)))\"; use virtual or none."
+                    reason: """
+                        There is no reader \"\(TerminalText.escaped(String(name)))\"; use virtual, pcsc, pn532:PATH or \
+                        none.
+                        """
                 ),
-                sheet: sheet
+                sheet: sheet,
+                cardPort: cardPort
             )
         }
+    }
+
+    /// Where apps of the process are cards.
+    private static func cardPort(_ name: String?) -> (any CardReaderPort)? {
+        guard let parts = name?.split(separator: ":", maxSplits: 1), parts.first == "pcsc" else { return nil }
+        return PCSCCardPort(path: parts.count == 2 ? String(parts[1]) : nil)
     }
 }

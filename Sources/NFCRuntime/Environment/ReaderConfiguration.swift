@@ -9,20 +9,24 @@ public struct ReaderConfiguration: Sendable, Hashable {
     public var tags: String?
     /// Whether images are written back after each session that changed their tag.
     public var savesTags: Bool
+    /// Where apps that are cards meet readers: `pcsc[:SOCKET]`; nil where nothing can be a card.
+    public var cardReader: String?
 
     /// Creates a configuration.
-    public init(reader: String? = nil, tags: String? = nil, savesTags: Bool = false) {
+    public init(reader: String? = nil, tags: String? = nil, savesTags: Bool = false, cardReader: String? = nil) {
         self.reader = reader
         self.tags = tags
         self.savesTags = savesTags
+        self.cardReader = cardReader
     }
 
-    /// What `NFC_READER`, `NFC_TAGS` and `NFC_TAGS_SAVE` say.
+    /// What `NFC_READER`, `NFC_TAGS`, `NFC_TAGS_SAVE` and `NFC_CARD_READER` say.
     public static var ofProcess: ReaderConfiguration {
         ReaderConfiguration(
             reader: environmentValue("NFC_READER").flatMap { $0.isEmpty ? nil : $0 },
             tags: environmentValue("NFC_TAGS"),
-            savesTags: !["", "0"].contains(environmentValue("NFC_TAGS_SAVE") ?? "")
+            savesTags: !["", "0"].contains(environmentValue("NFC_TAGS_SAVE") ?? ""),
+            cardReader: environmentValue("NFC_CARD_READER").flatMap { $0.isEmpty ? nil : $0 }
         )
     }
 

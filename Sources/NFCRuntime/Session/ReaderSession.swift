@@ -65,7 +65,8 @@ public final class ReaderSession: Sendable {
     /// - Parameters:
     ///   - environment: reader, clock, sheet and the rest.
     ///   - plan: what to look for.
-    ///   - queue: the queue on whose threads the reader is worked with; nil for any.
+    ///   - queue: the queue on whose threads the reader is worked with, unless its driver has a thread of its own; nil for
+    ///     any.
     /// - Returns: nil when the environment has no reader.
     public init?(
         environment: NFCEnvironment,
@@ -73,6 +74,7 @@ public final class ReaderSession: Sendable {
         queue: DispatchQueue? = nil
     ) {
         let source: any TagSource
+        var executor: (any SerialExecutor & TaskExecutor)?
         switch environment.reader {
         case .field(let driver):
             self.driver = driver
@@ -80,12 +82,14 @@ public final class ReaderSession: Sendable {
         case .discovering(let driver):
             self.driver = driver
             source = DiscoveringTagSource(driver: driver)
+            // A driver that waits is not let wait on the app's queue.
+            executor = driver.executor
         case .none:
             return nil
         }
         self.plan = plan
         self.environment = environment
-        channel = TagChannel(source: source, queue: queue)
+        channel = TagChannel(source: source, executor: executor ?? QueueExecutor(target: queue))
     }
 
     /// Sets who is told what happens. Set it before ``begin()``.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import TagLink
 import TagProtocols
 
@@ -21,7 +20,7 @@ actor TagChannel {
     }
 
     private let source: any TagSource
-    private nonisolated let executor: QueueExecutor
+    private nonisolated let executor: any SerialExecutor & TaskExecutor
     private nonisolated let queue = Locked(Queue())
     private var entries: [Entry] = []
     /// The tag that is selected on the reader.
@@ -31,10 +30,10 @@ actor TagChannel {
     ///
     /// - Parameters:
     ///   - source: the reader, and how tags are found on it.
-    ///   - queue: the queue on whose threads the work is done; nil for any.
-    init(source: any TagSource, queue: DispatchQueue?) {
+    ///   - executor: where the work is done: the thread on which the reader's driver waits, or a queue.
+    init(source: any TagSource, executor: any SerialExecutor & TaskExecutor) {
         self.source = source
-        executor = QueueExecutor(target: queue)
+        self.executor = executor
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }

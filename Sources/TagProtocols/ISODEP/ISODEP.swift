@@ -131,7 +131,7 @@ public final class ISODEP: APDULink {
         let block = Frame(ISODEPBlock.deselect.octets(cid: cid))
         // FWT of deselection (ISO/IEC 14443-4, 8.1).
         let timeout = Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
-        var failure = LinkError(.protocolViolation, "S(DESELECT) was answered with another block.")
+        var failure = LinkError(.protocolViolation, "S(DESELECT) was answered with another block (ISO/IEC 14443-4, 8).")
         for _ in 0...ISODEPStateMachine.retries {
             do throws(LinkError) {
                 let frame = try await link.transceive(block, timeout: timeout)

@@ -72,7 +72,7 @@ struct ISODEPStateMachine {
         case .acknowledge(let number): return acknowledge(number)
         case .waitingTimeExtension(let multiplier): return extend(multiplier)
         case .negativeAcknowledge, .deselect:
-            return recover(.init(.protocolViolation, "The card sent a block that only a reader sends."))
+            return recover(.init(.protocolViolation, "The card sent a reader's block (ISO/IEC 14443-4, 7.1)."))
         }
     }
 
@@ -118,11 +118,13 @@ struct ISODEPStateMachine {
         if number != blockNumber {
             // The card has not had the last block (rule 6).
             failures += 1
-            guard failures <= Self.retries else { return stop("The card does not take a block that was repeated.") }
+            guard failures <= Self.retries else {
+                return stop("The card does not take a block that was repeated (ISO/IEC 14443-4, 7.5.4, rule 6).")
+            }
             return sendBlock()
         }
         guard block.upperBound < command.count else {
-            return stop("The card acknowledges the last block of a command in place of answering it.")
+            return stop("The card acknowledges a command in place of answering it (ISO/IEC 14443-4, 7.5.4, rule 7).")
         }
         failures = 0
         timeout = parameters.frameWaitingTime

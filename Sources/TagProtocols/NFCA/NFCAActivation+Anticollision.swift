@@ -47,7 +47,7 @@ extension NFCAActivation {
                     damaged += 1
                     // Several tags may damage each other's ATQA without a clear collision: try anticollision.
                     if damaged == Self.attempts { return Sense(atqa: 0, isCrowded: true) }
-                default: throw TagError(link: error)
+                default: throw TagError(link: error, over: .nfcA)
                 }
             }
         }
@@ -137,10 +137,10 @@ extension NFCAActivation {
                     known = BitString()
                     damaged += 1
                     guard damaged < Self.attempts else {
-                        throw TagError(.badAnswer, error.reason, link: error)
+                        throw TagError(link: error, over: .nfcA)
                     }
                 case .timeout, .tagRemoved: return nil
-                default: throw TagError(link: error)
+                default: throw TagError(link: error, over: .nfcA)
                 }
             }
         }

@@ -49,13 +49,18 @@ extension NFCATarget {
 
     /// Whether the SAK is that of a MIFARE Classic, or of a product that behaves as one (NXP AN10833).
     public var isMIFAREClassic: Bool {
-        sak.map { $0 & 0x08 != 0 || $0 == 0x01 } ?? false
+        sak.map { $0 & 0x08 != 0 || $0 == 0x01 || isMIFAREPlusLevel2 } ?? false
     }
+
+    /// Whether the SAK is that of a MIFARE Plus in security level 2, which speaks neither ISO-DEP nor the commands of
+    /// Type 2 tags (NXP AN10833).
+    private var isMIFAREPlusLevel2: Bool { sak == 0x10 || sak == 0x11 }
 
     /// What kind of tag this is, as a sentence calls it, such as `Type 2 tag` or `MIFARE Classic card`.
     public var kindName: String {
         if isType1 { return "Type 1 tag" }
         if isISODEP { return "Type 4 tag or other ISO/IEC 14443-4 card" }
+        if isMIFAREPlusLevel2 { return "MIFARE Plus card in security level 2" }
         if isMIFAREClassic { return "MIFARE Classic card" }
         if isNFCDEP { return "NFC-DEP device" }
         return isType2 ? "Type 2 tag" : "NFC-A tag of an unknown kind"

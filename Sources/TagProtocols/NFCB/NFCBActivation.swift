@@ -61,7 +61,7 @@ public struct NFCBActivation: Sendable {
         do throws(LinkError) {
             answer = try await link.transceive(Frame([0x50] + target.identifier), timeout: Self.answerTimeout)
         } catch {
-            throw TagError(link: error)
+            throw TagError(link: error, over: .nfcB)
         }
         guard answer.bytes == [0x00] else {
             throw TagError(.badAnswer, "The answer to HLTB is not 00 (ISO/IEC 14443-3, 7.12).")

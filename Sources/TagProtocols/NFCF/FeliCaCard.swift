@@ -50,7 +50,7 @@ public struct FeliCaCard: Sendable {
                 octets = try await link.transceive(Frame(command), timeout: timeout + Self.tolerance).bytes
             } catch {
                 if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error)
+                failure = TagError(link: error, over: .nfcF)
                 continue
             }
             let code = command.count > 1 ? command[1] &+ 1 : 0
@@ -119,7 +119,10 @@ public struct FeliCaCard: Sendable {
             timeout: target.maximumResponseTime(.requestService, count: nodes.count)
         )
         guard answer.count == 1 + 2 * nodes.count, Int(answer[0]) == nodes.count else {
-            throw TagError(.badAnswer, "The answer to Request Service has the wrong number of key versions.")
+            throw TagError(
+                .badAnswer,
+                "The answer to Request Service has the wrong number of key versions (FeliCa Card User's Manual, 4.4.3)."
+            )
         }
         return nodes.indices.map { UInt16(answer[1 + 2 * $0]) | UInt16(answer[2 + 2 * $0]) << 8 }
     }
@@ -133,7 +136,10 @@ public struct FeliCaCard: Sendable {
             timeout: target.maximumResponseTime(.fixed, count: 0)
         )
         guard answer.count == 1 else {
-            throw TagError(.badAnswer, "The answer to Request Response is not one octet of mode.")
+            throw TagError(
+                .badAnswer,
+                "The answer to Request Response is not one octet of mode (FeliCa Card User's Manual, 4.4.4)."
+            )
         }
         return answer[0]
     }
@@ -147,7 +153,10 @@ public struct FeliCaCard: Sendable {
             timeout: target.maximumResponseTime(.fixed, count: 0)
         )
         guard let count = answer.first, answer.count == 1 + 2 * Int(count) else {
-            throw TagError(.badAnswer, "The answer to Request System Code has the wrong number of codes.")
+            throw TagError(
+                .badAnswer,
+                "The answer to Request System Code has the wrong number of codes (FeliCa Card User's Manual, 4.4.8)."
+            )
         }
         return (0..<Int(count)).map { UInt16(answer[1 + 2 * $0]) << 8 | UInt16(answer[2 + 2 * $0]) }
     }

@@ -2,7 +2,7 @@
 
 /// The octets of FeliCa commands, from LEN on (FeliCa Card User's Manual, 4; JIS X 6319-4).
 ///
-/// Lite-S authentication, and the MACs that go with it, are cryptography and not here.
+/// A Lite-S whose card key is known is authenticated by a ``FeliCaLiteSSession``.
 public enum FeliCaCommand {
     /// A block of a service: the place of the service in the command's list, and the block's number.
     public struct BlockElement: Sendable, Hashable {

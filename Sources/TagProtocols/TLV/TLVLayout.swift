@@ -12,6 +12,8 @@ struct TLVLayout: Equatable {
     var messageLength: Int
     /// How many octets the length takes on the tag: 1 or 3.
     var lengthSize: Int
+    /// Whether the length that is there runs past the area, so that there is no message to read.
+    var isBroken = false
 
     init(area: Range<Int>, reserved: [Range<Int>], messageLength: Int = 0, lengthSize: Int = 1) {
         self.area = area

@@ -16,6 +16,7 @@ struct TLVWalk {
     private let area: Range<Int>
     private let specification: String
     private let hasControls: Bool
+    private let isForWriting: Bool
     private var position: Int
     private var reserved: [Range<Int>]
     private var controls: [TLVControl] = []
@@ -29,7 +30,15 @@ struct TLVWalk {
     ///   - reserved: octets in it that are never for data.
     ///   - hasControls: whether lock and memory control TLVs count, as they do on Type 1 and 2.
     ///   - specification: what errors name.
-    init(area: Range<Int>, reserved: [Range<Int>] = [], hasControls: Bool, specification: String) {
+    ///   - isForWriting: whether an NDEF message TLV whose length is broken is found too, as one that is to be written.
+    init(
+        area: Range<Int>,
+        reserved: [Range<Int>] = [],
+        hasControls: Bool,
+        specification: String,
+        isForWriting: Bool = false
+    ) {
+        self.isForWriting = isForWriting
         self.area = area
         self.reserved = reserved
         self.hasControls = hasControls
@@ -69,7 +78,8 @@ struct TLVWalk {
                 length = Int(high) << 8 | Int(low)
                 lengthSize = 3
             }
-            guard 1 + lengthSize + length <= rest.count else { throw overrun(type) }
+            let isBroken = 1 + lengthSize + length > rest.count
+            guard !isBroken || isForWriting && type == 0x03 else { throw overrun(type) }
             if type == 0x03 {
                 var layout = TLVLayout(
                     area: start..<area.upperBound,
@@ -78,6 +88,7 @@ struct TLVWalk {
                     lengthSize: lengthSize
                 )
                 layout.controls = controls
+                layout.isBroken = isBroken
                 return .found(layout)
             }
             let places = 1 + lengthSize + length

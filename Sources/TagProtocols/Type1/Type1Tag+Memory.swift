@@ -88,7 +88,7 @@ extension Type1Tag {
         guard answer[0] == UInt8(unit), isDone else {
             throw TagError(
                 .updateFailed,
-                "The tag does not hold what was written to \(isStatic ? "octet" : "block") \(unit): it is locked."
+                "The tag does not hold what was written to \(isStatic ? "octet" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."
             )
         }
     }

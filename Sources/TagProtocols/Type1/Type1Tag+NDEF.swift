@@ -33,7 +33,7 @@ extension Type1Tag {
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when an
     ///   octet did not change, `tagLost`, and as ``detectNDEF()`` does.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
-        let layout = try await locate()
+        let layout = try await locate(isForWriting: true)
         guard try container().isWritable else {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1).")
         }
@@ -54,6 +54,7 @@ extension Type1Tag {
         var written = layout
         written.messageLength = message.count
         written.lengthSize = message.count <= 254 ? 1 : 3
+        written.isBroken = false
         self.layout = written
     }
 
@@ -130,7 +131,7 @@ extension Type1Tag {
         return try Type1CapabilityContainer((start..<start + 4).compactMap { memory[octet: $0] })
     }
 
-    private func locate() async throws(TagError) -> TLVLayout {
+    private func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
         try await prepare()
@@ -149,12 +150,13 @@ extension Type1Tag {
             area: container.area,
             reserved: [Type1CapabilityContainer.reserved],
             hasControls: !isStatic,
-            specification: "NFC Forum T1T 1.2, 2.4"
+            specification: "NFC Forum T1T 1.2, 2.4",
+            isForWriting: isForWriting
         )
         while true {
             switch try walk.advance(in: memory) {
             case .found(let found):
-                layout = found
+                if !found.isBroken { layout = found }
                 return found
             case .read(let address): try await fetch(address..<address + 1)
             }

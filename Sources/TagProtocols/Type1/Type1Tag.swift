@@ -116,7 +116,7 @@ public final class Type1Tag: ForumTag {
                 if TagError(fatal: error) != nil { break }
             }
         }
-        let error = TagError(link: failure)
+        let error = TagError(link: failure, over: .nfcA)
         if error.code == .tagLost { lost = error }
         throw error
     }

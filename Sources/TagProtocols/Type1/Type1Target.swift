@@ -42,7 +42,7 @@ public struct Type1Target: Sendable, Hashable {
                 octets = try await link.transceive(request, timeout: Type1Tag.answerTimeout).bytes
             } catch {
                 if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error)
+                failure = TagError(link: error, over: .nfcA)
                 continue
             }
             guard octets.count == 6 else {

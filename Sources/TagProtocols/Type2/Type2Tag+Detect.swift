@@ -21,17 +21,27 @@ extension Type2Tag {
 
     /// Finds the NDEF message TLV.
     ///
-    /// - Parameter firstPage: the page to begin with when nothing has been read: 3, or 2 when the static lock bits are
-    ///   wanted as well.
-    func locate(startingAt firstPage: Int = Type2Memory.capabilityContainerPage) async throws(TagError) -> TLVLayout {
+    /// - Parameters:
+    ///   - firstPage: the page to begin with when nothing has been read: 3, or 2 when the static lock bits are wanted as
+    ///     well.
+    ///   - isForWriting: whether one with a broken length is found too, so that it can be written.
+    func locate(
+        startingAt firstPage: Int = Type2Memory.capabilityContainerPage,
+        isForWriting: Bool = false
+    ) async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
         let container = try await readCapabilityContainer(startingAt: firstPage)
-        var walk = TLVWalk(area: container.area, hasControls: true, specification: "NFC Forum T2T 1.2, 4.3")
+        var walk = TLVWalk(
+            area: container.area,
+            hasControls: true,
+            specification: "NFC Forum T2T 1.2, 4.3",
+            isForWriting: isForWriting
+        )
         while true {
             switch try walk.advance(in: memory) {
             case .found(let found):
-                layout = found
+                if !found.isBroken { layout = found }
                 assessFastRead(container, found.controls)
                 return found
             case .read(let address):

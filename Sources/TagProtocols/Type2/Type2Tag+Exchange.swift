@@ -57,7 +57,7 @@ extension Type2Tag {
                     guard failures > retries else { continue }
                     throw TagError(
                         .badAnswer,
-                        "The answer to \(command.name) was damaged \(failures) times.",
+                        "The answer to \(command.name) was damaged \(failures) times (\(TagError.framingRule(.nfcA))).",
                         link: error
                     )
                 case .tagRemoved:
@@ -65,7 +65,8 @@ extension Type2Tag {
                     lost = failure
                     throw failure
                 default:
-                    isActive = false
+                    // What the reader can't send has not reached the tag.
+                    if error.code != .unsupported { isActive = false }
                     throw TagError(link: error)
                 }
             }
@@ -133,7 +134,7 @@ extension Type2Tag {
                 }
                 // Noise in place of silence says nothing; the sector is certain again once the tag is selected anew.
                 isActive = false
-                if TagError(fatal: error) != nil || attempt == Self.retries { throw TagError(link: error) }
+                if TagError(fatal: error) != nil || attempt == Self.retries { throw TagError(link: error, over: .nfcA) }
             }
         }
         throw TagError(

@@ -98,7 +98,7 @@ extension Type2Tag {
             }
         } catch {
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }
-            isActive = false
+            if error.code == .badAnswer { isActive = false }
         }
         // Refused, never answered, or of another length: READ does as well.
         fastRead = .unusable

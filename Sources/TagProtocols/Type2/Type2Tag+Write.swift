@@ -11,7 +11,7 @@ extension Type2Tag {
     ///   `messageTooLong`, both before anything is written; `updateFailed` when the tag refused a write; `tagLost`,
     ///   `cancelled`, and as ``detectNDEF()`` does.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
-        let layout = try await locate(startingAt: Type2StaticLock.page)
+        let layout = try await locate(startingAt: Type2StaticLock.page, isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else {
             throw TagError(.readOnly, "The tag's capability container forbids writing (NFC Forum T2T 1.2, 4.5).")
         }
@@ -29,6 +29,7 @@ extension Type2Tag {
         var written = layout
         written.messageLength = message.count
         written.lengthSize = message.count <= 254 ? 1 : 3
+        written.isBroken = false
         self.layout = written
     }
 

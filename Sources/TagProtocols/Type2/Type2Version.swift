@@ -30,8 +30,9 @@ extension Type2Tag {
         do throws(TagError) {
             if case .octets(let octets) = try await exchange(.getVersion, retries: 1) { found = Type2Version(octets) }
         } catch {
-            guard error.code == .badAnswer else { throw error }
-            isActive = false
+            // A reader that sends no such command leaves the tag as it is.
+            guard error.code == .badAnswer || error.code == .unsupported else { throw error }
+            if error.code == .badAnswer { isActive = false }
         }
         version = .some(found)
         return found

@@ -10,7 +10,7 @@ public import TagLink
 /// }
 /// ```
 ///
-/// Lite-S authentication is cryptography and not here: a tag whose blocks want a MAC refuses, and says so.
+/// A FeliCa Lite-S whose blocks want authentication or codes refuses, and says so, until ``authenticate(cardKey:)``.
 public final class Type3Tag: ForumTag {
     /// The tag's platform: always Type 3.
     public var type: ForumTagType { .type3 }
@@ -26,6 +26,8 @@ public final class Type3Tag: ForumTag {
     var attributes: Type3AttributeBlock?
     /// What has been read of the message.
     var message: [UInt8]?
+    /// The session with a FeliCa Lite-S whose key is known.
+    var session: FeliCaLiteSSession?
     /// The error that every procedure ends with once the tag is lost.
     var lost: TagError?
 
@@ -44,9 +46,10 @@ public final class Type3Tag: ForumTag {
         self.link = link
     }
 
-    /// Takes it that the tag answers again. What was read of it stays good.
+    /// Takes it that the tag answers again. What was read of it stays good; an authentication does not.
     public func wasActivated() {
         lost = nil
+        session = nil
     }
 
     /// Says whether the tag still answers, by polling for its system.
@@ -76,6 +79,13 @@ public final class Type3Tag: ForumTag {
     /// - Throws: ``TagError`` with `refused` when the tag answers with status flags.
     func check(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
         if let lost { throw lost }
+        if let session {
+            do throws(TagError) {
+                return try await check(blocks, in: session)
+            } catch {
+                throw remember(error)
+            }
+        }
         let elements = blocks.map { FeliCaCommand.BlockElement(block: UInt16(truncatingIfNeeded: $0)) }
         let result: Result<[UInt8], FeliCaCard.Status>
         do throws(TagError) {
@@ -98,6 +108,13 @@ public final class Type3Tag: ForumTag {
     /// - Throws: ``TagError`` with `updateFailed` when the tag answers with status flags.
     func update(_ first: Int, _ octets: [UInt8]) async throws(TagError) {
         if let lost { throw lost }
+        if let session {
+            do throws(TagError) {
+                return try await update(first, octets, in: session)
+            } catch {
+                throw remember(error)
+            }
+        }
         let count = octets.count / Type3AttributeBlock.blockSize
         let elements = (first..<first + count).map {
             FeliCaCommand.BlockElement(block: UInt16(truncatingIfNeeded: $0))

@@ -58,13 +58,22 @@ extension Type4Tag {
     }
 
     /// Reads NLEN with the start of the message.
-    private func readMessageLength(_ container: Type4CapabilityContainer) async throws(TagError) -> Int {
+    ///
+    /// - Parameter isForWriting: whether a length that is broken will do, since it is going to be written.
+    func readMessageLength(
+        _ container: Type4CapabilityContainer,
+        isForWriting: Bool = false
+    ) async throws(TagError) -> Int {
         if let messageLength { return messageLength }
         guard container.readAccess == 0 else {
             throw TagError(.refused, "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3).")
         }
         try await selectMessageFile(container)
-        let wanted = min(Self.firstReadLength, container.fileSize, readLimit(container, offset: 0))
+        let wanted = min(
+            container.lengthSize + Self.firstReadLength,
+            container.fileSize,
+            readLimit(container, offset: 0)
+        )
         let octets = try await readBinary(offset: 0, count: wanted)
         guard octets.count >= container.lengthSize else {
             throw TagError(
@@ -73,6 +82,7 @@ extension Type4Tag {
             )
         }
         let length = Type4CapabilityContainer.number(octets[..<container.lengthSize])
+        if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
         guard length <= container.capacity else {
             throw TagError(
                 .lengthOverrun,

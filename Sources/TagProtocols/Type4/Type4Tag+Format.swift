@@ -40,7 +40,10 @@ extension Type4Tag {
             mayExist: true
         )
         guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(.updateFailed, "The capability container was created and can't be selected.")
+            throw TagError(
+                .updateFailed,
+                "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
+            )
         }
         // The version octet's magic comes with the whole container in one command.
         try await updateBinary(offset: 0, container)
@@ -51,7 +54,10 @@ extension Type4Tag {
         let status = try await send(CommandAPDU(0x90, command, 0x00, 0x00, data: data, expectedLength: 256)).status
         // 91DE: there is such an application or file already.
         guard status.rawValue == 0x9100 || mayExist && status.rawValue == 0x91DE else {
-            throw TagError(.updateFailed, "The card refused DESFire command \(command) with \(status).")
+            throw TagError(
+                .updateFailed,
+                "The card refused DESFire command \(command) with \(status) (MF3ICD81 data sheet, 8.3)."
+            )
         }
     }
 }

@@ -67,7 +67,10 @@ extension Type4Tag {
             data = inner
         }
         guard data.count <= count else {
-            throw TagError(.badAnswer, "READ BINARY brought \(data.count) octets, and \(count) were wanted.")
+            throw TagError(
+                .badAnswer,
+                "READ BINARY brought \(data.count) octets, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
+            )
         }
         return data
     }

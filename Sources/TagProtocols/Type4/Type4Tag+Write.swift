@@ -12,8 +12,9 @@ extension Type4Tag {
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
     ///   card refused, `tagLost`, and as ``detectNDEF()`` does.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
-        let detection = try await detectNDEF()
-        guard let container = capabilityContainer, detection.access == .readWrite else {
+        let container = try await readCapabilityContainer()
+        let oldLength = try await readMessageLength(container, isForWriting: true)
+        guard container.writeAccess == 0 else {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T4T 1.2, 4.3).")
         }
         guard message.count <= container.capacity else {
@@ -29,7 +30,7 @@ extension Type4Tag {
         let plan = Type4WritePlan(
             message,
             lengthSize: container.lengthSize,
-            oldLength: detection.messageLength,
+            oldLength: oldLength,
             limit: { self.writeLimit(container, offset: $0) }
         )
         messageLength = nil
@@ -51,7 +52,7 @@ extension Type4Tag {
             throw TagError(.readOnly, "The tag is read-only already.")
         }
         guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(.updateFailed, "The capability container can't be selected again.")
+            throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
         }
         capabilityContainer = nil
         try await updateBinary(offset: container.writeAccessOffset, [0xFF])

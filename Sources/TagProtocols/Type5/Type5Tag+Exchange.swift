@@ -61,7 +61,7 @@ extension Type5Tag {
         guard failure.code == .timeout else {
             throw TagError(
                 .badAnswer,
-                "Answers were damaged \(Self.retries + 1) times.",
+                "Answers were damaged \(Self.retries + 1) times (\(TagError.framingRule(.nfcV))).",
                 link: failure
             )
         }
@@ -83,7 +83,7 @@ extension Type5Tag {
 
     /// Remembers that the tag is gone.
     func loss(_ error: LinkError) -> TagError {
-        let failure = TagError(link: error)
+        let failure = TagError(link: error, over: .nfcV)
         if failure.code == .tagLost { lost = failure }
         return failure
     }

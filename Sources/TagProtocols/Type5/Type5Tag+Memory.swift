@@ -104,17 +104,30 @@ extension Type5Tag {
     /// How many octets of memory the tag has, when it says so: GET SYSTEM INFORMATION, or the extended one.
     func readMemorySize() async throws(TagError) -> Int? {
         if let known = Type5Product.memorySize(target) { return known }
-        if case .octets(let octets) = try await exchange(.getSystemInformation, []),
+        if let octets = try await systemInformation(.getSystemInformation, []),
             let info = try? ISO15693SystemInfo(octets), let count = info.blockCount, let size = info.blockSize
         {
             return count * size
         }
         // Bit 2 of the request: the memory's size.
-        if case .octets(let octets) = try await exchange(.extendedGetSystemInformation, [0x04]),
+        if let octets = try await systemInformation(.extendedGetSystemInformation, [0x04]),
             let info = try? ISO15693SystemInfo(octets, isExtended: true),
             let count = info.blockCount, let size = info.blockSize
         {
             return count * size
+        }
+        return nil
+    }
+
+    /// Nil when the tag does not tell, or its reader can't ask.
+    private func systemInformation(
+        _ command: ISO15693Command,
+        _ parameters: [UInt8]
+    ) async throws(TagError) -> [UInt8]? {
+        do throws(TagError) {
+            if case .octets(let octets) = try await exchange(command, parameters) { return octets }
+        } catch {
+            guard error.code == .unsupported else { throw error }
         }
         return nil
     }

@@ -37,7 +37,7 @@ extension Type5Tag {
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the tag
     ///   refused, such as for a locked block, `tagLost`, and as ``detectNDEF()`` does.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
-        let layout = try await locate()
+        let layout = try await locate(isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2).")
         }
@@ -54,6 +54,7 @@ extension Type5Tag {
         var written = layout
         written.messageLength = message.count
         written.lengthSize = message.count <= 254 ? 1 : 3
+        written.isBroken = false
         self.layout = written
     }
 
@@ -116,21 +117,24 @@ extension Type5Tag {
     }
 
     /// Finds the NDEF message TLV.
-    func locate() async throws(TagError) -> TLVLayout {
+    ///
+    /// - Parameter isForWriting: whether one with a broken length is found too, so that it can be written.
+    func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
         let container = try await readCapabilityContainer()
         var walk = TLVWalk(
             area: container.octets.count..<areaEnd,
             hasControls: false,
-            specification: "NFC Forum T5T 1.0, 4.4"
+            specification: "NFC Forum T5T 1.0, 4.4",
+            isForWriting: isForWriting
         )
         // What comes in front of a message is short; where it is not, larger pieces take less time.
         var piece = Self.firstReadLength
         while true {
             switch try walk.advance(in: memory) {
             case .found(let found):
-                layout = found
+                if !found.isBroken { layout = found }
                 return found
             case .read(let address):
                 try await fetch(address..<min(areaEnd, address + piece))

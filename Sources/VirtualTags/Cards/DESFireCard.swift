@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A MIFARE DESFire EV1: native commands, the same wrapped in APDUs of class 90, and those of ISO/IEC 7816-4.
+/// A MIFARE DESFire EV1, EV2 or EV3: native commands, the same wrapped in APDUs of class 90, and those of ISO/IEC 7816-4.
 ///
-/// Applications, files and access rights are those of the data sheet. Cryptography plugs in as an
-/// ``AuthenticationProvider``; without one the card's keys are keys that nobody knows, so that whatever is not free is
-/// refused with AE. Data that a file wants encrypted or with a code are refused too.
+/// Applications, files, keys, access rights and transactions are those of the data sheet; so are the three ways to
+/// authenticate of EV1 and the secure messaging that follows from each, and AUTHENTICATE EV2 FIRST and NON FIRST from EV2
+/// on. Ciphers are those of the system's OpenSSL; where it is missing the card behaves as one whose keys nobody knows,
+/// so that whatever is not free is refused with AE.
 ///
-/// Not modelled: changing keys and settings, value operations and the writing of records.
+/// Challenges look random and follow from the UID, so that the same commands are answered the same in every run.
+///
+/// Not modelled: SET CONFIGURATION, limited credit, authentication by ISO/IEC 7816-4, and of EV2 and EV3 key sets,
+/// delegated applications, transaction MACs and proximity checks.
 public struct DESFireCard: Card {
     /// The most octets of data in a frame of a native command.
     static let frameLimit = 59
@@ -22,35 +26,37 @@ public struct DESFireCard: Card {
         case nothing
         /// The rest of an answer, as it is cut into frames.
         case frames([[UInt8]])
-        /// The rest of the data of a write.
-        case write(file: UInt8, offset: Int, data: [UInt8], length: Int)
-        case proof(key: UInt8)
+        /// The rest of the data of a command.
+        case command(UInt8, data: [UInt8], length: Int, Protection)
+        /// The reader's proof; a session that was under way goes on with it.
+        case proof(CardAuthentication, after: EV2Messaging?)
     }
 
     /// What the card holds.
     public internal(set) var contents: DESFireContents
-    var authentication: any AuthenticationProvider
+    var random: SplitMix64
 
     // Volatile state.
     /// The place of the selected application; nil for the card itself.
     var selected: Int?
     /// The place of the file that SELECT chose in the application.
     var currentFile: Int?
+    /// The number of the key that was proved, and what protects messages since then.
     var authenticatedKey: UInt8?
+    var session: (any SecureMessaging)?
     var pending = Pending.nothing
-    /// Backup files as they will be after COMMIT TRANSACTION, by their places.
-    var transaction: [Int: [UInt8]] = [:]
+    /// Files as they will be after COMMIT TRANSACTION, by their places, and those of them that have got a new record.
+    var transaction: [Int: DESFireFile.Kind] = [:]
+    var openRecords: Set<Int> = []
     /// What a power cut leaves of the memory that the present command programs.
     var tear: TornWrite?
 
     /// Creates a card.
     ///
-    /// - Parameters:
-    ///   - contents: what it holds.
-    ///   - authentication: its cryptography; nil for a card whose keys nobody knows.
-    public init(_ contents: DESFireContents, authentication: (any AuthenticationProvider)? = nil) {
+    /// - Parameter contents: what it holds.
+    public init(_ contents: DESFireContents) {
         self.contents = contents
-        self.authentication = authentication ?? UnknownKeys(contents.uid)
+        random = SplitMix64(identifier: contents.uid)
     }
 
     public mutating func losePower() {
@@ -61,10 +67,14 @@ public struct DESFireCard: Card {
     mutating func select(_ application: Int?) {
         selected = application
         currentFile = nil
-        authenticatedKey = nil
         pending = .nothing
-        transaction = [:]
-        authentication.reset()
+        forgetTransaction()
+        forgetAuthentication()
+    }
+
+    mutating func forgetAuthentication() {
+        authenticatedKey = nil
+        session = nil
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
@@ -92,11 +102,13 @@ public struct DESFireCard: Card {
         return CardAnswer(bytes, workTime: Self.programmingTime * units, isWrite: units > 0)
     }
 
+    /// Carries out a native command. An error ends what was begun, the authentication too.
     private mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
         do throws(DESFireStatus) {
             return try command == 0xAF ? proceed(data) : execute(command, data)
         } catch {
             pending = .nothing
+            if error != .noChanges { forgetAuthentication() }
             return DESFireReply(status: error)
         }
     }
@@ -113,59 +125,71 @@ public struct DESFireCard: Card {
         case .frames(let frames):
             guard data.isEmpty else { throw .lengthError }
             return frame(frames)
-        case .write(let file, let offset, let begun, let length):
-            return try write(file, offset, begun + data, length)
-        case .proof(let key):
-            guard let answer = authentication.finish(data) else { throw .authenticationError }
-            authenticatedKey = key
-            return DESFireReply(data: answer)
+        case .command(let command, let begun, let length, let protection):
+            return try gather(command, begun + data, length, protection)
+        case .proof(let authentication, let session):
+            return try prove(authentication, data, after: session)
         }
+    }
+
+    /// Waits for more of a command's data, or carries it out.
+    mutating func gather(
+        _ command: UInt8,
+        _ data: [UInt8],
+        _ length: Int,
+        _ protection: Protection
+    ) throws(DESFireStatus) -> DESFireReply {
+        guard data.count <= length else { throw .lengthError }
+        guard data.count < length else { return try complete(command, data, protection) }
+        pending = .command(command, data: data, length: length, protection)
+        return DESFireReply(status: .additionalFrame)
+    }
+
+    /// Carries out a command that is whole: takes its protection off, and protects the answer.
+    mutating func complete(
+        _ command: UInt8,
+        _ data: [UInt8],
+        _ protection: Protection
+    ) throws(DESFireStatus) -> DESFireReply {
+        let plain = try session?.open(command, data, protection) ?? data
+        var reply = try perform(command, plain)
+        if let sealed = try session?.seal(reply.data, protection, status: 0x00) { reply.data = sealed }
+        // From EV2 on there are commands whose answers ISO-DEP alone cuts.
+        let isWhole = command == 0xAD || command == 0xAB
+        var answer = frame(frames(of: reply.data, cuts: reply.cuts, limit: isWhole ? Int.max : Self.frameLimit))
+        answer.programmed = reply.programmed
+        return answer
+    }
+
+    /// Cuts an answer into frames.
+    private func frames(of data: [UInt8], cuts: [Int], limit: Int) -> [[UInt8]] {
+        var frames: [[UInt8]] = []
+        var start = 0
+        for cut in cuts + [data.count] {
+            repeat {
+                let end = cut - start > limit ? start + limit : cut
+                frames.append(Array(data[start..<end]))
+                start = end
+            } while start < cut
+        }
+        return frames
     }
 
     /// Sends the first of some frames, and keeps the others for AF.
-    func frames(of data: [UInt8]) -> [[UInt8]] {
-        guard data.count > Self.frameLimit else { return [data] }
-        return stride(from: 0, to: data.count, by: Self.frameLimit).map {
-            Array(data[$0..<min(data.count, $0 + Self.frameLimit)])
-        }
-    }
-
-    mutating func frame(_ frames: [[UInt8]]) -> DESFireReply {
+    private mutating func frame(_ frames: [[UInt8]]) -> DESFireReply {
         guard frames.count > 1 else { return DESFireReply(data: frames.first ?? []) }
         pending = .frames(Array(frames.dropFirst()))
         return DESFireReply(data: frames[0], status: .additionalFrame)
     }
-
-    // MARK: Rights
-
-    /// Whether one of the keys of a file's rights is free, or was proved.
-    ///
-    /// - Parameters:
-    ///   - rights: the file's rights.
-    ///   - shifts: where the four bits of the wanted rights begin.
-    func allows(_ rights: UInt16, _ shifts: Int...) -> Bool {
-        shifts.contains { shift in
-            let key = UInt8(rights >> UInt16(shift) & 0x0F)
-            return key == 0x0E || (key != 0x0F && key == authenticatedKey)
-        }
-    }
 }
 
 extension Type4Tag {
-    /// Creates a MIFARE DESFire EV1.
+    /// Creates a MIFARE DESFire EV1, EV2 or EV3.
     ///
     /// - Parameters:
     ///   - contents: what the card holds.
-    ///   - authentication: its cryptography; nil for a card whose keys nobody knows.
     ///   - ats: its answer to RATS.
-    public convenience init(
-        _ contents: DESFireContents,
-        authentication: (any AuthenticationProvider)? = nil,
-        ats: [UInt8] = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]
-    ) {
-        self.init(
-            card: DESFireCard(contents, authentication: authentication),
-            frontEnd: .nfcA(uid: contents.uid, ats: ats)
-        )
+    public convenience init(_ contents: DESFireContents, ats: [UInt8] = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]) {
+        self.init(card: DESFireCard(contents), frontEnd: .nfcA(uid: contents.uid, ats: ats))
     }
 }

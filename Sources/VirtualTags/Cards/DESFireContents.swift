@@ -58,8 +58,8 @@ public struct DESFireApplication: Sendable, Hashable {
     public var keySettings: UInt8
     /// The number of keys in the lower four bits; ISO identifiers and the kind of keys in the upper ones.
     public var keyCount: UInt8
-    /// The versions of the keys.
-    public var keyVersions: [UInt8]
+    /// The keys, as many as ``keyCount`` says and of the kind that it says. Keys that are missing are zero.
+    public var keys: [DESFireKey]
     /// The file identifier of ISO/IEC 7816-4 as a dedicated file.
     public var isoIdentifier: UInt16?
     /// The name as a dedicated file.
@@ -68,11 +68,22 @@ public struct DESFireApplication: Sendable, Hashable {
     public var files: [DESFireFile]
 
     /// Creates an application.
+    ///
+    /// - Parameters:
+    ///   - identifier: the AID.
+    ///   - keySettings: the key settings.
+    ///   - keyCount: the number of keys and their kind: bit 6 triple DES with three keys, bit 7 AES.
+    ///   - keyVersions: the versions of keys that are zero otherwise.
+    ///   - keys: the keys; zero ones unless given.
+    ///   - isoIdentifier: the file identifier of ISO/IEC 7816-4.
+    ///   - name: the name as a dedicated file.
+    ///   - files: the files.
     public init(
         identifier: UInt32,
         keySettings: UInt8 = 0x0F,
         keyCount: UInt8 = 0x21,
         keyVersions: [UInt8]? = nil,
+        keys: [DESFireKey]? = nil,
         isoIdentifier: UInt16? = nil,
         name: [UInt8]? = nil,
         files: [DESFireFile] = []
@@ -80,10 +91,31 @@ public struct DESFireApplication: Sendable, Hashable {
         self.identifier = identifier
         self.keySettings = keySettings
         self.keyCount = keyCount
-        self.keyVersions = keyVersions ?? Array(repeating: 0, count: Int(keyCount & 0x0F))
+        let kind = DESFireKey.Kind(code: keyCount) ?? .des
+        self.keys =
+            keys
+            ?? (keyVersions ?? Array(repeating: 0, count: Int(keyCount & 0x0F))).map { .zero(kind, version: $0) }
         self.isoIdentifier = isoIdentifier
         self.name = name
         self.files = files
+    }
+
+    /// The version of each key.
+    public var keyVersions: [UInt8] { keys.map(\.version) }
+
+    /// What the keys are for.
+    public var keyKind: DESFireKey.Kind { DESFireKey.Kind(code: keyCount) ?? .des }
+
+    /// A key; nil when the application has none of that number.
+    func key(_ number: UInt8) -> DESFireKey? {
+        guard number < keyCount & 0x0F else { return nil }
+        return Int(number) < keys.count ? keys[Int(number)] : .zero(keyKind)
+    }
+
+    /// Puts a key in a place that there is.
+    mutating func setKey(_ number: UInt8, _ key: DESFireKey) {
+        while keys.count <= Int(number) { keys.append(.zero(keyKind)) }
+        keys[Int(number)] = key
     }
 
     /// The NDEF application (NXP AN11004): the capability container in file 01, the NDEF file in file 02.
@@ -104,7 +136,7 @@ public struct DESFireApplication: Sendable, Hashable {
     }
 }
 
-/// Everything that a MIFARE DESFire keeps without power, but for its keys.
+/// Everything that a MIFARE DESFire keeps without power.
 public struct DESFireContents: Sendable, Hashable {
     /// How much memory a card has.
     public enum Size: UInt8, Sendable, Hashable, CaseIterable {
@@ -128,26 +160,31 @@ public struct DESFireContents: Sendable, Hashable {
     public var version: [UInt8]
     /// The settings of the card's master key.
     public var keySettings: UInt8 = 0x0F
-    /// The version of the card's master key.
-    public var keyVersion: UInt8 = 0x00
+    /// The card's master key; a DES key of zeros as delivered.
+    public var masterKey = DESFireKey.zero(.des)
+    /// The answer to READ SIGNATURE, 56 octets, which EV1 does not know; those of a virtual card are zero unless given.
+    public var signature = [UInt8](repeating: 0, count: 56)
     /// The applications.
     public var applications: [DESFireApplication]
 
-    /// Creates the contents of a MIFARE DESFire EV1.
+    /// Creates the contents of a MIFARE DESFire.
     ///
     /// - Parameters:
     ///   - uid: the UID.
+    ///   - generation: the product's generation.
     ///   - size: how much memory it has.
     ///   - applications: the applications; none as delivered.
     public init(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+        generation: Generation = .ev1,
         size: Size = .kilobytes4,
         applications: [DESFireApplication] = []
     ) {
         self.uid = uid
         self.applications = applications
-        version = [0x04, 0x01, 0x01, 0x01, 0x00, size.rawValue, 0x05]
-        version += [0x04, 0x01, 0x01, 0x01, 0x04, size.rawValue, 0x05]
+        let versions = generation.versions
+        version = [0x04, 0x01, 0x01] + versions.hardware + [size.rawValue, 0x05]
+        version += [0x04, 0x01, 0x01] + versions.software + [size.rawValue, 0x05]
         version += uid + [0xBA, 0x54, 0x45, 0x72, 0x80, 0x23, 0x21]
     }
 
@@ -174,9 +211,11 @@ extension DESFireContents {
     ///
     /// - Parameters:
     ///   - uid: the UID.
+    ///   - generation: the product's generation.
     ///   - size: how much memory it has; the NDEF file has 0800, 1000 or 1E00 octets.
     public static func ndef(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+        generation: Generation = .ev1,
         size: Size = .kilobytes4
     ) -> DESFireContents {
         let octets =
@@ -189,6 +228,7 @@ extension DESFireContents {
         container += [UInt8(octets >> 8), UInt8(octets & 0xFF), 0x00, 0x00]
         return DESFireContents(
             uid: uid,
+            generation: generation,
             size: size,
             applications: [.ndef(container: container, ndef: Array(repeating: 0, count: octets))]
         )

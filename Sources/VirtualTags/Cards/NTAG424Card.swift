@@ -3,10 +3,14 @@ import TagLink
 
 /// An NTAG 424 DNA as a Type 4 tag: commands of ISO/IEC 7816-4, and native ones wrapped in APDUs of class 90.
 ///
-/// Cryptography plugs in as an ``AuthenticationProvider`` and a ``MessageMirror``. Without them the keys are keys that
-/// nobody knows, so that what is not free is refused, and messages are not mirrored.
+/// Authentication, secure messaging with AES, keys, file settings and secure dynamic messaging are those of the data
+/// sheet. Ciphers are those of the system's OpenSSL; where it is missing the tag behaves as one whose keys nobody knows,
+/// so that what is not free is refused, and nothing is put into messages.
 ///
-/// Not modelled: secure messaging, changing keys, file settings and the configuration, and tamper evidence.
+/// Challenges and random padding follow from the UID and the read counter, so that the same commands are answered the
+/// same in every run.
+///
+/// Not modelled: SET CONFIGURATION and with it LRP, the failed authentication counter, and tamper evidence.
 public struct NTAG424Card: Card {
     /// The name of the application, which is selected by it or by its identifier E110.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
@@ -14,34 +18,42 @@ public struct NTAG424Card: Card {
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(2)
 
+    /// What a native command waits for in its next frame.
+    enum Pending: Sendable {
+        case nothing
+        /// The rest of GET VERSION.
+        case frames([[UInt8]])
+        /// The reader's proof; a session that was under way goes on with it.
+        case proof(CardAuthentication, after: EV2Messaging?)
+    }
+
+    /// A kind of reading, and the place of the file: as long as neither changes, reading is not counted again.
+    struct Reading: Sendable, Hashable {
+        var instruction: UInt8
+        var file: Int
+    }
+
     /// What the tag holds.
-    public private(set) var contents: NTAG424Contents
-    private var authentication: any AuthenticationProvider
-    private let mirror: (any MessageMirror)?
+    public internal(set) var contents: NTAG424Contents
+    var random: SplitMix64
 
     // Volatile state.
-    private var isSelected = false
+    var isSelected = false
     private var currentFile: Int?
-    /// Whether the NDEF file was read since the application was selected.
-    private var hasCounted = false
-    private var authenticatedKey: UInt8?
-    private var pendingKey: UInt8?
-    private var pendingVersion: [[UInt8]] = []
+    /// The reading that the last command was a part of.
+    private var reading: Reading?
+    var authenticatedKey: UInt8?
+    var session: (any SecureMessaging)?
+    var pending = Pending.nothing
+    /// What a power cut leaves of the memory that the present command programs.
+    var tear: TornWrite?
 
     /// Creates a tag.
     ///
-    /// - Parameters:
-    ///   - contents: what it holds.
-    ///   - authentication: its authentication; nil for a tag whose keys nobody knows.
-    ///   - mirror: its secure dynamic messaging; nil when messages are not mirrored.
-    public init(
-        _ contents: NTAG424Contents = NTAG424Contents(),
-        authentication: (any AuthenticationProvider)? = nil,
-        mirror: (any MessageMirror)? = nil
-    ) {
+    /// - Parameter contents: what it holds.
+    public init(_ contents: NTAG424Contents = NTAG424Contents()) {
         self.contents = contents
-        self.authentication = authentication ?? UnknownKeys(contents.uid)
-        self.mirror = mirror
+        random = SplitMix64(identifier: contents.uid)
     }
 
     public mutating func losePower() {
@@ -51,36 +63,39 @@ public struct NTAG424Card: Card {
 
     private mutating func forgetSelection() {
         currentFile = nil
-        hasCounted = false
+        reading = nil
+        pending = .nothing
+        forgetAuthentication()
+    }
+
+    mutating func forgetAuthentication() {
         authenticatedKey = nil
-        pendingKey = nil
-        pendingVersion = []
-        authentication.reset()
+        session = nil
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        self.tear = tear
+        defer { self.tear = nil }
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
+        if (command.cla, command.ins) != (0x00, 0xB0), (command.cla, command.ins) != (0x90, 0xAD) { reading = nil }
         switch command.cla {
         case 0x00:
+            pending = .nothing
             switch command.ins {
             case 0xA4: return selectISO(command)
             case 0xB0: return readBinary(command)
-            case 0xD6: return updateBinary(command, tear)
+            case 0xD6: return updateBinary(command)
             default: return CardAnswer(status: .unknownInstruction)
             }
         case 0x90:
             guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-            do throws(DESFireStatus) {
-                let reply = try native(command.ins, command.data, tear)
-                let units = (reply.programmed + Self.programmingUnit - 1) / Self.programmingUnit
-                return CardAnswer(
-                    reply.data + [0x91, reply.status.rawValue],
-                    workTime: Self.programmingTime * units,
-                    isWrite: units > 0
-                )
-            } catch {
-                return CardAnswer([0x91, error.rawValue])
-            }
+            let reply = native(command.ins, command.data)
+            let units = (reply.programmed + Self.programmingUnit - 1) / Self.programmingUnit
+            return CardAnswer(
+                reply.data + [0x91, reply.status.rawValue],
+                workTime: Self.programmingTime * units,
+                isWrite: units > 0
+            )
         default:
             return CardAnswer(status: .unknownClass)
         }
@@ -127,19 +142,21 @@ public struct NTAG424Card: Card {
         }
         guard let (index, offset) = target(command) else { return missing(command) }
         let file = contents.files[index]
-        guard allows(file, 12, 4) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard allowsReading(file) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard communication(file, 12, 4) == .plain else { return CardAnswer(status: .conditionsNotSatisfied) }
         guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
-        let data = visibleData(index)
+        guard let data = visibleData(index, command.ins) else { return CardAnswer(status: .securityNotSatisfied) }
         let count = min(expected, data.count - offset)
         let isWhole = expected == 256 || count == expected
         return CardAnswer(Array(data[offset..<(offset + count)]), status: isWhole ? .success : .endOfFile)
     }
 
-    private mutating func updateBinary(_ command: CardCommand, _ tear: TornWrite?) -> CardAnswer {
+    private mutating func updateBinary(_ command: CardCommand) -> CardAnswer {
         guard !command.data.isEmpty, command.data.count <= 255 else { return CardAnswer(status: .wrongLength) }
         guard let (index, offset) = target(command) else { return missing(command) }
         let file = contents.files[index]
         guard allows(file, 8, 4) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard communication(file, 8, 4) == .plain else { return CardAnswer(status: .conditionsNotSatisfied) }
         guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
         guard offset + command.data.count <= file.data.count else { return CardAnswer(status: .noRoom) }
         contents.files[index].data.program(command.data, at: offset, tear: tear, unit: Self.programmingUnit)
@@ -151,127 +168,59 @@ public struct NTAG424Card: Card {
         CardAnswer(status: command.p1 & 0x80 != 0 && isSelected ? .notFound : .noCurrentFile)
     }
 
-    /// A file as a reader sees it: the NDEF file is mirrored, and its first reading counted.
-    private mutating func visibleData(_ index: Int) -> [UInt8] {
+    // MARK: Dynamic messages
+
+    /// A file as a reader sees it. The first of several readings in a row is counted (9.3.1); nil when the counter has
+    /// reached its limit.
+    mutating func visibleData(_ index: Int, _ instruction: UInt8) -> [UInt8]? {
         let file = contents.files[index]
-        guard file.number == 2, let mirror, authenticatedKey == nil else { return file.data }
-        if !hasCounted {
-            hasCounted = true
-            contents.readCounter = min(contents.readCounter + 1, 0xFF_FFFF)
+        guard let messaging = file.dynamicMessaging, authenticatedKey == nil else { return file.data }
+        let reading = Reading(instruction: instruction, file: index)
+        if self.reading != reading {
+            guard contents.readCounter < messaging.counterLimit ?? 0xFF_FFFF else { return nil }
+            contents.readCounter += 1
+            self.reading = reading
         }
-        let mirrored = mirror.mirrored(file.data, contents: contents)
-        return mirrored.count == file.data.count ? mirrored : file.data
+        var padding = SplitMix64(identifier: contents.uid + [UInt8](littleEndian: Int(contents.readCounter), count: 3))
+        let mirrored = try? messaging.mirrored(
+            file.data,
+            uid: contents.uid,
+            counter: contents.readCounter,
+            keys: contents.keys,
+            padding: padding.octets(15)
+        )
+        return mirrored ?? file.data
     }
 
-    private func allows(_ file: NTAG424Contents.File, _ shifts: Int...) -> Bool {
+    // MARK: Rights
+
+    func allows(_ file: NTAG424Contents.File, _ shifts: Int...) -> Bool {
         shifts.contains { shift in
             let key = UInt8(file.accessRights >> UInt16(shift) & 0x0F)
             return key == 0x0E || (key != 0x0F && key == authenticatedKey)
         }
     }
 
-    // MARK: Native commands
-
-    private mutating func native(
-        _ command: UInt8,
-        _ data: [UInt8],
-        _ tear: TornWrite?
-    ) throws(DESFireStatus) -> DESFireReply {
-        let frames = pendingVersion
-        let key = pendingKey
-        pendingVersion = []
-        pendingKey = nil
-        switch command {
-        case 0x60:
-            guard data.isEmpty else { throw .lengthError }
-            pendingVersion = [Array(contents.version[7..<14]), Array(contents.version[14...])]
-            return DESFireReply(data: Array(contents.version[0..<7]), status: .additionalFrame)
-        case 0xAF where !frames.isEmpty:
-            pendingVersion = Array(frames.dropFirst())
-            return DESFireReply(data: frames[0], status: frames.count > 1 ? .additionalFrame : .success)
-        case 0xAF:
-            guard let key, let proof = authentication.finish(data) else { throw .authenticationError }
-            authenticatedKey = key
-            return DESFireReply(data: proof)
-        case 0x71, 0x77: return try authenticate(command, data)
-        case 0x3C:
-            guard data == [0x00] else { throw .parameterError }
-            return DESFireReply(data: contents.signature, status: DESFireStatus(rawValue: 0x90))
-        case 0xF5: return try fileSettings(data)
-        case 0xAD: return try readData(data)
-        case 0x8D: return try writeData(data, tear)
-        // GET CARD UID, CHANGE KEY, CHANGE FILE SETTINGS, SET CONFIGURATION, GET FILE COUNTERS, GET KEY VERSION.
-        case 0x51, 0xC4, 0x5F, 0x5C, 0xF6, 0x64: throw .authenticationError
-        default: throw .illegalCommand
-        }
+    /// Whether a file may be read: by its rights, or by everybody where the reading is proved with a code.
+    func allowsReading(_ file: NTAG424Contents.File) -> Bool {
+        let isDynamic = authenticatedKey == nil && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
+        return isDynamic || allows(file, 12, 4)
     }
 
-    private mutating func authenticate(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        guard isSelected else { throw .permissionDenied }
-        guard let key = data.first else { throw .lengthError }
-        authenticatedKey = nil
-        guard key < 5,
-            let challenge = authentication.begin(command: command, key: key, application: [0x10, 0xE1, 0x00])
-        else { throw .noSuchKey }
-        pendingKey = key
-        return DESFireReply(data: challenge, status: .additionalFrame)
-    }
-
-    private func place(_ number: UInt8) throws(DESFireStatus) -> Int {
-        guard isSelected else { throw .permissionDenied }
-        guard let index = contents.files.firstIndex(where: { $0.number == number & 0x1F }) else { throw .fileNotFound }
-        return index
-    }
-
-    private func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        guard data.count == 1 else { throw .lengthError }
-        let file = contents.files[try place(data[0])]
-        return DESFireReply(
-            data: [0x00, file.option] + [UInt8](littleEndian: Int(file.accessRights), count: 2)
-                + [UInt8](littleEndian: file.data.count, count: 3)
-        )
-    }
-
-    private mutating func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        guard data.count == 7 else { throw .lengthError }
-        let index = try place(data[0])
-        guard allows(contents.files[index], 12, 4) else { throw .authenticationError }
-        let offset = data.littleEndian(at: 1, count: 3)
-        var length = data.littleEndian(at: 4, count: 3)
-        let size = contents.files[index].data.count
-        guard offset < size else { throw .boundaryError }
-        if length == 0 { length = min(size - offset, 256) }
-        guard offset + length <= size, length <= 256 else { throw .boundaryError }
-        return DESFireReply(data: Array(visibleData(index)[offset..<(offset + length)]))
-    }
-
-    private mutating func writeData(_ data: [UInt8], _ tear: TornWrite?) throws(DESFireStatus) -> DESFireReply {
-        guard data.count > 7 else { throw .lengthError }
-        let index = try place(data[0])
-        guard allows(contents.files[index], 8, 4) else { throw .authenticationError }
-        let offset = data.littleEndian(at: 1, count: 3)
-        let length = data.littleEndian(at: 4, count: 3)
-        guard data.count == 7 + length else { throw .lengthError }
-        guard offset + length <= contents.files[index].data.count else { throw .boundaryError }
-        contents.files[index].data.program(Array(data[7...]), at: offset, tear: tear, unit: Self.programmingUnit)
-        return DESFireReply(programmed: length)
+    /// How data go between tag and reader: as the file says where the key that was proved gives the right.
+    func communication(_ file: NTAG424Contents.File, _ shifts: Int...) -> CommunicationMode {
+        let isByKey = shifts.contains { UInt8(file.accessRights >> UInt16($0) & 0x0F) == authenticatedKey }
+        return isByKey ? CommunicationMode(file.communication) : .plain
     }
 }
 
 extension Type4Tag {
     /// Creates an NTAG 424 DNA.
     ///
-    /// - Parameters:
-    ///   - contents: what the tag holds.
-    ///   - authentication: its authentication; nil for a tag whose keys nobody knows.
-    ///   - mirror: its secure dynamic messaging; nil when messages are not mirrored.
-    public convenience init(
-        _ contents: NTAG424Contents,
-        authentication: (any AuthenticationProvider)? = nil,
-        mirror: (any MessageMirror)? = nil
-    ) {
+    /// - Parameter contents: what the tag holds.
+    public convenience init(_ contents: NTAG424Contents) {
         self.init(
-            card: NTAG424Card(contents, authentication: authentication, mirror: mirror),
+            card: NTAG424Card(contents),
             frontEnd: .nfcA(uid: contents.uid, ats: [0x06, 0x77, 0x77, 0x71, 0x02, 0x80])
         )
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything that an NTAG 424 DNA keeps without power, but for its keys (NT4H2421Gx data sheet, 8.2).
+/// Everything that an NTAG 424 DNA keeps without power (NT4H2421Gx data sheet, 8.2).
 public struct NTAG424Contents: Sendable, Hashable {
     /// A file, all of which are standard data files.
     public struct File: Sendable, Hashable {
@@ -8,13 +8,42 @@ public struct NTAG424Contents: Sendable, Hashable {
         public var number: UInt8
         /// The identifier of ISO/IEC 7816-4.
         public var isoIdentifier: UInt16
-        /// How data are protected on their way: 00 plain, 01 with a code, 03 encrypted. Bit 6: secure dynamic messaging.
-        public var option: UInt8
+        /// How data are protected on their way: 00 plain, 01 with a code, 03 encrypted.
+        public var communication: UInt8
         /// The keys that may read, write, do both, and change the rights, four bits each from the highest; E is
         /// everybody, F nobody.
         public var accessRights: UInt16
         /// The octets.
         public var data: [UInt8]
+        /// What is put into the file as it is read; nil for nothing. Only the NDEF file can have it.
+        public var dynamicMessaging: SecureDynamicMessaging?
+
+        /// FileOption: the protection, and in bit 6 whether there is secure dynamic messaging.
+        var option: UInt8 { communication | (dynamicMessaging == nil ? 0x00 : 0x40) }
+
+        /// The settings as CHANGE FILE SETTINGS has them: FileOption, access rights, secure dynamic messaging.
+        var settings: [UInt8] {
+            [option] + [UInt8](littleEndian: Int(accessRights), count: 2) + (dynamicMessaging?.octets ?? [])
+        }
+
+        /// Takes over settings as CHANGE FILE SETTINGS has them.
+        ///
+        /// - Returns: false when they say what the file can't have; then the file is as before.
+        mutating func change(_ settings: [UInt8]) -> Bool {
+            guard settings.count >= 3, settings[0] & 0xBC == 0 else { return false }
+            var messaging: SecureDynamicMessaging?
+            if settings[0] & 0x40 != 0 {
+                guard number == 2, let wanted = SecureDynamicMessaging(Array(settings[3...])), wanted.fits(data.count)
+                else { return false }
+                messaging = wanted
+            } else if settings.count > 3 {
+                return false
+            }
+            communication = settings[0] & 0x03
+            accessRights = UInt16(settings.littleEndian(at: 1, count: 2))
+            dynamicMessaging = messaging
+            return true
+        }
     }
 
     /// The UID, 7 octets.
@@ -23,7 +52,9 @@ public struct NTAG424Contents: Sendable, Hashable {
     public var version: [UInt8]
     /// The capability container (E103), the NDEF file (E104) and the proprietary file (E105).
     public var files: [File]
-    /// How often the NDEF file was read first after a selection, while messages are mirrored.
+    /// The five keys, for AES; zero as delivered.
+    public var keys: [DESFireKey] = Array(repeating: .zero(.aes), count: 5)
+    /// SDMReadCtr: how often the NDEF file was read while something was put into it.
     public var readCounter: UInt32 = 0
     /// The answer to READ SIGNATURE, 56 octets; those of a virtual tag are zero unless given.
     public var signature: [UInt8]
@@ -38,18 +69,18 @@ public struct NTAG424Contents: Sendable, Hashable {
         container += [0x04, 0x06, 0xE1, 0x04, 0x01, 0x00, 0x00, 0x00, 0x05, 0x06, 0xE1, 0x05, 0x00, 0x80, 0x82, 0x83]
         container += Array(repeating: 0, count: 9)
         files = [
-            File(number: 1, isoIdentifier: 0xE103, option: 0x00, accessRights: 0xE000, data: container),
+            File(number: 1, isoIdentifier: 0xE103, communication: 0x00, accessRights: 0xE000, data: container),
             File(
                 number: 2,
                 isoIdentifier: 0xE104,
-                option: 0x00,
+                communication: 0x00,
                 accessRights: 0xEEE0,
                 data: Array(repeating: 0, count: 256)
             ),
             File(
                 number: 3,
                 isoIdentifier: 0xE105,
-                option: 0x03,
+                communication: 0x03,
                 accessRights: 0x2330,
                 data: [0x00, 0x7E] + Array(repeating: 0, count: 126)
             ),
@@ -61,16 +92,4 @@ public struct NTAG424Contents: Sendable, Hashable {
         get { files[1].data }
         set { files[1].data = newValue }
     }
-}
-
-/// Secure dynamic messaging: what an NTAG 424 DNA puts into its NDEF file as it is read. It needs AES and plugs in from
-/// a module that has it; without it the file reads as it was written.
-public protocol MessageMirror: Sendable {
-    /// The NDEF file as a reader without a key sees it.
-    ///
-    /// - Parameters:
-    ///   - file: the NDEF file as it was written.
-    ///   - contents: the tag, with its UID and the counter that this reading has counted.
-    /// - Returns: as many octets.
-    func mirrored(_ file: [UInt8], contents: NTAG424Contents) -> [UInt8]
 }

@@ -10,6 +10,8 @@ public struct Type4Contents: Sendable, Hashable {
         case ntag424(NTAG424Contents)
         /// An electronic travel document.
         case emrtd(EMRTDContents)
+        /// A card of which no more is known than its activation: it has no application.
+        case unspecified
     }
 
     /// How the tag presents itself while it is activated.
@@ -27,9 +29,10 @@ public struct Type4Contents: Sendable, Hashable {
     public var product: String {
         switch kind {
         case .ndef: "generic Type 4"
-        case .desfire: "DESFire EV1"
+        case .desfire(let contents): contents.generation.name
         case .ntag424: "NTAG 424 DNA"
         case .emrtd: "eMRTD"
+        case .unspecified: "generic ISO 14443-4"
         }
     }
 
@@ -43,7 +46,7 @@ public struct Type4Contents: Sendable, Hashable {
 }
 
 extension Type4Tag {
-    /// Creates a tag from what an image holds. Keys are keys that nobody knows.
+    /// Creates a tag from what an image holds.
     public convenience init(_ contents: Type4Contents) {
         switch contents.kind {
         case .ndef(let files):
@@ -54,6 +57,8 @@ extension Type4Tag {
             self.init(card: NTAG424Card(ntag424), frontEnd: contents.frontEnd)
         case .emrtd(let emrtd):
             self.init(card: EMRTDCard(emrtd), frontEnd: contents.frontEnd)
+        case .unspecified:
+            self.init(card: ApplicationCard([]), frontEnd: contents.frontEnd)
         }
     }
 
@@ -64,6 +69,7 @@ extension Type4Tag {
         case let card as DESFireCard: kind = .desfire(card.contents)
         case let card as NTAG424Card: kind = .ntag424(card.contents)
         case let card as EMRTDCard: kind = .emrtd(card.contents)
+        case let card as ApplicationCard where card.applications.isEmpty: kind = .unspecified
         case let card as ApplicationCard:
             guard card.applications.count == 1, let application = card.applications.first as? NDEFApplication else {
                 return nil

@@ -16,3 +16,15 @@ struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 }
+
+extension SplitMix64 {
+    /// A generator that follows from a tag's identifier, so that a tag says the same in every run.
+    init(identifier: [UInt8]) {
+        self.init(seed: identifier.reduce(0) { $0 << 8 ^ UInt64($1) })
+    }
+
+    /// Octets that look random.
+    mutating func octets(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
+    }
+}

@@ -5,7 +5,7 @@ public import TagLink
 ///
 /// ```swift
 /// let tag = Type4Tag(card: ApplicationCard([NDEFApplication()]))
-/// let desfire = Type4Tag(.desfireEV1())
+/// let desfire = Type4Tag(DESFireContents.ndef(generation: .ev3))
 /// ```
 ///
 /// The tag keeps to ISO/IEC 14443-4: it chains in both directions, asks for more time when the card works for longer

@@ -7,17 +7,9 @@ extension FlipperDump {
         let name = FlipperLayout.products.first { $0.product == product }?.name ?? product.name
         let count = FlipperLayout.pages(of: product)
         let layout = FlipperLayout(product, pages: count)
-        var lines = [
-            "Filetype: Flipper NFC device",
-            "Version: 4",
-            "# Device type can be ISO14443-3A, ISO14443-3B, ISO14443-4A, ISO14443-4B, ISO15693-3, FeliCa, "
-                + "NTAG/Ultralight, Mifare Classic, Mifare Plus, Mifare DESFire, SLIX, ST25TB, EMV",
-            "Device type: NTAG/Ultralight",
-            "# UID is common for all formats",
-            "UID: \(contents.uid.spacedHexadecimalText)",
-            "# ISO14443-3A specific data",
-            "ATQA: \([UInt8(contents.atqa >> 8), UInt8(contents.atqa & 0xFF)].spacedHexadecimalText)",
-            "SAK: \([contents.sak].spacedHexadecimalText)",
+        var lines = FlipperLine.header(deviceType: "NTAG/Ultralight", uid: contents.uid).map(\.text)
+        lines += FlipperLine.nfcA(atqa: contents.atqa, sak: contents.sak).map(\.text)
+        lines += [
             "# NTAG/Ultralight specific data",
             "Data format version: 2",
             "NTAG/Ultralight type: \(name)",

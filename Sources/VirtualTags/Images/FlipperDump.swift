@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A Flipper NFC file of the Ultralight and NTAG family, kept line by line.
-struct FlipperDump: Sendable {
+struct FlipperDump: ImageSource {
     /// A line, and what it says.
     struct Line: Sendable {
         var text: [UInt8]
@@ -18,13 +18,18 @@ struct FlipperDump: Sendable {
 
     private let lines: [Line]
     private let layout: FlipperLayout
-    let contents: Type2Contents
+    private let type2: Type2Contents
 
-    init(parsing bytes: [UInt8]) throws(TagImageError) {
-        let fields = try FlipperFields(parsing: bytes)
+    init(_ fields: FlipperFields) throws(TagImageError) {
         lines = fields.lines
-        (contents, layout) = try Self.contents(fields)
+        (type2, layout) = try Self.contents(fields)
     }
+
+    var format: TagImage.Format { .flipper }
+
+    var bytes: [UInt8] { Array(lines.map(\.text).joined(separator: [0x0A])) }
+
+    var contents: TagContents { .type2(type2) }
 
     private static func contents(_ fields: FlipperFields) throws(TagImageError) -> (Type2Contents, FlipperLayout) {
         let version = try fields.number("Version", in: 1...99)
@@ -109,12 +114,12 @@ struct FlipperDump: Sendable {
     }
 
     /// The file with what the tag holds now: lines that say something else are written anew, all others stay.
-    func encoded(_ now: Type2Contents) -> [UInt8] {
-        guard now != contents else { return Array(lines.map(\.text).joined(separator: [0x0A])) }
+    func encoded(_ now: TagContents) -> [UInt8]? {
+        guard case .type2(let now) = now else { return nil }
         let written = lines.map { line in
             guard let field = line.field,
                 let new = value(field, now),
-                let old = value(field, contents),
+                let old = value(field, type2),
                 new != old
             else { return line.text }
             let key = line.text.prefix { $0 != UInt8(ascii: ":") }

@@ -17,7 +17,13 @@ struct FlipperFields {
                 lines.append(FlipperDump.Line(text: Array(line)))
                 continue
             }
-            guard let colon = content.firstIndex(of: UInt8(ascii: ":")), content.count <= Self.maximumLineLength,
+            let colon = content.firstIndex(of: UInt8(ascii: ":"))
+            if colon == nil, values["Directory Tree"] != nil {
+                // The tree of a FeliCa card is drawn in lines of its own.
+                lines.append(FlipperDump.Line(text: Array(line)))
+                continue
+            }
+            guard let colon, content.count <= Self.maximumLineLength,
                 let key = String(validating: content[..<colon], as: UTF8.self)
             else {
                 throw TagImageError(.malformed, "The line is not a key, a colon and a value.", line: number)

@@ -3,13 +3,15 @@
 /// The members of a JSON image by key, with messages that name the line.
 struct JSONFields {
     private let members: [JSONScanner.Member]
+    private let places: [String: Int]
 
     init(_ members: [JSONScanner.Member]) {
         self.members = members
+        places = Dictionary(zip(members.map(\.key), members.indices)) { first, _ in first }
     }
 
     private func member(_ key: String) -> JSONScanner.Member? {
-        members.first { $0.key == key }
+        places[key].map { members[$0] }
     }
 
     /// The line that a key's value begins in.
@@ -44,6 +46,17 @@ struct JSONFields {
         }
         return octets
     }
+
+    /// The members of an object; none when the key is missing or its value is none.
+    func object(_ key: String) -> JSONFields {
+        JSONFields(member(key).map { JSONScanner.members(of: $0) } ?? [])
+    }
+
+    /// The keys, in their order.
+    var keys: [String] { members.map(\.key) }
+
+    /// Where the text of a value is, quotes included.
+    func range(_ key: String) -> Range<Int>? { member(key)?.range }
 
     /// A whole number, or nil when the key is missing or null.
     func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int? {

@@ -4,8 +4,9 @@ extension JSONImage {
     /// Reads a Type 4 tag: `files` by their identifiers in hexadecimal, and the activation: `ats`, `atqa`, `sak`, or of a
     /// Type 4B tag `application_data` and `protocol_info`, with the PUPI in `uid`.
     ///
-    /// An image of a MIFARE DESFire holds its NDEF application and `get_version`, one of an NTAG 424 DNA its three files,
-    /// `read_counter` and `signature`, and one of a travel document its `mrz`; it needs no `ats` and no `files`.
+    /// An image of a MIFARE DESFire holds its NDEF application in `files`, or all of its `applications`, and
+    /// `get_version`, `keys` and `key_settings`; one of an NTAG 424 DNA its three files, `read_counter`, `signature`,
+    /// `keys` and `file_settings`; one of a travel document its `mrz`, and it needs no `ats` and no `files`.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
         let name = try fields.text("product")
         if name == "eMRTD" {
@@ -14,11 +15,14 @@ extension JSONImage {
                 kind: .emrtd(try emrtd(fields))
             )
         }
-        let files = try files(fields)
+        let hasFiles = name != "generic ISO 14443-4" && !fields.hasValue("applications")
+        let files = hasFiles ? try files(fields) : [:]
         let kind: Type4Contents.Kind
         switch name {
         case "generic Type 4": kind = .ndef(files: files)
-        case "DESFire EV1": kind = .desfire(try desfire(fields, files))
+        case "DESFire EV1", "DESFire EV2", "DESFire EV3":
+            kind = .desfire(hasFiles ? try desfire(name, fields, files) : try desfire(fields))
+        case "generic ISO 14443-4": kind = .unspecified
         case "NTAG 424 DNA": kind = .ntag424(try ntag424(fields, files))
         default:
             throw TagImageError(
@@ -82,19 +86,51 @@ extension JSONImage {
     }
 
     private static func desfire(
+        _ name: String,
         _ fields: JSONFields,
         _ files: [UInt16: [UInt8]]
     ) throws(TagImageError) -> DESFireContents {
         guard let container = files[0xE103] else { throw missing(0xE103, fields) }
         guard let ndef = files[0xE104] else { throw missing(0xE104, fields) }
-        let size = DESFireContents.Size.allCases.first { $0.octets >= ndef.count + container.count + 64 }
-        var contents = DESFireContents(
+        var contents = desfire(
             uid: try fields.octets("uid", count: 7),
+            generation: DESFireContents.Generation.allCases.first { $0.name == name } ?? .ev1,
+            container: container,
+            ndef: ndef
+        )
+        if fields.hasValue("get_version") { contents.version = try fields.octets("get_version", count: 28) }
+        try readKeys(of: &contents, fields)
+        return contents
+    }
+
+    /// A card with the NDEF application alone, large enough for it.
+    private static func desfire(
+        uid: [UInt8],
+        generation: DESFireContents.Generation = .ev1,
+        container: [UInt8],
+        ndef: [UInt8]
+    ) -> DESFireContents {
+        let size = DESFireContents.Size.allCases.first { $0.octets >= ndef.count + container.count + 64 }
+        return DESFireContents(
+            uid: uid,
+            generation: generation,
             size: size ?? .kilobytes8,
             applications: [.ndef(container: container, ndef: ndef)]
         )
-        if fields.hasValue("get_version") { contents.version = try fields.octets("get_version", count: 28) }
-        return contents
+    }
+
+    /// The two files of a card that has the NDEF application alone; nil when there is more to keep than them and its keys.
+    private static func ndefFiles(of contents: DESFireContents) -> [UInt16: [UInt8]]? {
+        guard let application = contents.applications.first, let container = application.files.first?.data,
+            let ndef = application.files.last?.data
+        else { return nil }
+        var plain = desfire(uid: contents.uid, container: container, ndef: ndef)
+        plain.version = contents.version
+        plain.masterKey = contents.masterKey
+        plain.applications[0].keySettings = application.keySettings
+        plain.applications[0].keyCount = application.keyCount
+        plain.applications[0].keys = application.keys
+        return plain == contents ? [0xE103: container, 0xE104: ndef] : nil
     }
 
     private static func ntag424(
@@ -112,6 +148,7 @@ extension JSONImage {
         }
         if fields.hasValue("signature") { contents.signature = try fields.octets("signature", count: 56) }
         contents.readCounter = UInt32(try fields.number("read_counter", in: 0...0xFF_FFFF) ?? 0)
+        try readKeys(of: &contents, fields)
         return contents
     }
 
@@ -132,20 +169,23 @@ extension JSONImage {
         switch contents.kind {
         case .ndef(let all): files = all
         case .desfire(let desfire):
-            for file in desfire.applications.first(where: { $0.isoIdentifier == 0xE110 })?.files ?? [] {
-                if let identifier = file.isoIdentifier, let data = file.data { files[identifier] = data }
-            }
             members.append(("get_version", quoted(desfire.version)))
+            guard let plain = ndefFiles(of: desfire) else { return members + Self.members(of: desfire) }
+            files = plain
+            members += keyMembers(of: desfire)
         case .ntag424(let ntag424):
             for file in ntag424.files { files[file.isoIdentifier] = file.data }
             if ntag424.readCounter != 0 { members.append(("read_counter", String(ntag424.readCounter))) }
             if ntag424.signature.contains(where: { $0 != 0 }) {
                 members.append(("signature", quoted(ntag424.signature)))
             }
+            members += keyMembers(of: ntag424)
         case .emrtd(let emrtd):
             files = emrtd.files
             members += self.members(of: emrtd)
+        case .unspecified: break
         }
+        if case .unspecified = contents.kind { return members }
         let texts = files.sorted { $0.key < $1.key }.map { identifier, data in
             "\(quoted([UInt8(identifier >> 8), UInt8(identifier & 0xFF)])): \(quoted(data))"
         }

@@ -46,6 +46,8 @@ extension JSONImage {
             }
             contents.writeCounter = UInt32(try fields.number("write_counter", in: 0...0xFF_FFFF) ?? 0)
             return .liteS(contents)
+        case "generic Type 3" where fields.hasValue("systems"), "FeliCa":
+            return .standard(FeliCaStandardContents(idm: idm, pmm: pmm, systems: try systems(fields)))
         case "generic Type 3":
             let memory = try fields.octets("memory_hex", count: nil)
             guard memory.count % 16 == 0, (16...0x10_0000).contains(memory.count) else {
@@ -75,17 +77,18 @@ extension JSONImage {
             if contents.writeCounter != 0 { members.append(("write_counter", String(contents.writeCounter))) }
             return members
         case .standard(let contents):
-            let system = contents.systems.first { $0.code == 0x12FC }
-            return [
-                ("pmm", quoted(contents.pmm)), ("memory_hex", quoted(system?.files.first?.memory ?? [])),
-            ]
+            let memory = contents.systems.first?.files.first?.memory ?? []
+            let isPlain = !memory.isEmpty && contents.systems == [FeliCaSystem(ndef: memory)]
+            let content = isPlain ? ("memory_hex", quoted(memory)) : ("systems", object(of: contents.systems))
+            return [("pmm", quoted(contents.pmm)), content]
         }
     }
 
     // MARK: Type 5
 
     /// Reads a Type 5 tag: `memory_hex`, `blocks`, `block_size`, and what is not as delivered: `locked_blocks`, `dsfid`,
-    /// `afi`, `dsfid_locked`, `afi_locked`, `eas`, `eas_locked`, `counter`, `signature`.
+    /// `afi`, `dsfid_locked`, `afi_locked`, `eas`, `eas_locked`, `counter`, `signature`, `passwords` by their identifiers
+    /// as on the air, and of a generic one `ic_reference`.
     static func type5(_ fields: JSONFields) throws(TagImageError) -> Type5Contents {
         let name = try fields.text("product")
         let size = try fields.number("block_size", in: 1...32) ?? 4
@@ -95,7 +98,10 @@ extension JSONImage {
             throw inconsistent("\(memory.count) octets are not \(blocks) blocks of \(size).", "memory_hex", fields)
         }
         var product = Type5Product.all.first { $0.name == name }
-        if name == "generic Type 5" { product = .generic(blockCount: blocks, blockSize: size) }
+        if name == "generic Type 5" {
+            let reference = fields.hasValue("ic_reference") ? try fields.octets("ic_reference", count: 1)[0] : 0
+            product = .generic(blockCount: blocks, blockSize: size, icReference: reference)
+        }
         guard let product else { throw unsupported(name, fields) }
         guard product.blockSize == size, blocks == product.dataBlockCount else {
             throw inconsistent(
@@ -115,6 +121,13 @@ extension JSONImage {
         contents.isAFILocked = try fields.flag("afi_locked") ?? false
         contents.isSurveillanceSet = try fields.flag("eas") ?? true
         contents.isSurveillanceLocked = try fields.flag("eas_locked") ?? false
+        let passwords = fields.object("passwords")
+        for identifier in contents.passwords.keys {
+            let key = [identifier].hexadecimalText
+            guard passwords.hasValue(key) else { continue }
+            contents.passwords[identifier] = UInt32(try passwords.octets(key, count: 4).littleEndian(at: 0, count: 4))
+        }
+        try readState(fields, into: &contents)
         return contents
     }
 
@@ -138,6 +151,13 @@ extension JSONImage {
         add("eas_locked", contents.isSurveillanceLocked, "true")
         add("counter", contents.counter != 0, String(contents.counter))
         add("signature", contents.signature != blank.signature, quoted(contents.signature))
+        let passwords = contents.passwords.sorted { $0.key < $1.key }.map { identifier, password in
+            ([identifier].hexadecimalText, quoted([UInt8](littleEndian: Int(password), count: 4)))
+        }
+        add("passwords", contents.passwords != blank.passwords, object(passwords))
+        let isGeneric = !Type5Product.all.contains { $0.name == product.name }
+        add("ic_reference", isGeneric && product.icReference != 0, quoted([product.icReference]))
+        members += stateMembers(of: contents)
         return members
     }
 }

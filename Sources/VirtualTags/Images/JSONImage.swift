@@ -2,22 +2,32 @@
 
 /// A tag as one JSON object, kept member by member.
 ///
-/// Members are `type` (`T1T` to `T5T`), `product`, `uid`, and what the type adds. Others are kept, but for those that say
+/// Members are `type` (`T1T` to `T5T`, `MFC` or `NFCA`), `product`, `uid`, and what the type adds. Others are kept, but for those that say
 /// what the memory means (`state`, `ndef_hex`, `capacity`, `readonly`, `note`): they are left out of a changed image,
 /// because they would be about the old one.
-struct JSONImage: Sendable {
-    private let source: [UInt8]
+struct JSONImage: ImageSource {
+    let bytes: [UInt8]
     private let members: [JSONScanner.Member]
-    private(set) var contents: TagContents
+    let contents: TagContents
 
     private static let descriptions: Set<String> = ["state", "ndef_hex", "capacity", "readonly", "note"]
 
-    init(parsing bytes: [UInt8]) throws(TagImageError) {
+    /// Reads a JSON file: one of the project's own, or one of the Proxmark3 client.
+    static func source(_ bytes: [UInt8]) throws(TagImageError) -> any ImageSource {
         var scanner = JSONScanner(bytes)
-        source = bytes
-        members = try scanner.members()
-        contents = try Self.contents(JSONFields(members))
+        let members = try scanner.members()
+        let fields = JSONFields(members)
+        if fields.hasValue("FileType"), !fields.hasValue("type") { return try ProxmarkJSON(bytes, fields) }
+        return JSONImage(bytes: bytes, members: members, contents: try contents(fields))
     }
+
+    private init(bytes: [UInt8], members: [JSONScanner.Member], contents: TagContents) {
+        self.bytes = bytes
+        self.members = members
+        self.contents = contents
+    }
+
+    var format: TagImage.Format { .json }
 
     private static func contents(_ fields: JSONFields) throws(TagImageError) -> TagContents {
         let type = try fields.text("type")
@@ -27,14 +37,17 @@ struct JSONImage: Sendable {
         case "T3T": return .type3(try type3(fields))
         case "T4T": return .type4(try type4(fields))
         case "T5T": return .type5(try type5(fields))
+        case "MFC": return .classic(try classic(fields))
+        case "NFCA": return .nfcA(try nfcA(fields))
         default:
             throw TagImageError(.unsupported, "A tag of type \(type) is not supported yet.", line: fields.line("type"))
         }
     }
 
     /// The file with what the tag holds now.
-    func encoded(_ now: TagContents) -> [UInt8] {
-        guard now != contents else { return source }
+    func encoded(_ now: TagContents) -> [UInt8]? {
+        let now = trimmed(now)
+        guard now != contents else { return bytes }
         var kept = members
         kept.removeAll { Self.descriptions.contains($0.key) }
         for (key, value) in Self.changes(from: contents, to: now) {
@@ -46,17 +59,36 @@ struct JSONImage: Sendable {
                 )
             }
         }
-        return Self.text(kept.map { ($0.keyText, $0.text) }, newline: source.last == 0x0A)
+        return Self.text(kept.map { ($0.keyText, $0.text) }, newline: bytes.last == 0x0A)
+    }
+
+    /// What the tag holds, without the pages that the file does not have.
+    private func trimmed(_ now: TagContents) -> TagContents {
+        guard case .type2(var type2) = now, case .type2(let original) = contents else { return now }
+        type2.memory.removeLast(max(0, type2.memory.count - original.memory.count))
+        return .type2(type2)
     }
 
     /// A new file.
     static func encoded(new contents: TagContents) -> [UInt8] {
         let head = [
-            ("type", "\"T\(contents.tagType)T\""),
+            ("type", "\"\(type(of: contents))\""),
             ("product", "\"\(contents.product)\""),
             ("uid", quoted(contents.uid)),
         ]
         return text((head + members(of: contents)).map { (Array("\"\($0.0)\"".utf8), Array($0.1.utf8)) }, newline: true)
+    }
+
+    private static func type(of contents: TagContents) -> String {
+        switch contents {
+        case .type1: "T1T"
+        case .type2: "T2T"
+        case .type3: "T3T"
+        case .type4: "T4T"
+        case .type5: "T5T"
+        case .classic: "MFC"
+        case .nfcA: "NFCA"
+        }
     }
 
     /// The members that describe a tag, without `type`, `product` and `uid`; those that are as delivered are left out.
@@ -71,6 +103,8 @@ struct JSONImage: Sendable {
         case .type3(let contents): members(of: contents)
         case .type4(let contents): members(of: contents)
         case .type5(let contents): members(of: contents)
+        case .classic(let contents): members(of: contents)
+        case .nfcA(let contents): members(of: contents)
         }
     }
 
@@ -86,6 +120,11 @@ struct JSONImage: Sendable {
     /// Octets as a JSON string.
     static func quoted(_ octets: [UInt8]) -> String {
         "\"\(octets.hexadecimalText)\""
+    }
+
+    /// A JSON object of members whose values are JSON.
+    static func object(_ members: [(String, String)]) -> String {
+        "{\(members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", "))}"
     }
 
     private static func text(_ members: [(key: [UInt8], value: [UInt8])], newline: Bool) -> [UInt8] {

@@ -12,6 +12,8 @@ struct JSONScanner {
         var text: [UInt8]
         /// The line that the value begins in, from 1.
         var line: Int
+        /// Where the value is in the text; empty for a member that is in none.
+        var range: Range<Int> = 0..<0
     }
 
     private static let maximumDepth = 32
@@ -29,6 +31,7 @@ struct JSONScanner {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         skipSpace()
         var members: [Member] = []
+        var lines: [String: Int] = [:]
         try expect("{")
         skipSpace()
         if peek == UInt8(ascii: "}") {
@@ -39,17 +42,24 @@ struct JSONScanner {
                 let keyStart = position
                 let key = try string()
                 let keyText = Array(bytes[keyStart..<position])
-                if let twice = members.first(where: { $0.key == key }) {
-                    throw failure("\"\(key)\" is in line \(twice.line) already.")
+                if let earlier = lines[key] {
+                    throw failure("\"\(key)\" is in line \(earlier) already.")
                 }
                 skipSpace()
                 try expect(":")
                 skipSpace()
                 let start = position
                 let startLine = line
+                lines[key] = line
                 try skipValue(depth: 1)
                 members.append(
-                    Member(key: key, keyText: keyText, text: Array(bytes[start..<position]), line: startLine)
+                    Member(
+                        key: key,
+                        keyText: keyText,
+                        text: Array(bytes[start..<position]),
+                        line: startLine,
+                        range: start..<position
+                    )
                 )
                 skipSpace()
                 if peek == UInt8(ascii: ",") {
@@ -63,6 +73,19 @@ struct JSONScanner {
         skipSpace()
         guard position == bytes.count else {
             throw failure("There is something after the object; an image is one JSON object.")
+        }
+        return members
+    }
+
+    /// The members of a value that is an object, with lines and places in the whole text; none for another value.
+    static func members(of value: Member) -> [Member] {
+        var scanner = JSONScanner(value.text)
+        guard value.text.first == UInt8(ascii: "{"), var members = try? scanner.members() else { return [] }
+        for index in members.indices {
+            let range = members[index].range
+            members[index].line += value.line - 1
+            members[index].range =
+                (range.lowerBound + value.range.lowerBound)..<(range.upperBound + value.range.lowerBound)
         }
         return members
     }

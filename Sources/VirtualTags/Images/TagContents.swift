@@ -7,6 +7,8 @@ public enum TagContents: Sendable, Hashable {
     case type3(Type3Tag.Contents)
     case type4(Type4Contents)
     case type5(Type5Contents)
+    case classic(ClassicContents)
+    case nfcA(NFCAContents)
 
     /// What a virtual tag holds now; nil for a tag that no image describes.
     public init?(of tag: any VirtualTag) {
@@ -18,6 +20,8 @@ public enum TagContents: Sendable, Hashable {
             guard let contents = tag.contents else { return nil }
             self = .type4(contents)
         case let tag as Type5Tag: self = .type5(tag.contents)
+        case let tag as ClassicTag: self = .classic(tag.contents)
+        case let tag as NFCATag: self = .nfcA(tag.contents)
         default: return nil
         }
     }
@@ -30,17 +34,20 @@ public enum TagContents: Sendable, Hashable {
         case .type3(let contents): Type3Tag(contents)
         case .type4(let contents): Type4Tag(contents)
         case .type5(let contents): Type5Tag(contents)
+        case .classic(let contents): ClassicTag(contents)
+        case .nfcA(let contents): NFCATag(contents)
         }
     }
 
-    /// The NFC Forum platform of the tag, 1 to 5.
-    public var tagType: Int {
+    /// The NFC Forum platform of the tag, 1 to 5; nil for a tag of none of them, such as a MIFARE Classic.
+    public var tagType: Int? {
         switch self {
         case .type1: 1
         case .type2: 2
         case .type3: 3
         case .type4: 4
         case .type5: 5
+        case .classic, .nfcA: nil
         }
     }
 
@@ -53,6 +60,8 @@ public enum TagContents: Sendable, Hashable {
         case .type3(.standard(let contents)): contents.systems.map(\.code) == [0x12FC] ? "generic Type 3" : "FeliCa"
         case .type4(let contents): contents.product
         case .type5(let contents): contents.product.name
+        case .classic(let contents): contents.product.rawValue
+        case .nfcA: "generic NFC-A"
         }
     }
 
@@ -65,6 +74,8 @@ public enum TagContents: Sendable, Hashable {
         case .type3(.standard(let contents)): contents.idm
         case .type4(let contents): contents.identifier
         case .type5(let contents): contents.uid
+        case .classic(let contents): contents.uid
+        case .nfcA(let contents): contents.uid
         }
     }
 

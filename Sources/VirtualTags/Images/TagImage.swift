@@ -8,21 +8,12 @@
 /// field.bring(tag)
 /// // … a session reads and writes …
 /// image.update(from: tag)
-/// let changed = image.encoded()
+/// let changed = try image.encoded()
 /// ```
 ///
-/// What an image does not understand it keeps: a file that was read and not changed is written octet for octet.
+/// What an image does not understand it keeps: a file that was read and not changed is written octet for octet. What a
+/// format can't hold it says: nothing is left out without an error.
 public struct TagImage: Sendable {
-    /// The formats of files.
-    public enum Format: String, Sendable, Hashable, CaseIterable {
-        /// The text files of Flipper Zero, `Filetype: Flipper NFC device`, versions 2 to 4.
-        case flipper
-        /// One JSON object with `type`, `product`, `uid` and `memory_hex`, and where they differ from the product's own
-        /// `atqa`, `sak`, `get_version`, `signature`, `counters`, `tearing_flags` and `failed_authentications`. An electronic travel document
-        /// (`eMRTD`) has `mrz`, its machine readable zone, and `files` only where they don't follow from it.
-        case json
-    }
-
     /// The largest file that is read, in octets. Images of the largest product take a tenth of it.
     public static let maximumSize = 1 << 18
 
@@ -32,56 +23,38 @@ public struct TagImage: Sendable {
     /// What the tag holds.
     public var contents: TagContents
 
-    /// The text that the image was read from.
-    private let source: Source?
+    /// What the image was read from.
+    private let source: (any ImageSource)?
 
-    private enum Source: Sendable {
-        case flipper(FlipperDump)
-        case flipperTag(FlipperTagDump)
-        case json(JSONImage)
-    }
-
-    /// Reads an image, whose format is found from its beginning.
+    /// Reads an image, whose format is found from what is in it.
     ///
-    /// - Parameter bytes: the whole file.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - format: tells apart the formats in which memory is without a header, ``Format/mfd`` and
+    ///     ``Format/proxmarkBinary``; all others are told by their beginning.
     /// - Throws: ``TagImageError`` with `tooLarge`, `unknownFormat`, `malformed`, `missingField`, `inconsistent`, or
     ///   `unsupported` for a tag that there is no model of.
-    public init(parsing bytes: [UInt8]) throws(TagImageError) {
+    public init(parsing bytes: [UInt8], as format: Format? = nil) throws(TagImageError) {
         guard bytes.count <= Self.maximumSize else {
             throw TagImageError(
                 .tooLarge,
                 "The file has \(bytes.count) octets; an image has at most \(Self.maximumSize)."
             )
         }
-        guard let format = Self.format(of: bytes) else {
-            throw TagImageError(.unknownFormat, "The file is neither a Flipper NFC file nor a JSON image.")
-        }
-        self.format = format
-        switch format {
-        case .flipper:
-            if let dump = try FlipperTagDump(parsing: bytes) {
-                source = .flipperTag(dump)
-                contents = dump.contents
-            } else {
-                let dump = try FlipperDump(parsing: bytes)
-                source = .flipper(dump)
-                contents = .type2(dump.contents)
-            }
-        case .json:
-            let image = try JSONImage(parsing: bytes)
-            source = .json(image)
-            contents = image.contents
-        }
+        let source = try Self.source(bytes, format)
+        self.source = source
+        self.format = source.format
+        contents = source.contents
     }
 
     /// Creates an image of a tag.
     ///
     /// - Parameters:
     ///   - contents: what the tag holds.
-    ///   - format: the format to write, where ``Format/canHold(_:)`` says that it can.
+    ///   - format: the format to write; ``Format/canHold(_:)`` says whether it can.
     public init(_ contents: TagContents, format: Format = .json) {
         self.contents = contents
-        self.format = format.canHold(contents) ? format : .json
+        self.format = format
         source = nil
     }
 
@@ -94,18 +67,25 @@ public struct TagImage: Sendable {
         self.init(.type2(contents), format: format)
     }
 
-    /// Finds the format from the first octets.
-    private static func format(of bytes: [UInt8]) -> Format? {
-        let start = bytes.prefix(4096).drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
-        switch start.first {
-        case UInt8(ascii: "{"): return .json
-        case UInt8(ascii: "#"), UInt8(ascii: "F"): return .flipper
-        default: return nil
+    /// Finds the format from the first octets, and reads it.
+    private static func source(_ bytes: [UInt8], _ format: Format?) throws(TagImageError) -> any ImageSource {
+        let beginning = bytes.prefix(4096)
+        let start = beginning.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        if start.starts(with: Array("Filetype:".utf8)) { return try FlipperFields.source(bytes) }
+        // No text has a zero octet, and hardly a memory is without one.
+        if !beginning.contains(0) {
+            switch start.first {
+            case UInt8(ascii: "{"): return try JSONImage.source(bytes)
+            case UInt8(ascii: "#"), UInt8(ascii: "F"): return try FlipperFields.source(bytes)
+            case UInt8(ascii: "<"): return try TagInfoReport(parsing: bytes)
+            default: break
+            }
         }
+        return try MemoryDump(parsing: bytes, as: format)
     }
 
-    /// The NFC Forum platform of the tag, 1 to 5.
-    public var tagType: Int { contents.tagType }
+    /// The NFC Forum platform of the tag, 1 to 5; nil for a tag of none of them.
+    public var tagType: Int? { contents.tagType }
 
     /// The product's name, such as `NTAG215`.
     public var product: String { contents.product }
@@ -129,41 +109,34 @@ public struct TagImage: Sendable {
     /// The image as a file of its format, as it is now.
     ///
     /// A file that was read keeps its number of pages, though the tag may have more.
-    public func encoded() -> [UInt8] {
-        switch source {
-        case .flipper(let dump): dump.encoded(trimmed(to: dump.contents))
-        case .flipperTag(let dump): dump.encoded(contents)
-        case .json(let image): image.encoded(trimmed(to: image.contents))
-        case nil:
-            switch (format, contents) {
-            case (.flipper, .type2(let contents)): FlipperDump.encoded(new: contents)
-            default: JSONImage.encoded(new: contents)
+    ///
+    /// - Throws: ``TagImageError`` with `lossy` when the format can't hold all of what the tag holds.
+    public func encoded() throws(TagImageError) -> [UInt8] {
+        guard let bytes = source?.encoded(contents) ?? format.encoded(new: contents) else {
+            throw TagImageError(.lossy, "\(format.name) has no place for such a tag: \(product).")
+        }
+        // Reading again is the proof that nothing was left out.
+        if let source, bytes == source.bytes, contents == source.contents { return bytes }
+        guard let again = try? Self.source(bytes, format), again.contents.completed == contents.completed else {
+            let lost = (try? Self.source(bytes, format)).map {
+                contents.completed.differences(from: $0.contents.completed)
             }
+            let what = lost.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "a part of what it holds"
+            throw TagImageError(.lossy, "\(format.name) can't hold this \(product) without losing \(what).")
         }
-    }
-
-    /// What the tag holds, without the pages that the file does not have.
-    private func trimmed(to original: TagContents) -> TagContents {
-        switch (contents, original) {
-        case (.type2(let contents), .type2(let original)): .type2(Self.trimmed(contents, to: original))
-        default: contents
-        }
-    }
-
-    private func trimmed(to original: Type2Contents) -> Type2Contents {
-        contents.type2.map { Self.trimmed($0, to: original) } ?? original
-    }
-
-    private static func trimmed(_ contents: Type2Contents, to original: Type2Contents) -> Type2Contents {
-        var trimmed = contents
-        trimmed.memory.removeLast(max(0, contents.memory.count - original.memory.count))
-        return trimmed
+        return bytes
     }
 }
 
-extension TagImage.Format {
-    /// Whether a new file of the format can hold a tag without loss. Files that were read can be changed in any format.
-    public func canHold(_ contents: TagContents) -> Bool {
-        self == .json || contents.type2 != nil
-    }
+/// What an image was read from, kept as it is.
+protocol ImageSource: Sendable {
+    /// The file's format.
+    var format: TagImage.Format { get }
+    /// The file.
+    var bytes: [UInt8] { get }
+    /// What the tag held.
+    var contents: TagContents { get }
+
+    /// The file with what the tag holds now, all else as it was; nil when the format is not written.
+    func encoded(_ now: TagContents) -> [UInt8]?
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a tag image could not be read. Equal by code.
+/// Why a tag image could not be read or written. Equal by code.
 public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -11,6 +11,7 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
             case inconsistent
             case unsupported
             case tooLarge = "too-large"
+            case lossy
         }
 
         let kind: Kind
@@ -27,6 +28,9 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let unsupported = Code(kind: .unsupported)
         /// The file is larger than any image can be.
         public static let tooLarge = Code(kind: .tooLarge)
+
+        /// The format can't hold all of what the tag holds.
+        public static let lossy = Code(kind: .lossy)
 
         /// The code's name, as the command line prints it.
         public var description: String { kind.rawValue }

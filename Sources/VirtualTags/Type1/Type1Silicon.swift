@@ -6,7 +6,8 @@ import TagLink
 /// A Type 1 tag has no anticollision and no SAK: after REQA or WUPA it takes commands, each of which echoes the UID
 /// (NFC Forum T1T 1.2, 5). What it may not do it does not answer.
 struct Type1Silicon: Sendable {
-    /// The time that erasing and programming takes, and programming alone.
+    /// The time that erasing and programming takes, and programming alone. No data sheet was at hand to check
+    /// them against.
     static let eraseTime = Airtime.microseconds(5200)
     static let programTime = Airtime.microseconds(2600)
 
@@ -89,16 +90,19 @@ struct Type1Silicon: Sendable {
 
     /// RSEG: 128 octets; the segment is in the upper four bits.
     private func readSegment(_ address: UInt8) -> TagAnswer? {
-        let start = Int(address >> 4) * 128
-        guard start < contents.memory.count else { return nil }
-        return answer([address] + contents.memory[start..<(start + 128)])
+        answer([address] + octets(from: Int(address >> 4) * 128, count: 128))
     }
 
     /// READ8: one block.
     private func readBlock(_ block: UInt8) -> TagAnswer? {
-        let start = Int(block) * 8
-        guard start < contents.memory.count else { return nil }
-        return answer([block] + contents.memory[start..<(start + 8)])
+        answer([block] + octets(from: Int(block) * 8, count: 8))
+    }
+
+    /// Octets of the memory. Behind its end a tag answers all the same, and what is written there does not stay, which is
+    /// how nfcpy finds the end of a Topaz 512; that zeros are read there is a guess.
+    private func octets(from start: Int, count: Int) -> [UInt8] {
+        let present = contents.memory.dropFirst(start).prefix(count)
+        return present + Array(repeating: 0, count: count - present.count)
     }
 
     // MARK: Writing
@@ -111,6 +115,7 @@ struct Type1Silicon: Sendable {
         erases: Bool,
         _ tear: TornWrite?
     ) -> TagAnswer? {
+        if octets.count == 8, address >= contents.memory.count { return readBlock(prefix) }
         guard octets.count == 8 || address < 128, address + octets.count <= contents.memory.count,
             isWritable(block: address / 8, erases: erases)
         else { return nil }
@@ -125,7 +130,8 @@ struct Type1Silicon: Sendable {
     }
 
     /// Block 0 is the UID's, D is reserved. In E, and F of dynamic memory, are locks and one-time bits, which can be
-    /// set and not erased. All others can be locked (BCM20203 data sheet, 4).
+    /// set and not erased. All others can be locked. That a refused write is not answered, and that erasing is refused in
+    /// E and F rather than taken for setting bits, is not from a data sheet, which was not at hand.
     private func isWritable(block: Int, erases: Bool) -> Bool {
         switch block {
         case 0x0, 0xD: return false

@@ -8,18 +8,17 @@ extension Type2Product {
     ]
 
     /// MIFARE Ultralight, MF0ICU1: 48 octets.
+    ///
+    /// It says nothing to a command that it does not have, which is how nfcpy and Proxmark tell it from its successors.
     public static let ultralight = Type2Product(
         "MIFARE Ultralight",
         pageCount: 16,
         userPages: 4...15,
         capabilitySize: 0x06,
-        features: [.compatibilityWrite]
+        features: [.compatibilityWrite, .ignoresUnknownCommands]
     )
 
     /// MIFARE Ultralight C, MF0ICU2: 144 octets and 3DES authentication.
-    ///
-    /// The model has the rules of the authentication but not its cipher: step one is answered with a challenge, and step
-    /// two is always refused, so pages behind AUTH0 stay closed.
     public static let ultralightC = Type2Product(
         "MIFARE Ultralight C",
         pageCount: 48,
@@ -119,6 +118,9 @@ extension Type2Product {
     )
 
     /// NTAG I2C 2K, NT3H1201: 1904 octets in two sectors.
+    ///
+    /// What is unsure, as only the first pages of the data sheet were at hand: that a lock bit is for 32 pages, and what is
+    /// read where READ begins in the last pages of a sector and goes past them (here zeros, and a refusal behind them).
     public static let ntagI2C2K = Type2Product(
         "NTAG I2C 2K",
         pageCount: 490,

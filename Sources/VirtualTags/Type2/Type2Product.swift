@@ -27,6 +27,8 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         static let sectors = Features(rawValue: 1 << 10)
         /// UID and counter in ASCII laid over the pages.
         static let mirror = Features(rawValue: 1 << 11)
+        /// Commands that the product does not have are not answered. Others refuse them.
+        static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
     }
 
     /// When new lock bits take effect.

@@ -46,13 +46,26 @@ extension Type2Silicon {
         return .data(Array(contents.memory[((start + 3) * 4)..<((start + 3) * 4 + 2)]))
     }
 
-    /// AUTHENTICATE of Ultralight C, first half: a challenge (MF0ICU2 data sheet, 7.6.7). The cipher is not there, so
-    /// the second half is always refused.
+    /// AUTHENTICATE of Ultralight C, first half: a challenge, enciphered (MF0ICU2 data sheet, 7.5.5 and 7.6.7).
+    ///
+    /// Where the system's OpenSSL is missing the tag behaves as one whose key nobody knows.
     mutating func beginTripleDES(_ argument: UInt8) -> Reply {
-        guard argument == 0 else { return .refusal(.argument) }
-        pending = .tripleDES
-        var challenge: [UInt8] = [0xAF]
-        for _ in 0..<8 { challenge.append(UInt8.random(in: 0...255)) }
-        return .data(challenge)
+        // The key is in pages 44 to 47, each half from its last octet on.
+        let stored = contents.memory[(44 * 4)..<(48 * 4)]
+        guard argument == 0, let key = DESFireKey(.des, stored.prefix(8).reversed() + stored.suffix(8).reversed())
+        else { return .refusal(.argument) }
+        isAuthenticated = false
+        let authentication = CardAuthentication(.iso, number: 0, key: key, challenge: random.octets(8))
+        pending = .tripleDES(authentication)
+        return .data([0xAF] + authentication.sent)
+    }
+
+    /// AUTHENTICATE of Ultralight C, second half: the reader's proof opens the tag, and the tag's comes back.
+    mutating func finishTripleDES(_ authentication: CardAuthentication, _ command: [UInt8]) -> Reply {
+        guard command.first == 0xAF, let proof = try? authentication.finish(Array(command.dropFirst())) else {
+            return .refusal(.argument)
+        }
+        isAuthenticated = true
+        return .data([0x00] + proof.answer)
     }
 }

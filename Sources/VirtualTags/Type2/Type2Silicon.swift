@@ -13,6 +13,8 @@ struct Type2Silicon: Sendable {
         case silence
         /// A refusal with a 4-bit code; the tag falls back to IDLE or HALT.
         case refusal(Refusal)
+        /// A command that the product does not have; the tag falls back to IDLE or HALT, and most say so.
+        case unknown
     }
 
     /// The 4-bit codes of refusals (NTAG213/215/216 data sheet, 9.3).
@@ -28,7 +30,7 @@ struct Type2Silicon: Sendable {
         case nothing
         case compatibilityWrite(page: UInt8)
         case sector
-        case tripleDES
+        case tripleDES(CardAuthentication)
     }
 
     /// The time that programming a page takes: 4.1 ms.
@@ -44,6 +46,8 @@ struct Type2Silicon: Sendable {
     /// Whether the reading counter has counted since the power came.
     var hasCountedReading = false
     var latched = Latched()
+    /// Where challenges come from: the same ones in every run.
+    var random: SplitMix64
     /// What a power cut leaves of the page that the present command programs.
     var tear: TornWrite?
 
@@ -66,6 +70,7 @@ struct Type2Silicon: Sendable {
         contents.counters = Array((contents.counters + [0, 0, 0]).prefix(3))
         contents.tearingFlags = Array((contents.tearingFlags + [0xBD, 0xBD, 0xBD]).prefix(3))
         self.contents = contents
+        random = SplitMix64(identifier: contents.uid)
         listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak)
         losePower()
     }
@@ -133,6 +138,9 @@ struct Type2Silicon: Sendable {
             return nil
         case .refusal(let refusal):
             return refuse(refusal.rawValue)
+        case .unknown:
+            let answer = refuse(Refusal.argument.rawValue)
+            return product.features.contains(.ignoresUnknownCommands) ? nil : answer
         }
     }
 
@@ -152,7 +160,7 @@ struct Type2Silicon: Sendable {
         case .nothing: break
         case .compatibilityWrite(let page): return compatibilityWrite(page, command)
         case .sector: return sectorSelect(command)
-        case .tripleDES: return .refusal(.argument)
+        case .tripleDES(let authentication): return finishTripleDES(authentication, command)
         }
         guard let code = command.first else { return .refusal(.argument) }
         let features = product.features
@@ -160,20 +168,22 @@ struct Type2Silicon: Sendable {
         case (0x30, 2): return read(command[1])
         case (0xA2, 6): return write(command[1], Array(command[2...]))
         case (0x3A, 3) where features.contains(.fastRead): return fastRead(command[1], command[2])
-        case (0x60, 1): return contents.version.map { .data($0) } ?? .refusal(.argument)
+        case (0x60, 1): return contents.version.map { .data($0) } ?? .unknown
         case (0xA0, 2) where features.contains(.compatibilityWrite): return beginCompatibilityWrite(command[1])
         case (0xC2, 2) where features.contains(.sectors): return beginSectorSelect(command[1])
         case (0x1B, 5) where features.contains(.password): return authenticate(Array(command[1...]))
         case (0x3C, 2) where features.contains(.signature):
             return command[1] == 0 ? .data(contents.signature) : .refusal(.argument)
-        case (0x39, 2): return readCounter(command[1])
+        case (0x39, 2) where !features.isDisjoint(with: [.counters, .readingCounter]): return readCounter(command[1])
         case (0xA5, 6) where features.contains(.counters):
             return incrementCounter(command[1], by: Array(command[2..<5]))
         case (0x3E, 2) where features.contains(.counters):
             return command[1] < 3 ? .data([contents.tearingFlags[Int(command[1])]]) : .refusal(.argument)
         case (0x4B, 21) where features.contains(.virtualCardSelect): return .data([configuration(1, 1)])
         case (0x1A, 2) where features.contains(.tripleDES): return beginTripleDES(command[1])
-        default: return .refusal(.argument)
+        // A known command of a wrong length is refused by all.
+        case (0x30, _), (0xA2, _), (0xA0, _): return .refusal(.argument)
+        default: return .unknown
         }
     }
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 import TagLink
 
 /// A FeliCa Lite-S chip: one service, four blocks a read, one a write (FeliCa Lite-S User's Manual, 3 and 4).
+///
+/// Codes are worked out with the system's OpenSSL; where it is missing the chip behaves as one whose card key nobody
+/// knows: the codes that it gives look random, and those that it is given are wrong.
 struct FeliCaLiteSChip: FeliCaChip {
     typealias Block = FeliCaLiteSContents.Block
 
@@ -9,16 +13,16 @@ struct FeliCaLiteSChip: FeliCaChip {
     static let programmingTime = Airtime.milliseconds(3)
 
     var contents: FeliCaLiteSContents
-    let authentication: (any FeliCaMessageAuthentication)?
 
     // Volatile state.
-    var challenge = [UInt8](repeating: 0, count: 16)
+    /// Whether the reader has written a challenge, and the codes that follow from it.
+    private var hasChallenge = false
+    private var codes: FeliCaLiteCodes?
     var isAuthenticated = false
     private var random: SplitMix64
 
-    init(_ contents: FeliCaLiteSContents, authentication: (any FeliCaMessageAuthentication)?) {
+    init(_ contents: FeliCaLiteSContents) {
         self.contents = contents
-        self.authentication = authentication
         random = SplitMix64(seed: contents.idm.reduce(0x5EED) { $0 << 8 ^ UInt64($1) })
     }
 
@@ -34,7 +38,8 @@ struct FeliCaLiteSChip: FeliCaChip {
     }
 
     mutating func losePower() {
-        challenge = Array(repeating: 0, count: 16)
+        hasChallenge = false
+        codes = nil
         isAuthenticated = false
     }
 
@@ -58,13 +63,21 @@ struct FeliCaLiteSChip: FeliCaChip {
         if let status = Self.check(list, services: [0x0009, 0x000B], limit: 4) { return FeliCaAnswer(status) }
         var data: [UInt8] = []
         var numbers: [UInt8] = []
+        let wanted = list.elements.map(\.block)
+        let position = wanted.firstIndex(of: Int(Block.macA.rawValue))
+        if let position {
+            guard !wanted.contains(Int(Block.mac.rawValue)) else {
+                return FeliCaAnswer(.block(position, .codeCombination))
+            }
+            guard hasChallenge else { return FeliCaAnswer(.block(position, .wrongCode)) }
+        }
         for (position, element) in list.elements.enumerated() {
             let block = Block(rawValue: UInt8(truncatingIfNeeded: element.block))
             guard element.block <= 0xFF, let octets = octets(of: block, after: numbers, data) else {
                 return FeliCaAnswer(.block(position, .blockNumber))
             }
             if block.rawValue <= 0x0E, !isAuthenticated, restricts(6, block) {
-                return FeliCaAnswer(.block(position, .accessDenied))
+                return FeliCaAnswer(.block(position, .authenticationNeeded))
             }
             numbers.append(block.rawValue)
             data += octets
@@ -96,17 +109,13 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
+    /// The code over the blocks before MAC or MAC_A. Without blocks there is nothing to prove, and it is zero.
     private mutating func code(isLiteS: Bool, _ numbers: [UInt8], _ data: [UInt8]) -> [UInt8] {
-        if let authentication {
-            return authentication.code(
-                numbers: numbers,
-                data: data,
-                isLiteS: isLiteS,
-                challenge: challenge,
-                contents: contents
-            )
-        }
-        return (0..<8).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        guard !data.isEmpty else { return Array(repeating: 0, count: 8) }
+        let code =
+            isLiteS
+            ? try? codes?.readCode(blocks: numbers + [Block.macA.rawValue], data: data) : try? codes?.mac(data)
+        return code ?? random.octets(8)
     }
 
     // MARK: Writing
@@ -119,30 +128,40 @@ struct FeliCaLiteSChip: FeliCaChip {
         guard list.elements[0].block <= 0xFF else { return FeliCaAnswer(.block(0, .blockNumber)) }
         let block = Block(rawValue: UInt8(list.elements[0].block))
         let data = Array(list.data[0..<16])
-        if hasCode {
-            let expected = authentication?.writeCode(
-                number: block.rawValue,
-                data: data,
-                challenge: challenge,
-                contents: contents
-            )
-            guard expected == Array(list.data[16..<24]) else { return FeliCaAnswer(.wrongCode) }
-        }
+        if hasCode, !proves(list, block, data) { return FeliCaAnswer(.block(1, .wrongCode)) }
         if block == .randomChallenge {
-            challenge = data
+            hasChallenge = true
+            codes = try? FeliCaLiteCodes(cardKey: contents.cardKey, challenge: data)
             isAuthenticated = false
-            return FeliCaAnswer(.success)
-        }
-        if block == .state, hasCode {
-            isAuthenticated = data[0] == 0x01
             return FeliCaAnswer(.success)
         }
         if let error = refusal(block, data, hasCode: hasCode) { return FeliCaAnswer(.block(0, error)) }
         if tear.map(Self.keepsNew) ?? true {
             store(data, in: block)
-            contents.writeCounter = min(contents.writeCounter + 1, 0xFF_FFFF)
+            count(block, data)
         }
         return FeliCaAnswer(.success, workTime: Self.programmingTime, isWrite: true)
+    }
+
+    /// Whether block MAC_A of a write has the right code and write counter.
+    private func proves(_ list: FeliCaBlockList, _ block: Block, _ data: [UInt8]) -> Bool {
+        let counter = Array(list.data[24..<27])
+        guard contents.writeCounter < counterLimit, counter.littleEndian(at: 0, count: 3) == Int(contents.writeCounter)
+        else { return false }
+        let expected = try? codes?.writeCode(block: block.rawValue, data: data, counter: contents.writeCounter)
+        return expected == Array(list.data[16..<24])
+    }
+
+    /// What the write counter ends at: lower once the system blocks are frozen.
+    private var counterLimit: UInt32 { contents.memoryConfiguration[2] == 0xFF ? 0xFF_FFFF : 0xFF_FE00 }
+
+    /// Counts a write; freezing the system blocks sets the counter to 0.
+    private mutating func count(_ block: Block, _ data: [UInt8]) {
+        if block == .memoryConfiguration, data[2] != 0xFF {
+            contents.writeCounter = 0
+        } else {
+            contents.writeCounter = min(contents.writeCounter + 1, counterLimit)
+        }
     }
 
     /// The chip writes a block whole or not at all.
@@ -156,16 +175,18 @@ struct FeliCaLiteSChip: FeliCaChip {
         switch block {
         case _ where block.rawValue <= Block.register.rawValue:
             let isWritable = configuration[Int(block.rawValue / 8)] & (1 << (block.rawValue % 8)) != 0
-            if !isWritable || (restricts(8, block) && !isAuthenticated) || (restricts(10, block) && !hasCode) {
-                return .accessDenied
-            }
+            if !isWritable || (restricts(10, block) && !hasCode) { return .accessDenied }
+            if restricts(8, block), !isAuthenticated { return .authenticationNeeded }
             return block == .register && !countsDown(to: data) ? .accessDenied : nil
         case .keyVersion, .cardKey:
             // MC_CKCKV_W_MAC_A lets the key be changed with a code after the system blocks are frozen.
             return configuration[2] == 0xFF || (configuration[5] == 0x01 && hasCode) ? nil : .accessDenied
         case .identifier, .serviceCode, .memoryConfiguration:
             return configuration[2] == 0xFF ? nil : .accessDenied
-        case .mac, .macA, .deviceIdentifier, .systemCode, .writeCounter, .state, .integrity:
+        case .state:
+            // MC_STATE_W_MAC_A: whether the reader has to prove that it knows the key.
+            return hasCode || configuration[12] & 0x01 == 0 ? nil : .accessDenied
+        case .mac, .macA, .deviceIdentifier, .systemCode, .writeCounter, .integrity:
             return .accessDenied
         default:
             return .blockNumber
@@ -193,9 +214,13 @@ struct FeliCaLiteSChip: FeliCaChip {
         case .keyVersion: contents.keyVersion = data
         case .cardKey: contents.cardKey = data
         case .memoryConfiguration:
-            // A block that was made read-only stays so.
+            // A block that was made read-only stays so, and so does one that needs authentication or a code.
             let old = contents.memoryConfiguration
-            contents.memoryConfiguration = [old[0] & data[0], old[1] & data[1]] + data[2...]
+            let restrictions = (6...12).map { old[$0] | data[$0] }
+            contents.memoryConfiguration =
+                [old[0] & data[0], old[1] & data[1]] + data[2..<6] + restrictions + [0, 0, 0]
+        case .state:
+            isAuthenticated = data[0] == 0x01
         default:
             let start = Int(block.rawValue) * 16
             contents.userMemory.replaceSubrange(start..<(start + 16), with: data)

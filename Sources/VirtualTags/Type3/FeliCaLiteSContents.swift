@@ -90,36 +90,3 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
         set { memoryConfiguration[3] = memoryConfiguration[3] & ~0x01 | (newValue ? 0x01 : 0x00) }
     }
 }
-
-/// The message authentication of FeliCa Lite-S, which needs triple DES and plugs in from a module that has it.
-///
-/// Without it a chip behaves as one whose card key nobody knows: the codes that it gives look random, and those that it
-/// is given are wrong.
-public protocol FeliCaMessageAuthentication: Sendable {
-    /// The code over blocks that were read.
-    ///
-    /// - Parameters:
-    ///   - numbers: the numbers of the blocks before the one that asks for the code.
-    ///   - data: their octets.
-    ///   - isLiteS: whether block 91 (MAC_A) asks; block 81 (MAC) otherwise.
-    ///   - challenge: block 80, as the reader wrote it.
-    ///   - contents: the chip, with its key and write counter.
-    /// - Returns: 8 octets.
-    func code(
-        numbers: [UInt8],
-        data: [UInt8],
-        isLiteS: Bool,
-        challenge: [UInt8],
-        contents: FeliCaLiteSContents
-    ) -> [UInt8]
-
-    /// The code that a write of one block has to come with.
-    ///
-    /// - Parameters:
-    ///   - number: the block's number.
-    ///   - data: the octets to write.
-    ///   - challenge: block 80, as the reader wrote it.
-    ///   - contents: the chip, with its key and write counter.
-    /// - Returns: 8 octets.
-    func writeCode(number: UInt8, data: [UInt8], challenge: [UInt8], contents: FeliCaLiteSContents) -> [UInt8]
-}

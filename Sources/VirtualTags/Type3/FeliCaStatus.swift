@@ -15,8 +15,6 @@ struct FeliCaStatus: Sendable, Hashable {
     static let blockCount = whole(0xA2)
     /// A service code that the system does not have.
     static let unknownService = whole(0xA6)
-    /// The message authentication code of a write is wrong.
-    static let wrongCode = whole(0xB1)
 
     /// What a block of the list can be wrong in.
     enum BlockError: UInt8 {
@@ -24,6 +22,12 @@ struct FeliCaStatus: Sendable, Hashable {
         case accessDenied = 0xA5
         case accessMode = 0xA7
         case blockNumber = 0xA8
+        /// MAC and MAC_A are asked for together.
+        case codeCombination = 0xB0
+        /// The reader has to authenticate itself first.
+        case authenticationNeeded = 0xB1
+        /// A code is wrong, its write counter is, or there was no challenge.
+        case wrongCode = 0xB2
     }
 
     /// An error that is not about one block.

@@ -10,8 +10,7 @@ public import TagLink
 /// ```
 ///
 /// Frames begin with their length octet. Polling is answered in a slot that the tag draws; a virtual field puts the
-/// answers of several tags together. The secure commands of FeliCa Standard are not answered, and the message
-/// authentication of Lite-S is that of a chip whose key nobody knows, unless it is plugged in.
+/// answers of several tags together. The secure commands of FeliCa Standard are not answered.
 ///
 /// A refusal by a fault plan answers a read or write with status flags FF 70.
 public final class Type3Tag: VirtualTag {
@@ -25,16 +24,15 @@ public final class Type3Tag: VirtualTag {
 
     /// Creates a FeliCa Lite-S.
     ///
-    /// - Parameters:
-    ///   - contents: what it holds.
-    ///   - authentication: its message authentication; nil for a chip whose key nobody knows.
-    public init(_ contents: FeliCaLiteSContents, authentication: (any FeliCaMessageAuthentication)? = nil) {
+    /// - Parameter contents: what it holds.
+    public init(_ contents: FeliCaLiteSContents) {
         precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 octets")
         precondition(
-            contents.userMemory.count == 224 && contents.memoryConfiguration.count == 16,
-            "S_PAD has 14 blocks, and the memory configuration is one"
+            contents.userMemory.count == 224 && contents.memoryConfiguration.count == 16
+                && contents.cardKey.count == 16,
+            "S_PAD has 14 blocks, and the memory configuration and the card key are one each"
         )
-        silicon = Locked(Type3Silicon(FeliCaLiteSChip(contents, authentication: authentication)))
+        silicon = Locked(Type3Silicon(FeliCaLiteSChip(contents)))
     }
 
     /// Creates a FeliCa Standard card or a generic Type 3 tag.

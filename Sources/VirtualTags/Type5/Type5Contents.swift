@@ -27,8 +27,12 @@ public struct Type5Contents: Sendable, Hashable {
     public var passwords: [UInt8: UInt32]
     /// The 32 octets that READ SIGNATURE answers; those of a virtual tag are zero unless given.
     public var signature: [UInt8]
-    /// The counter of ICODE SLIX2.
+    /// The counter of ICODE SLIX2, or the event counter of ST25TV.
     public var counter: UInt16 = 0
+    /// What guards an ICODE.
+    public var protection = ICODEProtection()
+    /// The registers, passwords and modes of an ST25TV or ST25DV.
+    public var settings: ST25Settings
 
     /// Creates a tag that is formatted for NDEF and empty.
     ///
@@ -43,6 +47,7 @@ public struct Type5Contents: Sendable, Hashable {
             product.features.contains(.counter)
             ? [0x01: 0, 0x02: 0, 0x04: 0x0F0F_0F0F, 0x08: 0x0F0F_0F0F, 0x10: 0] : [0x10: 0]
         signature = Array(repeating: 0, count: 32)
+        settings = ST25Settings(product)
         let container = Self.capabilityContainer(product)
         let formatted = container + [0x03, 0x00, 0xFE]
         memory.replaceSubrange(0..<min(formatted.count, memory.count), with: formatted.prefix(memory.count))

@@ -15,18 +15,22 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         public static let writeMultiple = Features(rawValue: 1 << 0)
         /// The extended commands 30 to 3C, with block numbers of two octets.
         public static let extended = Features(rawValue: 1 << 1)
-        /// Random numbers and passwords of NXP: B2, B3 and B4.
+        /// Random numbers and passwords of NXP: B2 to B5; INVENTORY READ: A0 and A1.
         public static let passwords = Features(rawValue: 1 << 2)
-        /// The electronic article surveillance bit of NXP: A2, A3 and A4.
+        /// The electronic article surveillance of NXP: A2 to A6.
         public static let surveillance = Features(rawValue: 1 << 3)
         /// The signature and the system information of NXP: BD and AB.
         public static let signature = Features(rawValue: 1 << 4)
         /// A 16-bit counter in the last block.
         public static let counter = Features(rawValue: 1 << 5)
-        /// READ CONFIGURATION of ST25DV: A0.
+        /// Configuration, passwords of 64 bits, areas and mailbox of ST25DV.
         public static let configuration = Features(rawValue: 1 << 6)
         /// Only blocks 0 and 1 can be locked, as on ST25DV.
         public static let locksFirstBlocksOnly = Features(rawValue: 1 << 7)
+        /// Protected pages, privacy, destruction and persistent quiet of ICODE SLIX2: A7, B6, B7, B9 to BC.
+        public static let pages = Features(rawValue: 1 << 8)
+        /// Configuration, passwords of 32 bits, surveillance, kill and untraceable mode of ST25TV.
+        public static let tagConfiguration = Features(rawValue: 1 << 9)
     }
 
     /// The product's name, such as `ICODE SLIX`.
@@ -94,7 +98,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         uidPrefix: [0xE0, 0x04, 0x01, 0x08],
         blockCount: 80,
         icReference: 0x01,
-        features: [.passwords, .surveillance, .signature, .counter],
+        features: [.passwords, .surveillance, .signature, .counter, .pages],
         programmingTime: .milliseconds(4)
     )
 
@@ -104,7 +108,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         uidPrefix: [0xE0, 0x02, 0x23],
         blockCount: 16,
         icReference: 0x23,
-        features: []
+        features: [.tagConfiguration]
     )
 
     /// ST25TV02K: 64 blocks.
@@ -113,7 +117,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         uidPrefix: [0xE0, 0x02, 0x23],
         blockCount: 64,
         icReference: 0x23,
-        features: []
+        features: [.tagConfiguration]
     )
 
     /// ST25DV04K: 128 blocks.
@@ -149,13 +153,19 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
     ///   - blockCount: how many blocks there are; beyond 256 it has the extended commands.
     ///   - blockSize: how many octets a block has, 1 to 32.
     ///   - readLimit: the most blocks that one READ MULTIPLE reads.
-    public static func generic(blockCount: Int, blockSize: Int = 4, readLimit: Int? = nil) -> Type5Product {
+    ///   - icReference: the IC reference of GET SYSTEM INFORMATION.
+    public static func generic(
+        blockCount: Int,
+        blockSize: Int = 4,
+        readLimit: Int? = nil,
+        icReference: UInt8 = 0x00
+    ) -> Type5Product {
         Type5Product(
             name: "generic Type 5",
             uidPrefix: [0xE0],
             blockCount: blockCount,
             blockSize: blockSize,
-            icReference: 0x00,
+            icReference: icReference,
             features: blockCount > 256 ? [.writeMultiple, .extended] : [.writeMultiple],
             readLimit: readLimit,
             writeLimit: 32

@@ -16,6 +16,8 @@ struct Type5Request: Sendable {
     var namesFamily: Bool { isInventory && flags & 0x10 != 0 }
     var hasOneSlot: Bool { isInventory && flags & 0x20 != 0 }
     var option: Bool { flags & 0x40 != 0 }
+    /// Whether the request is for one tag, by its UID or because it is selected.
+    var isDirected: Bool { address != nil || isForSelected }
 
     /// Takes a request apart; nil when it is too short, or of a later version of the protocol.
     init?(_ bytes: [UInt8]) {
@@ -56,6 +58,8 @@ enum Type5Error: UInt8, Error {
     case notProgrammed = 0x13
     /// The block was not locked.
     case notLocked = 0x14
+    /// The block may not be read, which ST's products say.
+    case readProtected = 0x15
 }
 
 /// What a command leads to.
@@ -63,6 +67,18 @@ struct Type5Reply: Sendable {
     var data: [UInt8] = []
     /// How many blocks were programmed; 0 when the memory is as before.
     var programmedBlocks = 0
+    /// Whether the answer does not wait for the end of a frame, though the option flag is set: there it means something
+    /// else.
+    var ignoresOption = false
+    /// Whether the tag says nothing at all.
+    var isSilent = false
+
+    /// No answer.
+    static let silence: Type5Reply = {
+        var reply = Type5Reply()
+        reply.isSilent = true
+        return reply
+    }()
 
     init(_ data: [UInt8] = [], programmedBlocks: Int = 0) {
         self.data = data

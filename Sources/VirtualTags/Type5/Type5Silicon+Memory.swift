@@ -2,13 +2,14 @@
 
 extension Type5Silicon {
     /// READ SINGLE and READ MULTIPLE. With the option flag each block comes after its security status.
-    mutating func readBlocks(_ first: Int, count: Int, withSecurity: Bool) throws(Type5Error) -> Type5Reply {
+    func readBlocks(_ first: Int, count: Int, withSecurity: Bool) throws(Type5Error) -> Type5Reply {
         guard first + count <= product.blockCount else { throw .notAvailable }
         if let limit = product.readLimit, count > limit { throw .unknown }
+        try checkReading(first..<(first + count))
         var data: [UInt8] = []
         data.reserveCapacity(count * (product.blockSize + 1))
         for block in first..<(first + count) {
-            if withSecurity { data.append(contents.lockedBlocks.contains(block) ? 0x01 : 0x00) }
+            if withSecurity { data.append(securityStatus(of: block)) }
             data += octets(of: block)
         }
         return Type5Reply(data)
@@ -16,8 +17,9 @@ extension Type5Silicon {
 
     private func octets(of block: Int) -> [UInt8] {
         guard block < product.dataBlockCount else {
-            // The counter, least significant octet first; it has no protection.
-            return [UInt8(contents.counter & 0xFF), UInt8(contents.counter >> 8), 0x00, 0x00]
+            // The counter, least significant octet first; the last octet says whether counting is protected.
+            let protection: UInt8 = contents.protection.isCounterProtected ? 0x01 : 0x00
+            return [UInt8(contents.counter & 0xFF), UInt8(contents.counter >> 8), 0x00, protection]
         }
         let start = block * product.blockSize
         return Array(contents.memory[start..<(start + product.blockSize)])
@@ -27,21 +29,35 @@ extension Type5Silicon {
     mutating func writeBlocks(_ first: Int, count: Int, _ data: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard data.count == count * product.blockSize else { throw .notRecognised }
         guard count <= max(1, product.writeLimit) else { throw .unknown }
+        if let telegram = try writeTelegram(first, data) { return telegram }
         guard first + count <= product.blockCount else { throw .notAvailable }
         for block in first..<(first + count) where contents.lockedBlocks.contains(block) { throw .locked }
         if first + count > product.dataBlockCount {
             guard count == 1 else { throw .notAvailable }
-            return writeCounter(data)
+            return try writeCounter(data)
         }
+        try checkWriting(first..<(first + count))
+        countWrite()
         contents.memory.program(data, at: first * product.blockSize, tear: tear, unit: product.blockSize)
         return Type5Reply(programmedBlocks: count)
     }
 
-    /// The counter of ICODE SLIX2 counts when 0001 is written, and is set by anything else (SL2S2602 data sheet, 8.2.5).
-    private mutating func writeCounter(_ data: [UInt8]) -> Type5Reply {
+    /// The counter of ICODE SLIX2 counts when 0001 is written, after the read password where that is asked for. Anything
+    /// else presets it, after the write password, and says whether counting is protected from then on (SL2S2602 data
+    /// sheet, 9.5.3.21). What the silicon does at the highest value was in none of the excerpts looked at: here it refuses.
+    private mutating func writeCounter(_ data: [UInt8]) throws(Type5Error) -> Type5Reply {
         let value = UInt16(data[1]) << 8 | UInt16(data[0])
-        let next = value == 1 ? contents.counter &+ 1 : value
-        if tear != .old { contents.counter = next }
+        if value == 1 {
+            guard !contents.protection.isCounterProtected || presentedPasswords.contains(0x01) else { throw .unknown }
+            guard contents.counter < 0xFFFF else { throw .unknown }
+            if tear != .old { contents.counter += 1 }
+        } else {
+            guard presentedPasswords.contains(0x02) else { throw .unknown }
+            if tear != .old {
+                contents.counter = value
+                contents.protection.isCounterProtected = data[3] & 0x01 != 0
+            }
+        }
         return Type5Reply(programmedBlocks: 1)
     }
 
@@ -50,6 +66,7 @@ extension Type5Silicon {
         let limit = product.features.contains(.locksFirstBlocksOnly) ? 2 : product.dataBlockCount
         guard block < limit else { throw .notAvailable }
         guard !contents.lockedBlocks.contains(block) else { throw .alreadyLocked }
+        try checkWriting(block..<(block + 1))
         if tear != .old { contents.lockedBlocks.insert(block) }
         return Type5Reply(programmedBlocks: 1)
     }
@@ -57,7 +74,7 @@ extension Type5Silicon {
     /// GET MULTIPLE BLOCK SECURITY STATUS.
     func blockSecurity(_ first: Int, count: Int) throws(Type5Error) -> Type5Reply {
         guard first + count <= product.blockCount else { throw .notAvailable }
-        return Type5Reply((first..<(first + count)).map { contents.lockedBlocks.contains($0) ? 0x01 : 0x00 })
+        return Type5Reply((first..<(first + count)).map { securityStatus(of: $0) })
     }
 
     // MARK: Identifiers
@@ -65,6 +82,7 @@ extension Type5Silicon {
     /// WRITE AFI and WRITE DSFID.
     mutating func writeIdentifier(_ value: UInt8, isFamily: Bool) throws(Type5Error) -> Type5Reply {
         guard !(isFamily ? contents.isAFILocked : contents.isDSFIDLocked) else { throw .locked }
+        if isFamily { try checkFamily() }
         if tear != .old {
             if isFamily { contents.afi = value } else { contents.dsfid = value }
         }
@@ -74,6 +92,7 @@ extension Type5Silicon {
     /// LOCK AFI and LOCK DSFID.
     mutating func lockIdentifier(isFamily: Bool) throws(Type5Error) -> Type5Reply {
         guard !(isFamily ? contents.isAFILocked : contents.isDSFIDLocked) else { throw .alreadyLocked }
+        if isFamily { try checkFamily() }
         if tear != .old {
             if isFamily { contents.isAFILocked = true } else { contents.isDSFIDLocked = true }
         }

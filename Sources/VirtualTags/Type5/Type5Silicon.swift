@@ -13,14 +13,24 @@ struct Type5Silicon: Sendable {
 
     // Volatile state.
     var state = State.ready
-    /// The tag's slot and the present one, while an inventory with 16 slots goes on.
-    private var slots: (own: Int, present: Int)?
+    /// The tag's slot and the present one, while an inventory with 16 slots goes on, and what the tag says in its own.
+    var slots: (own: Int, present: Int, answer: Frame)?
     /// An answer that waits for the end of a frame, as the option flag of a write asks for.
     private var delayed: TagAnswer?
     /// The random number of GET RANDOM NUMBER.
     var challenge: UInt16 = 0
-    /// The passwords that were given.
+    /// The passwords that an ICODE was given.
     var presentedPasswords: Set<UInt8> = []
+    /// The password whose security session is open on a product of ST.
+    var session: UInt8?
+    /// Whether INITIATE came, so that ST25TV answers INVENTORY INITIATED.
+    var isInitiated = false
+    /// Whether ST25TV has counted since the power came.
+    var hasCounted = false
+    /// Whether energy harvesting of ST25DV is switched on.
+    var harvestsEnergy = false
+    /// The mailbox of ST25DV.
+    var mailbox = ST25Mailbox()
     /// After a wrong password the tag says no more until it loses its power.
     var isMute = false
     /// What a power cut leaves of the blocks that the present command programs.
@@ -30,6 +40,7 @@ struct Type5Silicon: Sendable {
     init(_ contents: Type5Contents) {
         self.contents = contents
         random = SplitMix64(seed: contents.uid.reduce(0) { $0 << 8 | UInt64($1) })
+        state = contents.protection.isPersistentlyQuiet ? .quiet : .ready
         let size = contents.product.dataBlockCount * contents.product.blockSize
         if contents.memory.count < size {
             self.contents.memory += Array(repeating: 0, count: size - contents.memory.count)
@@ -41,24 +52,43 @@ struct Type5Silicon: Sendable {
     var address: [UInt8] { contents.uid.reversed() }
 
     mutating func losePower() {
-        state = .ready
+        state = contents.protection.isPersistentlyQuiet ? .quiet : .ready
         slots = nil
         delayed = nil
         challenge = 0
         presentedPasswords = []
+        session = nil
+        isInitiated = false
+        hasCounted = false
+        harvestsEnergy = false
+        if !contents.settings.isSupplied { mailbox = ST25Mailbox() }
         isMute = false
+    }
+
+    /// Whether the tag never answers again.
+    private var isDead: Bool { contents.protection.isDestroyed || contents.settings.isKilled }
+
+    /// Whether a request reaches a tag that hides: a private ICODE hears GET RANDOM NUMBER and SET PASSWORD alone
+    /// (SL2S2602 data sheet, 9.5.3.9). That an untraceable ST25TV hears the like and is silent to an inventory is a guess:
+    /// ST's software and the excerpts of DS12074 that were looked at do not say.
+    private func isHeard(_ request: Type5Request) -> Bool {
+        if contents.protection.isPrivate {
+            return request.command == 0xB2 || (request.command == 0xB3 && request.parameters.first == 0x04)
+        }
+        if contents.settings.isUntraceable { return request.command == 0xB4 || request.command == 0xB3 }
+        return true
     }
 
     mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
         if frame.bytes.isEmpty { return receiveEndOfFrame() }
         slots = nil
         delayed = nil
-        guard !isMute, let bytes = frame.payload(checkedBy: .nfcV), let request = Type5Request(bytes) else {
+        guard !isMute, !isDead, let bytes = frame.payload(checkedBy: .nfcV), let request = Type5Request(bytes),
+            isHeard(request)
+        else {
             return nil
         }
-        if request.isInventory {
-            return request.command == 0x01 ? receiveInventory(request) : nil
-        }
+        if request.isInventory { return receiveInventory(request) }
         guard isMeant(request) else { return nil }
         switch request.command {
         case 0x02:
@@ -70,6 +100,7 @@ struct Type5Silicon: Sendable {
             return TagAnswer(Frame([0x00]))
         case 0x26:
             state = .ready
+            contents.protection.isPersistentlyQuiet = false
             return TagAnswer(Frame([0x00]))
         default:
             return execute(request, disturbance)
@@ -88,34 +119,6 @@ struct Type5Silicon: Sendable {
         return request.isForSelected ? state == .selected : state != .quiet
     }
 
-    // MARK: Inventory
-
-    /// INVENTORY (ISO/IEC 15693-3, 8): answers in the slot that the UID's bits after the mask name.
-    private mutating func receiveInventory(_ request: Type5Request) -> TagAnswer? {
-        var rest = request.parameters[...]
-        if request.namesFamily {
-            guard let family = rest.popFirst(), matches(family) else { return nil }
-        }
-        let slotBits = request.hasOneSlot ? 0 : 4
-        guard state != .quiet, let length = rest.popFirst().map(Int.init), length + slotBits <= 64,
-            rest.count == (length + 7) / 8, address.startsWithBits(length, of: Array(rest))
-        else { return nil }
-        let uid = address.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let slot = request.hasOneSlot ? 0 : Int(uid >> UInt64(length) & 0x0F)
-        if !request.hasOneSlot { slots = (slot, 0) }
-        return slot == 0 ? inventoryAnswer : nil
-    }
-
-    private var inventoryAnswer: TagAnswer {
-        TagAnswer(Frame([0x00, contents.dsfid] + address))
-    }
-
-    /// Whether an application family means this tag: 0 in either half of the octet stands for any (ISO/IEC 15693-3, 6).
-    private func matches(_ family: UInt8) -> Bool {
-        (family & 0xF0 == 0 || family & 0xF0 == contents.afi & 0xF0)
-            && (family & 0x0F == 0 || family & 0x0F == contents.afi & 0x0F)
-    }
-
     /// The end of a frame alone: the next slot of an inventory, or the answer to a write that waited for it. It carries
     /// no checksum to check.
     private mutating func receiveEndOfFrame() -> TagAnswer? {
@@ -123,9 +126,9 @@ struct Type5Silicon: Sendable {
             delayed = nil
             return answer
         }
-        guard let (own, present) = slots else { return nil }
-        slots = present < 15 ? (own, present + 1) : nil
-        return own == present + 1 ? inventoryAnswer : nil
+        guard let (own, present, answer) = slots else { return nil }
+        slots = present < 15 ? (own, present + 1, answer) : nil
+        return own == present + 1 ? TagAnswer(answer) : nil
     }
 
     // MARK: Commands
@@ -147,7 +150,9 @@ struct Type5Silicon: Sendable {
                 contents = before
                 return TagAnswer(Frame([0x01, code]), isWrite: true)
             }
-            return acknowledge(reply, waitsForEnd: request.option)
+            return acknowledge(reply, waitsForEnd: request.option && !reply.ignoresOption)
+        case .success(let reply) where reply.isSilent:
+            return nil
         case .success(let reply):
             return TagAnswer(Frame([0x00] + reply.data))
         }

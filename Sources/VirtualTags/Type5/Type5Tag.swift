@@ -12,8 +12,9 @@ public import TagLink
 /// the answer to a write whose option flag was set. What a product does not have is refused with error code 01, a length
 /// that is wrong with 02. A fault plan's refusal is answered with its code as the error code.
 ///
-/// Not modelled: protection of pages by passwords, privacy and destruction of ICODE SLIX2; areas, passwords and the
-/// mailbox of ST25DV.
+/// Passwords, protected pages, privacy and destruction of ICODE SLIX2 are modelled; so are areas, passwords, kill and
+/// untraceable mode of ST25TV, and areas, passwords and the mailbox of ST25DV, whose host is played by
+/// ``putMessage(_:)`` and ``takeMessage()``.
 public final class Type5Tag: VirtualTag {
     /// What the tag is.
     public let product: Type5Product
@@ -31,6 +32,14 @@ public final class Type5Tag: VirtualTag {
         precondition(
             contents.memory.count <= product.dataBlockCount * product.blockSize,
             "the memory is larger than the product's"
+        )
+        let settings = contents.settings
+        let delivered = ST25Settings(product)
+        precondition(
+            settings.registers.count == delivered.registers.count
+                && settings.passwords.map(\.count) == delivered.passwords.map(\.count)
+                && settings.telegram.count == 32,
+            "the registers, passwords and telegram are not those of the product"
         )
         self.product = product
         silicon = Locked(Type5Silicon(contents))
@@ -54,6 +63,24 @@ public final class Type5Tag: VirtualTag {
     /// What the tag keeps without power, as it is now.
     public var contents: Type5Contents {
         silicon.withLock { $0.contents }
+    }
+
+    /// Puts a message into the mailbox of an ST25DV, as its host does over I2C.
+    ///
+    /// - Parameter message: 1 to 256 octets.
+    /// - Returns: whether it was taken: not while the reader has the mailbox off, or another message waits to be read.
+    public func putMessage(_ message: [UInt8]) -> Bool {
+        silicon.withLock { $0.mailbox.put(message, from: .host) }
+    }
+
+    /// Takes the message that a reader put into the mailbox of an ST25DV, as its host does over I2C.
+    ///
+    /// - Returns: the message, or nil when none waits for the host.
+    public func takeMessage() -> [UInt8]? {
+        silicon.withLock { silicon in
+            guard silicon.mailbox.holdsMessageForHost else { return nil }
+            return silicon.mailbox.read(0..<silicon.mailbox.message.count, by: .host)
+        }
     }
 
     public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {

@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NFCRuntime
+import PCSCDriver
 import TagLink
 
 /// `nfc readers`.
 struct ReadersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "readers",
-        abstract: "Show the reader that sessions use.",
+        abstract: "Show the reader that sessions use, and the others.",
         discussion: """
+            The first line is the reader that sessions use. With --reader, or with
+            NFC_READER, it is the only one. With --verbose each PC/SC reader is asked
+            what it can do; put a tag on it, and it shows more.
+
             Examples:
               nfc readers
+              nfc readers --verbose
               nfc readers --reader virtual --json
+              nfc readers --reader pn532:/dev/ttyUSB0
 
             Exit status: 0 when there is a reader, 3 when there is none.
             """
     )
 
     @OptionGroup var reader: ReaderOptions
+
+    @Flag(help: "Ask each PC/SC reader which of Core NFC's calls it will serve.")
+    var verbose = false
 
     @Flag(help: "Print one JSON object a reader.")
     var json = false
@@ -27,23 +37,55 @@ struct ReadersCommand: AsyncParsableCommand {
             try reader.environment()
         }
         guard let driver = environment.driver else { return }
-        let technologies = Technology.allCases.filter(driver.technologies.contains).map(Self.name)
+        try await reportingFailure(json: json) { () throws(CommandFailure) in
+            do throws(LinkError) {
+                try await driver.prepare()
+            } catch {
+                throw CommandFailure(.noReader, "reader-unavailable", error.reason)
+            }
+        }
+        let isPCSC = driver is PCSCReader
+        // A reader that was named is the one that is wanted.
+        let isNamed = reader.reader != nil || ReaderConfiguration.ofProcess.reader != nil
+        let reports = isPCSC || !isNamed ? await PCSCReader.reports(askingReaders: verbose) : []
+        let used = reports.first { isPCSC && $0.name == driver.name }
+        print(driver, used)
+        guard !isNamed else { return }
+        for report in reports where report.name != used?.name { print(report) }
+        if isPCSC { print(name: "virtual", technologies: Set(Technology.allCases), isUsed: false, nil) }
+    }
+
+    private func print(_ driver: any ReaderDriver, _ report: PCSCReaderReport?) {
+        print(name: driver.name, technologies: driver.technologies, isUsed: true, report)
+    }
+
+    private func print(_ report: PCSCReaderReport) {
+        print(name: report.name, technologies: Set(Technology.allCases), isUsed: false, report)
+    }
+
+    private func print(name: String, technologies: Set<Technology>, isUsed: Bool, _ report: PCSCReaderReport?) {
+        let technologies = Technology.allCases.filter(technologies.contains).map(Self.name)
         if json {
             var writer = JSONWriter()
             writer.beginObject()
-            writer.member("name", driver.name)
+            writer.member("name", name)
             writer.key("technologies")
             writer.beginArray()
             for technology in technologies { writer.value(technology) }
             writer.endArray()
+            if let report { ReaderReportPrinter(report, verbose: verbose).write(to: &writer) }
+            writer.member("used", isUsed)
             writer.endObject()
             writer.printLine()
         } else {
-            printLine("\(RecordText.printable(driver.name))  \(technologies.joined(separator: ", "))")
+            let what =
+                report.map { ReaderReportPrinter($0, verbose: verbose).summary } ?? technologies.joined(separator: ", ")
+            printLine("\(RecordText.printable(name))  \(what)\(isUsed ? "" : "  (not used)")")
+            for line in report.map({ ReaderReportPrinter($0, verbose: verbose).lines }) ?? [] { printLine("  " + line) }
         }
     }
 
-    private static func name(_ technology: Technology) -> String {
+    static func name(_ technology: Technology) -> String {
         switch technology {
         case .nfcA: "nfc-a"
         case .nfcB: "nfc-b"

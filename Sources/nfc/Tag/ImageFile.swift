@@ -3,7 +3,7 @@ import Foundation
 import VirtualTags
 
 /// An image of a tag in a file, or one of several that are lines of a file.
-struct ImageFile {
+struct ImageFile: Sendable {
     private let path: String
     private let hasSeveral: Bool
     private let image: TagImage
@@ -28,7 +28,7 @@ struct ImageFile {
             throw CommandFailure(.usage, "unknown-id", "\(path) has no image with the id '\(id)'.")
         }
         do throws(TagImageError) {
-            image = try TagImage(parsing: [UInt8](chosen ?? data))
+            image = try TagImage(parsing: [UInt8](hasSeveral ? chosen ?? data : data), as: TagImage.Format(path: path))
         } catch {
             let place = error.line.map { "line \($0): " } ?? ""
             throw CommandFailure(.refused, error.code.description, "\(path): \(place)\(error.reason)")
@@ -37,10 +37,18 @@ struct ImageFile {
 
     var product: String { image.product }
 
+    /// The format of the file.
+    var format: TagImage.Format { image.format }
+
     /// What the tag holds.
     var contents: TagContents { image.contents }
 
     func makeTag() -> any VirtualTag { image.makeTag() }
+
+    /// The file that the tag is saved to.
+    ///
+    /// - Parameter out: the file of the person's choice; the image's own when nil.
+    func path(_ out: String?) -> String { out ?? path }
 
     /// Makes sure, before any work is done, that the image may be saved.
     func checkTarget(_ out: String?) throws(CommandFailure) {
@@ -57,23 +65,26 @@ struct ImageFile {
         let format = out.flatMap { TagImage.Format(path: $0) } ?? image.format
         var changed = image
         changed.update(from: tag)
-        if format != image.format {
-            guard format.canHold(changed.contents) else {
-                throw CommandFailure(
-                    .usage,
-                    "unsupported-format",
-                    "A \(product) can't be saved in that format. Give --out a name that ends in .json."
-                )
-            }
-            changed = TagImage(changed.contents, format: format)
-        }
+        if format != image.format { changed = TagImage(changed.contents, format: format) }
         try Self.save(changed, to: out ?? path)
+    }
+
+    /// Saves the image in another file and format. In its own format it is what it was, octet for octet.
+    func convert(to format: TagImage.Format, out: String) throws(CommandFailure) {
+        try Self.save(format == image.format ? image : TagImage(image.contents, format: format), to: out)
     }
 
     /// Saves an image so that the file is the old or the new one, whatever happens.
     static func save(_ image: TagImage, to path: String) throws(CommandFailure) {
+        let octets: [UInt8]
+        do throws(TagImageError) {
+            octets = try image.encoded()
+        } catch {
+            let step = image.format == .json ? "" : " A file in the format json can."
+            throw CommandFailure(.refused, error.code.description, "\(path) is not written: \(error.reason)\(step)")
+        }
         do {
-            try Data(image.encoded()).write(to: URL(fileURLWithPath: path), options: .atomic)
+            try Data(octets).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
             throw CommandFailure(
                 .refused,

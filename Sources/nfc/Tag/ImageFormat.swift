@@ -5,13 +5,12 @@ public import VirtualTags
 extension TagImage.Format: ExpressibleByArgument {
     /// The format that the ending of a file's name says.
     init?(path: String) {
+        let endings: [(String, TagImage.Format)] = [
+            (".nfc", .flipper), (".json", .json), (".jsonl", .json), (".bin", .proxmarkBinary), (".mfd", .mfd),
+            (".xml", .tagInfo),
+        ]
         let name = path.lowercased()
-        if name.hasSuffix(".nfc") {
-            self = .flipper
-        } else if name.hasSuffix(".json") || name.hasSuffix(".jsonl") {
-            self = .json
-        } else {
-            return nil
-        }
+        guard let format = endings.first(where: { name.hasSuffix($0.0) })?.1 else { return nil }
+        self = format
     }
 }

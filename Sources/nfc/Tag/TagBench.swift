@@ -15,19 +15,49 @@ struct TagBench {
 
     /// Brings a tag near and activates it.
     init(_ virtualTag: any VirtualTag) async throws(CommandFailure) {
-        field.bring(virtualTag)
-        guard let link = field.link(for: virtualTag.technology) else {
-            throw CommandFailure(.refused, "unsupported", "The virtual field doesn't have the tag's technology yet.")
-        }
-        self.link = link
-        uid = virtualTag.identifier
         do throws(TagError) {
-            tag = try await Self.activate(over: link)
-            try await tag.prepare()
-            activation = link.statistics
+            try await self.init(activating: virtualTag)
         } catch {
             throw CommandFailure(error)
         }
+    }
+
+    private init(activating virtualTag: any VirtualTag) async throws(TagError) {
+        field.bring(virtualTag)
+        guard let link = field.link(for: virtualTag.technology) else {
+            throw TagError(.unsupported, "The virtual field doesn't have the tag's technology yet.")
+        }
+        self.link = link
+        uid = virtualTag.identifier
+        tag = try await Self.activate(over: link)
+        try await tag.prepare()
+        activation = link.statistics
+    }
+
+    /// Activates a tag and reads it as a session would, whether or not there is NDEF on tags of its kind.
+    ///
+    /// - Parameters:
+    ///   - virtualTag: the tag.
+    ///   - contents: what its image holds.
+    /// - Returns: what was found, and the reason when it holds no NDEF.
+    static func survey(
+        _ virtualTag: any VirtualTag,
+        _ contents: TagContents
+    ) async throws(CommandFailure) -> (TagReport, TagError?) {
+        let bench: TagBench
+        do throws(TagError) {
+            if case .nfcA = contents {
+                throw TagError(.unsupported, "The image has no more of the tag than its activation.")
+            }
+            bench = try await TagBench(activating: virtualTag)
+        } catch {
+            guard error.meansNotNDEF || error.code == .unsupported else { throw CommandFailure(error) }
+            let type = contents.tagType.flatMap { ForumTagType(rawValue: $0) }
+            var report = TagReport(type: type, product: contents.product, uid: contents.uid)
+            report.status = .notNDEF
+            return (report, error)
+        }
+        return try await bench.read(product: contents.product)
     }
 
     /// Finds the tag and makes the procedures of its type.
@@ -37,7 +67,7 @@ struct TagBench {
         case .nfcA:
             guard let target = try await NFCAActivation(link: link).activateAll().last else { throw silent }
             if let tag = makeForumTag(for: target, link: link) { return tag }
-            throw TagError(.unsupported, "The image is of a \(target.kindName), which holds no NDEF.")
+            throw TagError(.unsupported, target.reasonWithoutNDEF)
         case .nfcB:
             guard let target = try await NFCBActivation(link: link).findAll().last else { throw silent }
             if let tag = makeForumTag(for: target, link: link) { return tag }

@@ -9,13 +9,16 @@ struct TagCreateCommand: AsyncParsableCommand {
         commandName: "create",
         abstract: "Make the image of a tag as it is delivered.",
         discussion: """
-            Products:
-            \(wrapped(Type2Product.all.map(\.name)))
+            Makes tags of every type; --list tells of which products. Names may be
+            short, and case, spaces and hyphens don't count.
 
             Examples:
+              nfc tag create --list
               nfc tag create --product NTAG215 --out card.nfc
               nfc tag create --product NTAG213 --uid 04a1b2c3d4e580 --out card.json
-              nfc tag create --product UL11 --message d00000 --out empty.nfc
+              nfc tag create --product slix2 --message d00000 --out label.nfc
+              nfc tag create --product "generic Type 4" --size 4096 --out big.json
+              nfc tag create --mrz "P<UTOERIKSSON<<ANNA…" --out passport.json
 
             Exit status: 0 when the image was made, 1 when the message does not
             fit or the file can't be written, 2 for wrong usage.
@@ -23,46 +26,112 @@ struct TagCreateCommand: AsyncParsableCommand {
     )
 
     @Option(help: "The product, such as NTAG213.")
-    var product: String
+    var product: String?
 
-    @Option(help: "The UID, 7 octets in hex; a random one unless given.")
+    @Flag(help: "List the products that can be made.")
+    var list = false
+
+    @Option(help: "Make an electronic travel document of a machine readable zone.")
+    var mrz: String?
+
+    @Option(help: "The UID in hex (the IDm of Type 3, the PUPI of Type 4B); a random one unless given.")
     var uid: HexArgument?
+
+    @Option(help: "The octets of memory, of a product of which any size can be made.")
+    var size: Int?
 
     @Option(help: "The octets of the message to put on it, in hex.")
     var message: HexArgument?
 
-    @Option(help: ArgumentHelp("The file to make; .nfc or .json at its end says the format.", valueName: "file"))
-    var out: String
+    @Option(
+        help: ArgumentHelp("The file to make; .nfc, .json, .bin or .mfd at its end says the format.", valueName: "file")
+    )
+    var out: String?
 
-    @Option(help: "The format, where the file's name does not say it: flipper or json.")
+    @Option(help: "The format, where the file's name does not say it.")
     var format: TagImage.Format?
 
-    @Flag(help: "Print one JSON object.")
+    @Flag(help: "Print JSON objects.")
     var json = false
 
     func validate() throws {
-        if Type2Product(named: product) == nil {
-            let names = Type2Product.all.map(\.name).joined(separator: ", ")
-            throw ValidationError("There is no product '\(product)'. Those that can be made: \(names).")
+        if list { return }
+        if mrz != nil {
+            try validateDocument()
+        } else {
+            try validateProduct()
         }
-        if let uid, uid.octets.count != 7 {
-            throw ValidationError("The UID of these products has 7 octets, which are 14 hex digits.")
-        }
+        guard let out else { throw ValidationError("Give --out FILE.") }
         if format == nil, TagImage.Format(path: out) == nil {
             throw ValidationError("The name '\(out)' does not say the format. Add --format flipper or --format json.")
         }
     }
 
+    private func validateDocument() throws {
+        guard product == nil, size == nil, message == nil else {
+            throw ValidationError("A travel document is made of --mrz alone, and holds no message.")
+        }
+        guard [4, 7, 10].contains(uid?.octets.count ?? 4) else {
+            throw ValidationError("The UID of a travel document has 4, 7 or 10 octets.")
+        }
+    }
+
+    private func validateProduct() throws {
+        guard let product else { throw ValidationError("Give --product NAME, or --list for the names.") }
+        guard let found = TagProduct(named: product) else {
+            throw ValidationError("There is no product '\(product)'. --list tells those that can be made.")
+        }
+        if let uid, !found.identifierLengths.contains(uid.octets.count) {
+            let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
+            let digits = found.identifierLengths.map { String($0 * 2) }.joined(separator: " or ")
+            throw ValidationError("The UID of a \(found) has \(lengths) octets, which are \(digits) hex digits.")
+        }
+        if let size {
+            guard let sizes = found.sizes else {
+                throw ValidationError("A \(found) has one size, and takes no --size.")
+            }
+            guard sizes.contains(size) else {
+                throw ValidationError("A \(found) has \(sizes.lowerBound) to \(sizes.upperBound) octets.")
+            }
+        }
+    }
+
     func run() async throws {
+        guard !list else { return printList() }
         let report = try await reportingFailure(json: json, create)
         report.print(json: json)
     }
 
-    private func create() async throws(CommandFailure) -> TagReport {
-        guard let product = Type2Product(named: product) else {
-            throw CommandFailure(.usage, "unknown-product", "There is no product '\(product)'.")
+    private func printList() {
+        for product in TagProduct.all {
+            let lengths = product.identifierLengths
+            if json {
+                var writer = JSONWriter()
+                writer.beginObject()
+                writer.member("product", product.name)
+                if let type = product.tagType { writer.member("tag_type", type) }
+                writer.member(TagFact("uid_sizes", .numbers(lengths)))
+                if let sizes = product.sizes {
+                    writer.member("smallest_size", sizes.lowerBound)
+                    writer.member("largest_size", sizes.upperBound)
+                }
+                writer.endObject()
+                writer.printLine()
+            } else {
+                let type = product.tagType.map { "Type \($0)" } ?? "no NDEF"
+                let name = product.name + String(repeating: " ", count: max(2, 30 - product.name.count))
+                let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) octets" } ?? ""
+                printLine(
+                    "\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) octets\(sizes)"
+                )
+            }
         }
-        let tag = Type2Tag(product, uid: uid?.octets)
+    }
+
+    private func create() async throws(CommandFailure) -> TagReport {
+        guard let out else { throw CommandFailure(.usage, "no-file", "Give --out FILE.") }
+        var contents = try blank()
+        let tag = contents.makeTag()
         if let message {
             let bench = try await TagBench(tag)
             do throws(TagError) {
@@ -71,23 +140,33 @@ struct TagCreateCommand: AsyncParsableCommand {
                 throw CommandFailure(error)
             }
             bench.clear()
+            contents = TagContents(of: tag) ?? contents
         }
-        let format = format ?? TagImage.Format(path: out) ?? .json
-        try ImageFile.save(TagImage(tag.contents, format: format), to: out)
-        var (report, _) = try await TagBench(tag).read(product: product.name)
+        try ImageFile.save(TagImage(contents, format: format ?? TagImage.Format(path: out) ?? .json), to: out)
+        var (report, _) = try await TagBench.survey(tag, contents)
         report.cost = nil
         report.activation = nil
         return report
     }
 
-    /// Names in lines that fit the help.
-    private static func wrapped(_ names: [String]) -> String {
-        var lines = [""]
-        for name in names {
-            let piece = name + (name == names.last ? "" : ", ")
-            if lines[lines.count - 1].count + piece.count > 70 { lines.append("") }
-            lines[lines.count - 1] += piece
+    /// The tag before a message is put on it.
+    private func blank() throws(CommandFailure) -> TagContents {
+        if let mrz {
+            do throws(EMRTDError) {
+                let document = try EMRTDContents(MachineReadableZone(mrz))
+                let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.octets) } ?? .randomEMRTD
+                return .type4(Type4Contents(frontEnd: frontEnd, kind: .emrtd(document)))
+            } catch {
+                throw CommandFailure(
+                    .refused,
+                    error.code == .cryptography ? "no-cryptography" : "bad-zone",
+                    error.reason
+                )
+            }
         }
-        return lines.map { "  " + $0 }.joined(separator: "\n")
+        guard let product, let found = TagProduct(named: product) else {
+            throw CommandFailure(.usage, "unknown-product", "There is no product '\(product ?? "")'.")
+        }
+        return found.blank(uid: uid?.octets, size: size)
     }
 }

@@ -2,51 +2,39 @@
 import TagProtocols
 import VirtualTags
 
-/// What can be said of a Type 2 tag's image without a command of its own.
+/// What can be said of a tag's image: what the product is, how its memory is divided, what is locked, and what a reader
+/// finds.
 struct TagDescription {
-    private let contents: Type2Contents
+    private let contents: TagContents
     private let report: TagReport
     private let error: TagError?
 
-    init(contents: Type2Contents, report: TagReport, error: TagError?) {
+    init(contents: TagContents, report: TagReport, error: TagError?) {
         self.contents = contents
         self.report = report
         self.error = error
     }
 
-    private var product: Type2Product { contents.product }
-
-    private var userOctets: Int { product.userPages.count * 4 }
-
-    /// The lock octets in page 2, and the capability container in page 3.
-    private var staticLock: ArraySlice<UInt8> { contents.memory.dropFirst(10).prefix(2) }
-    private var capabilityContainer: ArraySlice<UInt8> { contents.memory.dropFirst(12).prefix(4) }
-
-    /// The lock octets right behind the data, which products with more than 20 pages have.
-    private var dynamicLock: ArraySlice<UInt8>? {
-        guard product.pageCount > 20 else { return nil }
-        return contents.memory.dropFirst((product.userPages.upperBound + 1) * 4).prefix(3)
+    private var facts: [TagFact] {
+        switch contents {
+        case .type1(let contents): contents.facts
+        case .type2(let contents): contents.facts
+        case .type3(let contents): contents.facts
+        case .type4(let contents): contents.facts
+        case .type5(let contents): contents.facts
+        case .classic(let contents): contents.facts
+        case .nfcA(let contents): .answers(contents.atqa, contents.sak)
+        }
     }
-
-    private var hasSignature: Bool { contents.signature.contains { $0 != 0 } }
 
     func printJSON() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", true)
-        writer.member("tag_type", 2)
-        writer.member("product", product.name)
+        if let type = contents.tagType { writer.member("tag_type", type) }
+        writer.member("product", contents.product)
         writer.member("uid", hex: contents.uid)
-        writer.member("atqa", hex: [UInt8(contents.atqa >> 8), UInt8(contents.atqa & 0xFF)])
-        writer.member("sak", hex: [contents.sak])
-        if let version = contents.version { writer.member("version_hex", hex: version) }
-        if hasSignature { writer.member("signature_hex", hex: contents.signature) }
-        writer.member("pages", product.pageCount)
-        writer.member("memory_size", product.pageCount * 4)
-        writer.member("user_size", userOctets)
-        writer.member("static_lock_hex", hex: staticLock)
-        if let dynamicLock { writer.member("dynamic_lock_hex", hex: dynamicLock) }
-        writer.member("cc_hex", hex: capabilityContainer)
+        for fact in facts { writer.member(fact) }
         if let status = report.status { writer.member("status", status.rawValue) }
         if let capacity = report.capacity { writer.member("capacity", capacity) }
         if let message = report.message { writer.member("message_hex", hex: message) }
@@ -62,23 +50,26 @@ struct TagDescription {
     var lines: [String] {
         var plain = report
         plain.cost = nil
-        var lines = [
-            "Product    \(product.name)",
-            "UID        \(HexText.text(contents.uid))",
-            "Version    \(contents.version.map { HexText.text($0) } ?? "no GET_VERSION")",
-            "Signature  \(hasSignature ? HexText.text(contents.signature) : "none")",
-            "Memory     \(product.pageCount) pages, \(userOctets) octets for data",
-            "Locks      \(lockText)",
-            "CC         \(HexText.text(capabilityContainer))",
-        ]
+        plain.activation = nil
+        let type = contents.tagType.map { ", Type \($0)" } ?? ""
+        var rows = [("Product", contents.product + type), ("UID", HexText.text(contents.uid))]
+        rows += facts.compactMap(\.line).map { ($0.label, $0.text) }
+        var lines = rows.map { label, text in
+            label + String(repeating: " ", count: max(1, 11 - label.count)) + text
+        }
         lines += plain.lines.dropFirst()
         if let error { lines.append(error.reason) }
         return lines
     }
+}
 
-    private var lockText: String {
-        let octets = "static \(HexText.text(staticLock))" + (dynamicLock.map { ", dynamic \(HexText.text($0))" } ?? "")
-        let isFree = staticLock.allSatisfy { $0 == 0 } && (dynamicLock ?? []).allSatisfy { $0 == 0 }
-        return isFree ? "none (\(octets))" : octets
+extension [TagFact] {
+    /// ATQA and SAK.
+    static func answers(_ atqa: UInt16, _ sak: UInt8) -> [TagFact] {
+        let octets = [UInt8(atqa >> 8), UInt8(atqa & 0xFF)]
+        return [
+            TagFact("Answers", "ATQA \(HexText.text(octets)), SAK \(HexText.text([sak]))"),
+            TagFact("atqa", .octets(octets)), TagFact("sak", .octets([sak])),
+        ]
     }
 }

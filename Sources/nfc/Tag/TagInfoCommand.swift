@@ -9,8 +9,12 @@ struct TagInfoCommand: AsyncParsableCommand {
         commandName: "info",
         abstract: "Describe a tag's image: product, memory, locks, and what NDEF says.",
         discussion: """
+            Tells of a tag of any type what it is, how its memory is divided, what
+            is locked, how far its counters are, and what a reader finds on it.
+
             Examples:
               nfc tag info --image card.nfc
+              nfc tag info --image hf-mfu-04A1B2C3D4E580-dump.bin
               nfc tag info --image images.jsonl --id t2t-09 --json
 
             Exit status: 0 when the image is one, whether or not it holds NDEF; 1
@@ -24,18 +28,11 @@ struct TagInfoCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (contents, report, error) = try await reportingFailure(json: json) { () throws(CommandFailure) in
+        let description = try await reportingFailure(json: json) { () throws(CommandFailure) in
             let file = try image.load()
-            let (report, error) = try await TagBench(file.makeTag()).read(product: file.product)
-            return (file.contents, report, error)
+            let (report, error) = try await TagBench.survey(file.makeTag(), file.contents)
+            return TagDescription(contents: file.contents, report: report, error: error)
         }
-        guard let type2 = contents.type2 else {
-            // Of the other types there is no more to tell than what a reader finds.
-            guard let error else { return report.print(json: json) }
-            if !json { for line in report.lines { printLine(line) } }
-            try CommandFailure(error).report(json: json) { report.write(to: &$0) }
-        }
-        let description = TagDescription(contents: type2, report: report, error: error)
         if json {
             description.printJSON()
         } else {

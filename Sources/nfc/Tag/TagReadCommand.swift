@@ -13,6 +13,7 @@ struct TagReadCommand: AsyncParsableCommand {
             Examples:
               nfc tag read --image card.nfc
               nfc tag read --image images.jsonl --id t2t-09 --json
+              nfc tag read --image ntag424.json --out ntag424.json
 
             Exit status: 0 when the tag holds NDEF (an empty tag does), 1 when it
             does not or the image is damaged, 2 for wrong usage.
@@ -21,13 +22,19 @@ struct TagReadCommand: AsyncParsableCommand {
 
     @OptionGroup var image: ImageOptions
 
+    @Option(help: ArgumentHelp("Save the image after it: tags that count readings have changed.", valueName: "file"))
+    var out: String?
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() async throws {
         let (report, error) = try await reportingFailure(json: json) { () throws(CommandFailure) in
             let file = try image.load()
-            return try await TagBench(file.makeTag()).read(product: file.product)
+            let tag = file.makeTag()
+            let result = try await TagBench.survey(tag, file.contents)
+            if let out { try file.save(tag, to: out) }
+            return result
         }
         guard let error else { return report.print(json: json) }
         if !json { for line in report.lines { printLine(line) } }

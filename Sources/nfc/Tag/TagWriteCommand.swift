@@ -11,8 +11,8 @@ struct TagWriteCommand: AsyncParsableCommand {
         abstract: "Write a message to a tag's image, as a session would.",
         discussion: """
             The image is saved as the tag is left, in its own file unless --out
-            names another; the name's ending says the format, .json or .nfc. The
-            counts are those of the write.
+            names another; the name's ending says the format, .json, .nfc, .bin or
+            .mfd. The counts are those of the write.
 
             Examples:
               nfc tag write --image card.nfc https://example.com

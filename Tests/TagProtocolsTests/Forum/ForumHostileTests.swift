@@ -114,12 +114,12 @@ private struct Nonsense: ModelResponder {
 
 @Suite struct `Hostile tags` {
     private func exercise(_ tag: any ForumTag) async {
-        _ = try? await tag.detectNDEF()
-        _ = try? await tag.readNDEF()
-        try? await tag.writeNDEF(message(40))
+        await checked { () throws(TagError) in try await tag.detectNDEF() }
+        await checked { () throws(TagError) in try await tag.readNDEF() }
+        await checked { () throws(TagError) in try await tag.writeNDEF(message(40)) }
         tag.wasActivated()
-        _ = try? await tag.readNDEF()
-        try? await tag.lock()
+        await checked { () throws(TagError) in try await tag.readNDEF() }
+        await checked { () throws(TagError) in try await tag.lock() }
         _ = await tag.isPresent()
     }
 
@@ -134,11 +134,14 @@ private struct Nonsense: ModelResponder {
             #expect(a.exchanges < 40000)
 
             let b = ModelField(Nonsense(seed: seed, .nfcB, isPolite: isPolite), .nfcB)
-            let found = (try? await NFCBActivation(link: b).findAll(waking: true)) ?? []
+            let found =
+                await checked { () throws(TagError) in
+                    try await NFCBActivation(link: b).findAll(waking: true)
+                } ?? []
             #expect(found.count <= 16)
             for target in found.prefix(2) {
                 if let tag = makeForumTag(for: target, link: b) { await exercise(tag) }
-                try? await NFCBActivation(link: b).halt(target)
+                await checked { () throws(TagError) in try await NFCBActivation(link: b).halt(target) }
             }
             #expect(b.exchanges < 80000)
         }
@@ -149,7 +152,7 @@ private struct Nonsense: ModelResponder {
             let link = ModelField(Nonsense(seed: seed, .nfcA, isPolite: isPolite), .nfcA)
             let tag = Type1Tag(link: link)
             await exercise(tag)
-            try? await tag.format()
+            await checked { () throws(TagError) in try await tag.format() }
             #expect(link.exchanges < 2000)
         }
     }
@@ -158,7 +161,10 @@ private struct Nonsense: ModelResponder {
         for seed in 0..<300 {
             let link = ModelField(Nonsense(seed: seed, .nfcF, isPolite: isPolite), .nfcF)
             let polling = NFCFPolling(link: link)
-            let found = (try? await polling.poll(timeSlots: UInt8(seed % 16))) ?? []
+            let found =
+                await checked { () throws(TagError) in
+                    try await polling.poll(timeSlots: UInt8(seed % 16))
+                } ?? []
             let target =
                 found.first?.target
                 ?? NFCFTarget(
@@ -168,11 +174,11 @@ private struct Nonsense: ModelResponder {
                 )
             let tag = Type3Tag(target: target, link: link)
             await exercise(tag)
-            try? await tag.format()
+            await checked { () throws(TagError) in try await tag.format() }
             let card = FeliCaCard(link: link, target: target)
-            _ = try? await card.requestService([1, 2, 3])
-            _ = try? await card.requestSystemCodes()
-            _ = try? await card.requestResponse()
+            await checked { () throws(TagError) in try await card.requestService([1, 2, 3]) }
+            await checked { () throws(TagError) in try await card.requestSystemCodes() }
+            await checked { () throws(TagError) in try await card.requestResponse() }
             #expect(link.exchanges < 10000)
         }
     }
@@ -180,12 +186,12 @@ private struct Nonsense: ModelResponder {
     @Test(arguments: [false, true]) func `Whatever a Type 5 tag answers, every procedure ends`(_ isPolite: Bool) async {
         for seed in 0..<150 {
             let link = ModelField(Nonsense(seed: seed, .nfcV, isPolite: isPolite), .nfcV)
-            let found = (try? await NFCVInventory(link: link).findAll()) ?? []
+            let found = await checked { () throws(TagError) in try await NFCVInventory(link: link).findAll() } ?? []
             #expect(found.count <= 16)
             let target = NFCVTarget(uid: [0xE0, UInt8(seed % 9), 1, 0x10, 0, 0, 0, 1])
             let tag = Type5Tag(target: target, link: link, isAlone: seed % 2 == 0)
             await exercise(tag)
-            try? await tag.format()
+            await checked { () throws(TagError) in try await tag.format() }
             #expect(link.exchanges < 80000)
         }
     }

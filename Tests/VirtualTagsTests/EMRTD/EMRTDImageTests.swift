@@ -14,7 +14,7 @@ import VirtualTags
         #expect(tag.frontEnd == .emrtd(uid: hex("08 aa bb cc")))
         let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone))
         #expect(tag.contents?.kind == .emrtd(contents))
-        #expect(image.encoded() == Array(text.utf8))
+        #expect(try image.encoded() == Array(text.utf8))
     }
 
     @Test func `Over NFC-B, with other files`() throws {

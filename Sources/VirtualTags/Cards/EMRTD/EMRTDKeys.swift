@@ -41,7 +41,7 @@ struct EMRTDKeys: Sendable, Hashable {
 
     /// Pads to whole blocks of 8 octets (ISO/IEC 9797-1, padding method 2).
     static func padded(_ data: [UInt8]) -> [UInt8] {
-        data + [0x80] + Array(repeating: 0, count: 7 - data.count % 8)
+        data.paddedWithMark(to: 8)
     }
 
     /// Takes the padding away, or gives nil where there is none.

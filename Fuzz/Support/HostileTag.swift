@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+
+/// Runs an asynchronous body to its end.
+///
+/// - Parameters:
+///   - start: the input.
+///   - count: its length.
+///   - body: gets the first octet, which chooses among procedures, and the answers that the others are.
+func runToEnd(
+    _ start: UnsafePointer<UInt8>?,
+    _ count: Int,
+    _ body: @escaping @Sendable (UInt8, Answers) async -> Void
+) -> CInt {
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard let first = bytes.first else { return 0 }
+    let executor = CallersExecutor()
+    Task(executorPreference: executor) {
+        // The highest bit makes the tag begin anew when its answers are over: it goes on for ever.
+        await body(first & 0x7F, Answers(bytes.dropFirst(), isEndless: first & 0x80 != 0))
+    }
+    executor.run()
+    return 0
+}
+
+/// Runs tasks on the caller's thread. Nothing waits here for anything but its own procedures, so that no thread has to.
+final class CallersExecutor: TaskExecutor, @unchecked Sendable {
+    // Safe: used by one thread.
+    private var jobs: [UnownedJob] = []
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        jobs.append(UnownedJob(job))
+    }
+
+    /// Runs what is there until nothing is.
+    func run() {
+        while !jobs.isEmpty {
+            unsafe jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+}
+
+/// The answers, one after the other: an octet of length and so many octets, or a failure. When they are over there is
+/// silence, or they begin anew.
+final class Answers: @unchecked Sendable {
+    // Safe: used by one task at a time.
+    private let all: ArraySlice<UInt8>
+    private var rest: ArraySlice<UInt8>
+    private let isEndless: Bool
+    private(set) var exchanges = 0
+
+    init(_ all: ArraySlice<UInt8>, isEndless: Bool) {
+        self.all = all
+        self.rest = all
+        self.isEndless = isEndless
+    }
+
+    func next() throws(LinkError) -> [UInt8] {
+        exchanges += 1
+        if rest.isEmpty, isEndless { rest = all }
+        guard let kind = rest.popFirst() else { throw LinkError(.timeout, "over") }
+        switch kind {
+        case 0xFF: throw LinkError(.timeout, "fuzz")
+        case 0xFE: throw LinkError(.transmission, "fuzz")
+        case 0xFD:
+            throw LinkError(.collision, "fuzz", collision: .init(bitIndex: Int(rest.popFirst() ?? 0), bits: [1, 2, 3]))
+        case 0xFC: return [UInt8](repeating: rest.popFirst() ?? 0, count: Int(rest.popFirst() ?? 0))
+        default:
+            defer { rest = rest.dropFirst(Int(kind)) }
+            return Array(rest.prefix(Int(kind)))
+        }
+    }
+}
+
+/// A link to a tag that answers so.
+final class HostileLink: FrameLink {
+    let technology: Technology
+    let maximumFrameLength = 256
+    let answers: Answers
+    /// Turns an answer into one that fits a request; nil leaves it as it is.
+    private let dress: (@Sendable (Frame, [UInt8]) -> Frame?)?
+
+    init(
+        _ technology: Technology,
+        _ answers: Answers,
+        dress: (@Sendable (Frame, [UInt8]) -> Frame?)? = nil
+    ) {
+        self.technology = technology
+        self.answers = answers
+        self.dress = dress
+    }
+
+    var statistics: LinkStatistics { LinkStatistics(exchanges: answers.exchanges) }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        // An answer may take its time; nobody may grant more than the longest frame waiting time for it.
+        guard timeout <= .milliseconds(6000) else { fatalError("A time-out of \(timeout.microseconds) us.") }
+        let octets = try answers.next()
+        if let dressed = dress?(frame, octets) { return dressed }
+        if octets.count == 1, frame.checksum == .automatic, technology == .nfcA, octets[0] & 0xF0 == 0xA0 {
+            return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4)
+        }
+        return Frame(octets, checksum: frame.checksum)
+    }
+}
+
+/// A procedure: it ends, within so many exchanges, and says why when it fails.
+///
+/// - Parameters:
+///   - name: what it is called.
+///   - answers: whom it talks to.
+///   - limit: the exchanges that it may make at most.
+///   - body: the procedure.
+@discardableResult
+func bounded<Value>(
+    _ name: String,
+    _ answers: Answers,
+    atMost limit: Int,
+    _ body: () async throws(TagError) -> Value
+) async -> Value? {
+    let before = answers.exchanges
+    var result: Value?
+    do throws(TagError) {
+        result = try await body()
+    } catch {
+        // Whoever reads it wants to know which rule the tag broke.
+        let namesRule = error.reason.hasSuffix(").") && error.reason.contains("(")
+        guard error.code != .badAnswer || namesRule else { fatalError("\(name) names no rule: \(error)") }
+    }
+    let made = answers.exchanges - before
+    guard made <= limit else { fatalError("\(name) made \(made) exchanges, of \(limit) at most.") }
+    return result
+}
+
+/// Every procedure of a tag.
+///
+/// - Parameter limit: the exchanges that one procedure may make at most.
+func exercise(_ tag: any ForumTag, _ answers: Answers, atMost limit: Int) async {
+    let detection = await bounded("detectNDEF", answers, atMost: limit) { () throws(TagError) in
+        try await tag.detectNDEF()
+    }
+    let message = await bounded("readNDEF", answers, atMost: limit) { () throws(TagError) in try await tag.readNDEF() }
+    if let message, let detection, message.count != detection.messageLength {
+        fatalError("A message of another length than detected.")
+    }
+    for length in [300, 3] {
+        await bounded("writeNDEF", answers, atMost: limit) { () throws(TagError) in
+            try await tag.writeNDEF([UInt8](repeating: 0xD0, count: length))
+        }
+    }
+    await bounded("lock", answers, atMost: limit) { () throws(TagError) in try await tag.lock() }
+    tag.wasActivated()
+    await bounded("readNDEF", answers, atMost: limit) { () throws(TagError) in try await tag.readNDEF() }
+    await bounded("isPresent", answers, atMost: limit) { () throws(TagError) in await tag.isPresent() }
+}

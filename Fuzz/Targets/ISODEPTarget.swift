@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// modules: NDEF TagLink TagProtocols
+// support: HostileTag
+import TagLink
+import TagProtocols
+
+/// Whatever a card answers to RATS, PPS and blocks, ISO-DEP ends: chains, S(WTX) and repetitions are bounded.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    unsafe runToEnd(start, count) { choice, answers in
+        // A card may be given a good ATS, so that the blocks are reached.
+        let isBare = choice & 1 != 0
+        let link = HostileLink(.nfcA, answers) { request, octets in
+            !isBare && request.bytes.first == 0xE0 ? Frame([0x05, 0x78, 0x80, 0x70, 0x02]) : nil
+        }
+        let card = ISODEP(link: link, cid: choice & 2 != 0 ? 3 : nil)
+        // RATS is sent twice, PPS once.
+        if choice & 4 != 0 {
+            await bounded("select(bitRate:)", answers, atMost: 3) { () throws(TagError) in
+                try await whole { () throws(LinkError) in try await card.select(bitRate: .kbit424) }
+            }
+        }
+        // Blocks of the command, 12 octets in each at least; those of the response, an octet in each at least; 128
+        // S(WTX): each is asked for again twice.
+        func limit(_ command: Int, _ response: Int) -> Int { 2 + 3 * (command / 12 + 1 + response + 128) }
+        let commands: [([UInt8], Int)] = [
+            ([0x00, 0xA4, 0x04, 0x00], limit(4, 4096)),
+            ([0x00, 0xD6, 0x00, 0x00, 0xFF] + [UInt8](repeating: 7, count: 255), limit(260, 4096)),
+            ([0x00, 0xB0, 0x00, 0x00, 0x00, 0x00, 0x00], limit(7, 65538)),
+        ]
+        for (command, limit) in commands {
+            await bounded("transmit", answers, atMost: limit) { () throws(TagError) in
+                try await whole { () throws(LinkError) in _ = try await card.transmit(command) }
+            }
+            await bounded("isPresent", answers, atMost: 3) { () throws(TagError) in await card.isPresent() }
+            if choice & 8 != 0 { card.wasActivated() }
+        }
+        await bounded("deselect", answers, atMost: 3) { () throws(TagError) in
+            try await whole { () throws(LinkError) in try await card.deselect() }
+        }
+    }
+}
+
+/// A link's error as one of a tag, so that its text is checked.
+private func whole(_ body: () async throws(LinkError) -> Void) async throws(TagError) {
+    do throws(LinkError) {
+        try await body()
+    } catch {
+        throw TagError(error.code == .protocolViolation ? .badAnswer : .tagLost, error.reason, link: error)
+    }
+}

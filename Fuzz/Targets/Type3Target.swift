@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// modules: NDEF TagLink TagProtocols
+// support: HostileTag
+import TagLink
+import TagProtocols
+
+/// Whatever a FeliCa card answers to polling and commands, every procedure ends.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    unsafe runToEnd(start, count) { choice, answers in
+        let idm = [UInt8](repeating: 2, count: 8)
+        let isBare = choice & 1 != 0
+        let sumsUp = choice & 2 != 0
+        // Answers have their length, code and IDm in front, and an attribute block its checksum, unless told to be bare.
+        let link = HostileLink(.nfcF, answers) { request, octets in
+            guard !isBare, request.bytes.count > 1, octets.count <= 244 else { return nil }
+            var octets = octets
+            if request.bytes[1] == 0 {
+                let answer = Array((octets + [UInt8](repeating: 1, count: 8)).prefix(8))
+                return Frame([18, 1] + idm + answer)
+            }
+            if sumsUp, request.bytes[1] == 0x06, request.bytes.last == 0, octets.count == 19 {
+                let sum = octets[3..<17].reduce(0) { $0 + Int($1) }
+                octets[17] = UInt8(sum >> 8 & 0xFF)
+                octets[18] = UInt8(sum & 0xFF)
+            }
+            return Frame([UInt8(octets.count + 10), request.bytes[1] + 1] + idm + octets)
+        }
+        var target = NFCFTarget(idm: idm, pmm: idm, systemCode: NFCFTarget.ndefSystemCode)
+        let polling = NFCFPolling(link: link)
+        if choice & 4 != 0 {
+            let found = await bounded("poll", answers, atMost: 1) { () throws(TagError) in
+                try await polling.poll(timeSlots: 3)
+            }
+            if let first = found?.first { target = first.target }
+        }
+        let card = FeliCaCard(link: link, target: target)
+        if choice & 8 != 0 {
+            await bounded("requestService", answers, atMost: 3) { () throws(TagError) in
+                try await card.requestService([0x000B, 0x0009])
+            }
+            await bounded("requestResponse", answers, atMost: 3) { () throws(TagError) in
+                try await card.requestResponse()
+            }
+            await bounded("requestSystemCodes", answers, atMost: 3) { () throws(TagError) in
+                try await card.requestSystemCodes()
+            }
+        }
+        // Nmaxb has 16 bits, so that there are 65,535 CHECKs of a block, each tried 3 times; polling; the attribute block.
+        let limit = 3 * (65535 + 1) + 3
+        await exercise(Type3Tag(target: target, link: link), answers, atMost: limit)
+        let tag = Type3Tag(target: target, link: link)
+        await bounded("format", answers, atMost: 3 * 3) { () throws(TagError) in try await tag.format() }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// modules: NDEF TagLink TagProtocols
+// support: HostileTag
+import TagLink
+import TagProtocols
+
+/// Whatever answers to an inventory, and whatever a Type 5 tag answers, every procedure ends.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    unsafe runToEnd(start, count) { choice, answers in
+        let isBare = choice & 1 != 0
+        // Reads bring as many blocks of 4 octets as they ask for, unless the tag is told to be bare.
+        let link = HostileLink(.nfcV, answers) { request, octets in
+            guard !isBare, octets.count > 2, request.bytes.count > 3 else { return nil }
+            let parameters = request.bytes.dropFirst(request.bytes[0] & 0x20 != 0 ? 10 : 2)
+            let blocks: Int
+            switch request.bytes[1] {
+            case 0x20, 0x30: blocks = 1
+            case 0x23: blocks = Int(parameters.last ?? 0) + 1
+            case 0x33: blocks = Int(parameters.dropLast().last ?? 0) + 1
+            default: return nil
+            }
+            return Frame([0] + (octets + [UInt8](repeating: 0, count: 4 * blocks)).prefix(4 * blocks))
+        }
+        let inventory = NFCVInventory(link: link)
+        var found: [NFCVTarget] = []
+        if choice & 2 != 0 {
+            // Three times with one slot, then 64 rounds of 16 slots.
+            found =
+                await bounded("findAll", answers, atMost: 3 + 64 * 16) { () throws(TagError) in
+                    try await inventory.findAll()
+                } ?? []
+            guard found.count <= 16 else { fatalError("More tags than the limit.") }
+        }
+        let makers: [UInt8] = [0x02, 0x04, 0x07, 0x08]
+        let target = found.first ?? NFCVTarget(uid: [0xE0, makers[Int(choice >> 2 & 3)], 0x23, 4, 5, 6, 7, 8])
+        // Every one of 65,536 blocks is read and locked by itself; a command is tried 3 times, with an EOF for the answer
+        // to each write, and once more with the other option; the two commands for the memory's size.
+        let limit = 3 * (2 + 2 * 65536 + 3) + 2 * 2 * 3 * (80 + 65536)
+        let tag = Type5Tag(target: target, link: link, isAlone: choice & 16 != 0)
+        await exercise(tag, answers, atMost: limit)
+        let other = Type5Tag(target: target, link: link, isAlone: choice & 16 != 0)
+        await bounded("format", answers, atMost: 200) { () throws(TagError) in try await other.format() }
+    }
+}

@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+// Tests against programs of others. Each of these peers has a target of its own in Tests, with whatever script it is
+// driven by beside the Swift files; what all of them need to run a program is in PeerSupport, and what shows our tags to
+// foreign readers in EmulationSupport.
+let package = Package(
+    name: "IntegrationTests",
+    dependencies: [
+        .package(name: "OpenCoreNFC", path: "..")
+    ],
+    targets: [
+        .target(name: "PeerSupport", swiftSettings: strict),
+        .testTarget(
+            name: "NfcpyTests",
+            dependencies: [
+                "PeerSupport",
+                .product(name: "NDEF", package: "OpenCoreNFC"),
+                .product(name: "TagLink", package: "OpenCoreNFC"),
+                .product(name: "TagProtocols", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            exclude: ["nfcpy_peer.py"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "EmulationSupport",
+            dependencies: [.product(name: "VirtualTags", package: "OpenCoreNFC")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PCSCTests",
+            dependencies: ["EmulationSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            exclude: ["pyscard_peer.py", "same_interface.c"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LibnfcTests",
+            dependencies: ["EmulationSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "NfcpySerialTests",
+            dependencies: [
+                "EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            exclude: ["nfcpy_serial_peer.py"],
+            swiftSettings: strict
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

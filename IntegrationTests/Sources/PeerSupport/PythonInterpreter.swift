@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The Python interpreter that has the peers installed.
+public enum PythonInterpreter {
+    /// Where it is: what the environment variable `NFC_PYTHON` says, else `.venv/bin/python` in the root of the
+    /// repository when that is there. Nil when neither is; then tests with Python peers are skipped.
+    ///
+    /// What `NFC_PYTHON` says is not looked at: a wrong path has to fail a test, not skip it.
+    public static let path: String? = {
+        if let path = ProcessInfo.processInfo.environment["NFC_PYTHON"], !path.isEmpty { return path }
+        let root = URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let path = root.appending(path: ".venv/bin/python").path
+        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+    }()
+
+    /// Why tests are skipped when there is no interpreter.
+    public static let reason =
+        "NFC_PYTHON is not set and there is no .venv in the repository; '.ci/run' says what to install."
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// A datagram of nfcpy's `udp` device: a bit rate and the octets of a frame, such as `106A 9320`, or `RFOFF`.
+///
+/// Neither checksums nor parity are in it, and frames of a few bits are an octet; what the frame is on the air follows
+/// from the octets.
+enum FrameDatagram: Equatable {
+    case fieldOff
+    case frame(bitRate: String, octets: [UInt8])
+
+    /// What the device takes for a tag that is silent. To nfcpy by itself it is a frame at a bit rate that it does not
+    /// wait for.
+    static let silence = Array("none 00".utf8)
+
+    /// Takes a datagram apart; nil when it is none of the device's.
+    init?(_ datagram: [UInt8]) {
+        let words = datagram.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+        if words == ["RFOFF"] {
+            self = .fieldOff
+            return
+        }
+        guard words.count == 2, Self.technology(of: words[0]) != nil, words[1].utf8.count.isMultiple(of: 2) else {
+            return nil
+        }
+        let digits = words[1].compactMap(\.hexDigitValue)
+        guard digits.count == words[1].utf8.count else { return nil }
+        self = .frame(
+            bitRate: words[0],
+            octets: stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        )
+    }
+
+    /// The datagram of an answer. One without octets is an answer that was damaged.
+    static func answer(_ octets: [UInt8], bitRate: String) -> [UInt8] {
+        let hex = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Array((hex.isEmpty ? bitRate : "\(bitRate) \(hex)").utf8)
+    }
+
+    /// The technology of a bit rate such as `212F`.
+    static func technology(of bitRate: String) -> Technology? {
+        switch bitRate {
+        case "106A": .nfcA
+        case "106B": .nfcB
+        case "212F", "424F": .nfcF
+        default: nil
+        }
+    }
+}
+
+/// What a reader chip knows when it sends octets: how they go over the air.
+struct FrameMaker {
+    /// Whether the tag that answered last is a Type 1 tag, whose commands have CRC_B.
+    private var isType1 = false
+
+    /// The frame of octets from nfcpy.
+    func frame(_ octets: [UInt8], _ technology: Technology) -> Frame {
+        guard technology == .nfcA else { return Frame(octets) }
+        switch octets.first {
+        case 0x26 where octets.count == 1, 0x52 where octets.count == 1:
+            return Frame(bits: octets, validBitsInLastByte: 7)
+        case 0x93 where octets.count == 2, 0x95 where octets.count == 2, 0x97 where octets.count == 2:
+            return Frame(octets, checksum: .none)
+        default:
+            return Frame(octets, checksum: isType1 ? .crcB : .automatic)
+        }
+    }
+
+    /// Learns from the answer to REQA or WUPA what kind of tag it is (NFC Forum Digital 2.3, 4.6.3).
+    mutating func learn(from answer: Frame, to request: Frame) {
+        guard request.validBitsInLastByte == 7, answer.bytes.count == 2 else { return }
+        isType1 = answer.bytes[0] & 0x1F == 0 && answer.bytes[1] & 0x0F == 0x0C
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PeerSupport
+
+/// nfcpy in a process of its own, in front of a virtual field.
+final class Nfcpy: Sendable {
+    private let process: LineProcess
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - field: the field with the tag.
+    ///   - bitRate: what it polls for: `106A`, `106B` or `212F`.
+    init(_ field: DatagramField, bitRate: String) throws {
+        guard let python = PythonInterpreter.path else { throw PeerError(PythonInterpreter.reason) }
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "nfcpy_peer.py")
+        process = try LineProcess(python, [script.path, String(field.port), bitRate])
+    }
+
+    /// Has it do something, whatever becomes of it.
+    func attempt(_ request: Request) async throws -> Answer {
+        let line = try JSONEncoder().encode(request)
+        let answer = try await process.ask(String(decoding: line, as: UTF8.self))
+        return try JSONDecoder().decode(Answer.self, from: Data(answer.utf8))
+    }
+
+    /// Has it do something that has to succeed.
+    func ask(_ request: Request) async throws -> Answer {
+        let answer = try await attempt(request)
+        guard answer.ok else { throw PeerError("nfcpy failed to \(request.do): \(answer.error ?? "no reason").") }
+        return answer
+    }
+
+    /// Lets it go; it has to end by itself.
+    func finish() async throws {
+        let status = try await process.finish()
+        guard status == 0 else { throw PeerError("nfcpy ended with \(status).") }
+    }
+}
+
+/// What nfcpy is asked for: a line of input of `nfcpy_peer.py`.
+struct Request: Encodable {
+    var `do`: String
+    var octets: String?
+    var records: [RecordDescription]?
+
+    static let read = Request(do: "read")
+    static let format = Request(do: "format")
+    static let protect = Request(do: "protect")
+
+    static func write(_ octets: [UInt8]) -> Request { Request(do: "write", octets: octets.hexadecimal) }
+    static func write(_ records: [RecordDescription]) -> Request { Request(do: "write-records", records: records) }
+    static func decode(_ octets: [UInt8]) -> Request { Request(do: "decode", octets: octets.hexadecimal) }
+    static func encode(_ records: [RecordDescription]) -> Request { Request(do: "encode", records: records) }
+}
+
+/// What it says: a line of output of `nfcpy_peer.py`.
+struct Answer: Decodable {
+    struct Message: Decodable, Equatable {
+        /// The octets on the tag.
+        var octets: String
+        /// What ndeflib makes of them.
+        var records: [RecordDescription]
+        /// What it encodes those records to.
+        var again: String
+    }
+
+    var ok: Bool
+    var error: String?
+    var type: String?
+    var product: String?
+    var identifier: String?
+    var capacity: Int?
+    var readable: Bool?
+    var writable: Bool?
+    var message: Message?
+    var done: Bool?
+}
+
+extension Sequence<UInt8> {
+    /// The octets in lower case, without separators.
+    var hexadecimal: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

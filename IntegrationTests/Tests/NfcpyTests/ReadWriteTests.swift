@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+import PeerSupport
+import Testing
+import VirtualTags
+
+@Suite(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
+struct `nfcpy and virtual tags` {
+    /// Lengths of messages: short, where the length field grows, and where the tag is full.
+    private static func lengths(_ capacity: Int) -> [Int] {
+        Set([20, 253, 254, 255, 256, capacity - 1, capacity]).filter { $0 <= capacity }.sorted() + [12]
+    }
+
+    @Test(arguments: Product.all)
+    func `A tag is recognised, read, written and read again`(_ product: Product) async throws {
+        let tag = product.make()
+        let datagrams = try DatagramField(tag)
+        let peer = try Nfcpy(datagrams, bitRate: product.bitRate)
+        let reader = OwnReader(field: datagrams.field)
+
+        let capacity = try await reader.capacity()
+        let blank = try await peer.ask(.read)
+        #expect(blank.type == product.type)
+        #expect(blank.product == product.recognized)
+        // Of a Type 1 tag's UID nfcpy knows the four octets that RID tells.
+        let identifier = product.type == "Type1Tag" ? Array(tag.identifier.prefix(4)) : tag.identifier
+        #expect(blank.identifier == identifier.hexadecimal)
+        #expect(blank.capacity == capacity)
+        #expect(blank.readable == true)
+        #expect(blank.writable == true)
+        #expect(blank.message?.octets == "")
+
+        for length in Self.lengths(capacity) {
+            let sample = Sample.filling(length, seed: 1)
+            let octets = try sample.message.encoded()
+            try #require(octets.count == length)
+
+            // The peer writes; the memory, our reader and the peer itself have to agree.
+            _ = try await peer.ask(.write(octets))
+            #expect(tag.holds(octets), "\(length) octets")
+            #expect(try await reader.read() == octets)
+            let again = try await peer.ask(.read)
+            #expect(
+                again.message == .init(octets: octets.hexadecimal, records: sample.records, again: octets.hexadecimal)
+            )
+
+            // Our reader writes; the peer reads.
+            let own = Sample.filling(length, seed: 99)
+            let ownOctets = try own.message.encoded()
+            try await reader.write(ownOctets)
+            #expect(tag.holds(ownOctets), "\(length) octets")
+            let answer = try await peer.ask(.read)
+            #expect(
+                answer.message
+                    == .init(octets: ownOctets.hexadecimal, records: own.records, again: ownOctets.hexadecimal)
+            )
+        }
+
+        // Emptied by our reader; nfcpy can't: it does not write messages of no octets.
+        try await reader.write([])
+        #expect(try await peer.ask(.read).message?.octets == "")
+        try await peer.finish()
+    }
+}

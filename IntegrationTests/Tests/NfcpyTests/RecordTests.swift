@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+import PeerSupport
+import Testing
+import VirtualTags
+
+@Suite(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
+struct `ndeflib and our codec` {
+    @Test func `Both encode the same records to the same octets, and decode them to the same records`() async throws {
+        let datagrams = try DatagramField(Type2Tag(.ntag216))
+        let peer = try Nfcpy(datagrams, bitRate: "106A")
+        for sample in try Sample.all() {
+            let octets = try sample.message.encoded()
+            let expected = Answer.Message(
+                octets: octets.hexadecimal,
+                records: sample.records,
+                again: octets.hexadecimal
+            )
+            #expect(try await peer.ask(.encode(sample.records)).message == expected, "\(sample)")
+            #expect(try await peer.ask(.decode(octets)).message == expected, "\(sample)")
+        }
+        try await peer.finish()
+    }
+
+    /// Types 1, 2, 3, 4A and 4B, one product each.
+    private static let products = Product.all.filter {
+        ["Topaz 512", "NTAG216", "DESFire EV1 2K", "generic Type 4B"].contains($0.name) || $0.name.contains("transit")
+    }
+
+    @Test(arguments: products)
+    func `Records that nfcpy writes are decoded as they were meant`(_ product: Product) async throws {
+        let datagrams = try DatagramField(product.make())
+        let peer = try Nfcpy(datagrams, bitRate: product.bitRate)
+        let reader = OwnReader(field: datagrams.field)
+        let capacity = try await reader.capacity()
+        for sample in try Sample.all() where sample.message.encodedLength <= capacity {
+            _ = try await peer.ask(.write(sample.records))
+            let message = try NDEFMessage(decoding: try await reader.read())
+            #expect(message == sample.message, "\(sample)")
+            #expect(try await peer.ask(.read).message?.records == sample.records, "\(sample)")
+        }
+        try await peer.finish()
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that pcscd calls. A reader is named by the path of a UNIX socket, at which a program listens that is the
+// reader; pcscd's configuration has it after the colon of DEVICENAME.
+#include "include/IFDHandler.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ReaderConnection.h"
+
+// As many as pcscd has readers (PCSCLITE_MAX_READERS_CONTEXTS).
+#define MAX_READERS 16
+
+static ReaderConnection readers[MAX_READERS];
+static pthread_mutex_t tableMutex = PTHREAD_MUTEX_INITIALIZER;
+
+static ReaderConnection *find(IFDWord lun) {
+    ReaderConnection *found = NULL;
+    pthread_mutex_lock(&tableMutex);
+    for (int index = 0; index < MAX_READERS; index++) {
+        if (readers[index].isUsed && readers[index].lun == lun) found = &readers[index];
+    }
+    pthread_mutex_unlock(&tableMutex);
+    return found;
+}
+
+// MARK: Channels
+
+IFDResult IFDHCreateChannelByName(IFDWord lun, char *name) {
+    if (name == NULL || find(lun) != NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    const char *colon = strchr(name, ':');
+    const char *path = colon != NULL ? colon + 1 : name;
+    IFDResult result = OCN_IFD_COMMUNICATION_ERROR;
+    pthread_mutex_lock(&tableMutex);
+    for (int index = 0; index < MAX_READERS; index++) {
+        ReaderConnection *reader = &readers[index];
+        if (reader->isUsed) continue;
+        memset(reader, 0, sizeof *reader);
+        // A reader that is not there yet comes later: it has no card until then.
+        if (connectionOpen(reader, path)) {
+            reader->lun = lun;
+            reader->isUsed = true;
+            result = OCN_IFD_SUCCESS;
+        }
+        break;
+    }
+    pthread_mutex_unlock(&tableMutex);
+    return result;
+}
+
+IFDResult IFDHCreateChannel(IFDWord lun, IFDWord channel) {
+    (void)lun;
+    (void)channel;
+    // A number names no socket.
+    return OCN_IFD_NO_SUCH_DEVICE;
+}
+
+IFDResult IFDHCloseChannel(IFDWord lun) {
+    ReaderConnection *reader = find(lun);
+    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    connectionClose(reader);
+    pthread_mutex_lock(&tableMutex);
+    reader->isUsed = false;
+    pthread_mutex_unlock(&tableMutex);
+    return OCN_IFD_SUCCESS;
+}
+
+// MARK: Presence
+
+IFDResult IFDHICCPresence(IFDWord lun) {
+    ReaderConnection *reader = find(lun);
+    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    IFDResult result = OCN_IFD_ICC_NOT_PRESENT;
+    pthread_mutex_lock(&reader->mutex);
+    if (reader->isUnplugged) {
+        result = OCN_IFD_NO_SUCH_DEVICE;
+    } else if (reader->hasUnseenRemoval) {
+        // Told once, and looked at again at once: another card may be there already.
+        reader->hasUnseenRemoval = false;
+        if (reader->hasCard) {
+            reader->generation += 1;
+            pthread_cond_broadcast(&reader->changed);
+        }
+    } else if (reader->hasCard) {
+        result = OCN_IFD_ICC_PRESENT;
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    return result;
+}
+
+// pcscd calls it on a thread of its own, again and again, and looks at the presence each time that it returns.
+static IFDResult waitForChange(IFDWord lun, int limit) {
+    ReaderConnection *reader = find(lun);
+    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    connectionWait(reader, limit < 0 ? 0 : limit);
+    return OCN_IFD_SUCCESS;
+}
+
+static IFDResult stopWaiting(IFDWord lun) {
+    ReaderConnection *reader = find(lun);
+    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    pthread_mutex_lock(&reader->mutex);
+    reader->stopsPolling = true;
+    pthread_cond_broadcast(&reader->changed);
+    pthread_mutex_unlock(&reader->mutex);
+    return OCN_IFD_SUCCESS;
+}
+
+// MARK: Capabilities
+
+static IFDResult giveOctet(IFDByte octet, IFDWord *length, IFDByte *value) {
+    if (*length < 1) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
+    *value = octet;
+    *length = 1;
+    return OCN_IFD_SUCCESS;
+}
+
+static IFDResult giveFunction(IFDResult (*function)(void), IFDWord *length, IFDByte *value) {
+    if (*length < sizeof function) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
+    memcpy(value, &function, sizeof function);
+    *length = sizeof function;
+    return OCN_IFD_SUCCESS;
+}
+
+static IFDResult giveATR(ReaderConnection *reader, IFDWord *length, IFDByte *value) {
+    IFDResult result = OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
+    pthread_mutex_lock(&reader->mutex);
+    if (*length >= reader->atrLength) {
+        memcpy(value, reader->atr, reader->atrLength);
+        *length = reader->atrLength;
+        result = OCN_IFD_SUCCESS;
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    return result;
+}
+
+static IFDResult givePresence(ReaderConnection *reader, IFDWord *length, IFDByte *value) {
+    pthread_mutex_lock(&reader->mutex);
+    // 2 is a card that has no power, 4 one that has (PC/SC part 3, SCARD_ATTR_ICC_PRESENCE).
+    IFDByte presence = !reader->hasCard ? 0 : reader->isPowered ? 4 : 2;
+    pthread_mutex_unlock(&reader->mutex);
+    return giveOctet(presence, length, value);
+}
+
+IFDResult IFDHGetCapabilities(IFDWord lun, IFDWord tag, IFDWord *length, IFDByte *value) {
+    if (length == NULL || value == NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    ReaderConnection *reader = find(lun);
+    switch (tag) {
+    case OCN_TAG_IFD_SIMULTANEOUS_ACCESS: return giveOctet(MAX_READERS, length, value);
+    case OCN_TAG_IFD_THREAD_SAFE: return giveOctet(1, length, value);
+    case OCN_TAG_IFD_SLOTS_NUMBER: return giveOctet(1, length, value);
+    case OCN_TAG_IFD_SLOT_THREAD_SAFE: return giveOctet(0, length, value);
+    case OCN_TAG_IFD_POLLING_THREAD_KILLABLE: return giveOctet(0, length, value);
+    case OCN_TAG_IFD_POLLING_THREAD_WITH_TIMEOUT:
+        return giveFunction((IFDResult(*)(void))waitForChange, length, value);
+    case OCN_TAG_IFD_STOP_POLLING_THREAD: return giveFunction((IFDResult(*)(void))stopWaiting, length, value);
+    default: break;
+    }
+    IFDResult result = OCN_IFD_ERROR_TAG;
+    if (reader != NULL) {
+        if (tag == OCN_TAG_IFD_ATR || tag == OCN_SCARD_ATTR_ATR_STRING) return giveATR(reader, length, value);
+        if (tag == OCN_SCARD_ATTR_ICC_PRESENCE) return givePresence(reader, length, value);
+        // The attributes of PC/SC have a class above their tag; the rest are pcscd's own questions.
+        if (tag >> 16 != 0) {
+            uint8_t name[4] = {(uint8_t)(tag >> 24), (uint8_t)(tag >> 16), (uint8_t)(tag >> 8), (uint8_t)tag};
+            result = connectionCall(reader, MESSAGE_ATTRIBUTE, name, sizeof name, NULL, 0, value, length, LIMIT_POWER);
+            if (result == OCN_IFD_NOT_SUPPORTED) result = OCN_IFD_ERROR_TAG;
+        }
+    }
+    if (result != OCN_IFD_SUCCESS) *length = 0;
+    return result;
+}
+
+IFDResult IFDHSetCapabilities(IFDWord lun, IFDWord tag, IFDWord length, IFDByte *value) {
+    (void)tag;
+    (void)length;
+    (void)value;
+    return find(lun) == NULL ? OCN_IFD_NO_SUCH_DEVICE : OCN_IFD_NOT_SUPPORTED;
+}
+
+IFDResult IFDHSetProtocolParameters(IFDWord lun, IFDWord protocol, IFDByte flags, IFDByte pts1, IFDByte pts2, IFDByte pts3) {
+    (void)flags;
+    (void)pts1;
+    (void)pts2;
+    (void)pts3;
+    if (find(lun) == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    // A contactless card has APDUs alone: what pcscd calls T=0 and T=1 are the same.
+    return protocol == 1 || protocol == 2 ? OCN_IFD_SUCCESS : OCN_IFD_PROTOCOL_NOT_SUPPORTED;
+}
+
+// MARK: Cards
+
+IFDResult IFDHPowerICC(IFDWord lun, IFDWord action, IFDByte *atr, IFDWord *length) {
+    ReaderConnection *reader = find(lun);
+    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    if (atr == NULL || length == NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    uint8_t order = 0;
+    switch (action) {
+    case OCN_IFD_POWER_DOWN: break;
+    case OCN_IFD_POWER_UP: order = 1; break;
+    case OCN_IFD_RESET: order = 2; break;
+    default: return OCN_IFD_NOT_SUPPORTED;
+    }
+    uint8_t answer[OCN_MAX_ATR_SIZE];
+    IFDWord answerLength = sizeof answer;
+    pthread_mutex_lock(&reader->mutex);
+    unsigned generation = reader->generation;
+    reader->isPowered = false;
+    reader->atrLength = 0;
+    pthread_mutex_unlock(&reader->mutex);
+    IFDResult result = connectionCall(reader, MESSAGE_POWER, &order, 1, NULL, 0, answer, &answerLength, LIMIT_POWER);
+    *length = 0;
+    if (result == OCN_IFD_NO_SUCH_DEVICE) return result;
+    if (order == 0) return OCN_IFD_SUCCESS;
+    if (result != OCN_IFD_SUCCESS || answerLength == 0) return OCN_IFD_ERROR_POWER_ACTION;
+    pthread_mutex_lock(&reader->mutex);
+    bool isSameCard = generation == reader->generation;
+    if (isSameCard) {
+        reader->isPowered = true;
+        reader->atrLength = answerLength;
+        memcpy(reader->atr, answer, answerLength);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    if (!isSameCard) return OCN_IFD_ERROR_POWER_ACTION;
+    memcpy(atr, answer, answerLength);
+    *length = answerLength;
+    return OCN_IFD_SUCCESS;
+}
+
+IFDResult IFDHTransmitToICC(IFDWord lun, IFDHeader send, IFDByte *command, IFDWord count, IFDByte *response,
+                            IFDWord *responseCount, IFDHeader *receive) {
+    if (responseCount == NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    ReaderConnection *reader = find(lun);
+    IFDWord capacity = *responseCount;
+    *responseCount = 0;
+    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    if (command == NULL || response == NULL || count > OCN_MAX_APDU_SIZE) return OCN_IFD_COMMUNICATION_ERROR;
+    pthread_mutex_lock(&reader->mutex);
+    bool isPowered = reader->hasCard && reader->isPowered;
+    bool isUnplugged = reader->isUnplugged;
+    pthread_mutex_unlock(&reader->mutex);
+    if (isUnplugged) return OCN_IFD_NO_SUCH_DEVICE;
+    if (!isPowered) return OCN_IFD_ICC_NOT_PRESENT;
+    *responseCount = capacity;
+    IFDResult result =
+        connectionCall(reader, MESSAGE_TRANSMIT, NULL, 0, command, count, response, responseCount, LIMIT_TRANSMIT);
+    if (result == OCN_IFD_SUCCESS && receive != NULL) {
+        receive->protocol = send.protocol;
+        receive->length = sizeof *receive;
+    }
+    return result;
+}
+
+IFDResult IFDHControl(IFDWord lun, IFDWord code, IFDByte *command, IFDWord count, IFDByte *response, IFDWord capacity,
+                      IFDWord *responseCount) {
+    if (responseCount == NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    *responseCount = 0;
+    ReaderConnection *reader = find(lun);
+    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    if (count > OCN_MAX_APDU_SIZE || (command == NULL && count > 0) || (response == NULL && capacity > 0)) {
+        return OCN_IFD_COMMUNICATION_ERROR;
+    }
+    uint8_t name[4] = {(uint8_t)(code >> 24), (uint8_t)(code >> 16), (uint8_t)(code >> 8), (uint8_t)code};
+    *responseCount = capacity;
+    return connectionCall(reader, MESSAGE_CONTROL, name, sizeof name, command, count, response, responseCount,
+                          LIMIT_TRANSMIT);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The message authentication codes of FeliCa Lite and Lite-S: triple DES with session keys that follow from the card
+/// key and a challenge (FeliCa Lite-S User's Manual, 5).
+///
+/// The chip counts octets from the other end than the cipher does: each half of a block is turned around before and
+/// after.
+public struct FeliCaLiteCodes: Sendable, Hashable {
+    /// The number of the block MAC_A.
+    public static let macA: UInt8 = 0x91
+
+    private let reading: BlockCipher
+    private let writing: BlockCipher
+    /// The first half of the challenge, with which every code begins.
+    private let vector: [UInt8]
+
+    /// Works out the session keys.
+    ///
+    /// - Parameters:
+    ///   - cardKey: block CK, 16 octets as they are written to the chip.
+    ///   - challenge: block RC, 16 octets as they are written to the chip.
+    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    public init(cardKey: [UInt8], challenge: [UInt8]) throws(CryptographyError) {
+        guard cardKey.count == 16, challenge.count == 16 else {
+            throw CryptographyError(.wrongLength, "Card key and challenge of FeliCa Lite-S have 16 octets each.")
+        }
+        let turned = Self.turned(challenge)
+        let cipher = try BlockCipher.des(Self.turned(cardKey))
+        let keys = try cipher.encrypt(turned, .blockChaining(vector: Array(repeating: 0, count: 8)))
+        reading = try .des(keys)
+        writing = try .des(Array(keys[8...] + keys[..<8]))
+        vector = Array(turned[..<8])
+    }
+
+    /// The code of FeliCa Lite, in block 81: over blocks that were read.
+    ///
+    /// - Parameter data: the blocks' octets.
+    /// - Returns: 8 octets.
+    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    public func mac(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try code(data, reading)
+    }
+
+    /// The code of FeliCa Lite-S, in block 91: over blocks that were read.
+    ///
+    /// - Parameters:
+    ///   - blocks: the numbers of the blocks that were asked for, MAC_A last; four at most.
+    ///   - data: the octets of the blocks before MAC_A.
+    /// - Returns: 8 octets.
+    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    public func readCode(blocks: [UInt8], data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        let numbers = blocks.flatMap { [$0, 0x00] } + [UInt8](repeating: 0xFF, count: max(0, 8 - 2 * blocks.count))
+        return try code(numbers + data, reading)
+    }
+
+    /// The code that a write of one block comes with, in block 91.
+    ///
+    /// - Parameters:
+    ///   - block: the block's number.
+    ///   - data: the octets to write.
+    ///   - counter: the write counter, of 24 bits.
+    /// - Returns: 8 octets.
+    /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+    public func writeCode(block: UInt8, data: [UInt8], counter: UInt32) throws(CryptographyError) -> [UInt8] {
+        let count = (0..<3).map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) }
+        return try code(count + [0x00, block, 0x00, Self.macA, 0x00] + data, writing)
+    }
+
+    private func code(_ data: [UInt8], _ cipher: BlockCipher) throws(CryptographyError) -> [UInt8] {
+        guard !data.isEmpty, data.count.isMultiple(of: 8) else {
+            throw CryptographyError(.wrongLength, "A code of FeliCa Lite-S is over whole blocks.")
+        }
+        return try cipher.encrypt(Self.turned(data), .blockChaining(vector: vector)).suffix(8).reversed()
+    }
+
+    /// Each 8 octets the other way around.
+    private static func turned(_ octets: [UInt8]) -> [UInt8] {
+        stride(from: 0, to: octets.count, by: 8).flatMap { octets[$0..<min(octets.count, $0 + 8)].reversed() }
+    }
+}

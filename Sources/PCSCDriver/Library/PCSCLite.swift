@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The functions of libpcsclite, from the library of the system.
+///
+/// It is opened when it is first needed, so that the package builds and runs where it is absent. Pointers to functions
+/// never change once they were found, so that any thread may use them.
+@safe struct PCSCLite: @unchecked Sendable {
+    // DWORD and LONG are the C compiler's long in pcsc-lite.
+    typealias Establish = @convention(c) (UInt, UnsafeRawPointer?, UnsafeRawPointer?, UnsafeMutablePointer<Int>) -> Int
+    typealias OfHandle = @convention(c) (Int) -> Int
+    typealias List =
+        @convention(c) (Int, UnsafePointer<CChar>?, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<UInt>) -> Int
+    typealias StatusChange = @convention(c) (Int, UInt, UnsafeMutableRawPointer?, UInt) -> Int
+    typealias Connect =
+        @convention(c) (
+            Int, UnsafePointer<CChar>, UInt, UInt, UnsafeMutablePointer<Int>, UnsafeMutablePointer<UInt>
+        ) -> Int
+    typealias Reconnect = @convention(c) (Int, UInt, UInt, UInt, UnsafeMutablePointer<UInt>) -> Int
+    typealias Disconnect = @convention(c) (Int, UInt) -> Int
+    typealias Status =
+        @convention(c) (
+            Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<UInt>?, UnsafeMutablePointer<UInt>?,
+            UnsafeMutablePointer<UInt>?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt>?
+        ) -> Int
+    // SCARD_IO_REQUEST is two words: the protocol, and the structure's length.
+    typealias Transmit =
+        @convention(c) (
+            Int, UnsafePointer<UInt>, UnsafePointer<UInt8>?, UInt, UnsafeMutablePointer<UInt>?,
+            UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt>
+        ) -> Int
+    typealias Control =
+        @convention(c) (
+            Int, UInt, UnsafeRawPointer?, UInt, UnsafeMutableRawPointer?, UInt, UnsafeMutablePointer<UInt>
+        ) -> Int
+
+    let establish: Establish
+    let release: OfHandle
+    let cancel: OfHandle
+    let list: List
+    let statusChange: StatusChange
+    let connect: Connect
+    let reconnect: Reconnect
+    let disconnect: Disconnect
+    let status: Status
+    let transmit: Transmit
+    let control: Control
+
+    /// The library, or why it can't be had.
+    static let shared: Result<PCSCLite, SmartCardError> = Result { () throws(SmartCardError) in try PCSCLite() }
+
+    private init() throws(SmartCardError) {
+        guard let library = unsafe dlopen("libpcsclite.so.1", RTLD_NOW | RTLD_LOCAL) else {
+            throw SmartCardError(.libraryMissing, "dlopen")
+        }
+        unsafe establish = try Self.function("SCardEstablishContext", of: library)
+        unsafe release = try Self.function("SCardReleaseContext", of: library)
+        unsafe cancel = try Self.function("SCardCancel", of: library)
+        unsafe list = try Self.function("SCardListReaders", of: library)
+        unsafe statusChange = try Self.function("SCardGetStatusChange", of: library)
+        unsafe connect = try Self.function("SCardConnect", of: library)
+        unsafe reconnect = try Self.function("SCardReconnect", of: library)
+        unsafe disconnect = try Self.function("SCardDisconnect", of: library)
+        unsafe status = try Self.function("SCardStatus", of: library)
+        unsafe transmit = try Self.function("SCardTransmit", of: library)
+        unsafe control = try Self.function("SCardControl", of: library)
+    }
+
+    private static func function<Function>(
+        _ name: String,
+        of library: UnsafeMutableRawPointer
+    ) throws(SmartCardError) -> Function {
+        guard let symbol = unsafe dlsym(library, name) else { throw SmartCardError(.libraryMissing, name) }
+        return unsafe unsafeBitCast(symbol, to: Function.self)
+    }
+
+    /// Throws unless a call has succeeded.
+    static func check(_ status: Int, _ call: String) throws(SmartCardError) {
+        guard status == 0 else {
+            throw SmartCardError(SmartCardError.Code(rawValue: UInt32(truncatingIfNeeded: status)), call)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+
+/// The resource manager of the system, reached through libpcsclite.
+@safe final class SystemSmartCards: SmartCardLayer {
+    /// The one of the process: the library knows one service per process.
+    static let shared = SystemSmartCards()
+
+    /// The descriptor of each context's connection, where it is known.
+    private let connections = Locked<[Int: Int32]>([:])
+
+    /// Buffers that no call uses.
+    private let spare = Locked<[ResponseBuffer]>([])
+
+    var isServiceLikely: Bool { ServiceSocket.isThere }
+
+    private func library(_ call: String) throws(SmartCardError) -> PCSCLite {
+        do throws(SmartCardError) {
+            return try PCSCLite.shared.get()
+        } catch {
+            throw SmartCardError(error.code, call)
+        }
+    }
+
+    func establishContext() throws(SmartCardError) -> Int {
+        let call = "SCardEstablishContext"
+        let library = try library(call)
+        // One at a time, so that the descriptor that is new is the context's.
+        return try connections.withLock { connections throws(SmartCardError) in
+            let before = ServiceSocket.connections()
+            var context = 0
+            // SCARD_SCOPE_SYSTEM
+            let status = unsafe library.establish(2, nil, nil, &context)
+            if status != 0, ServiceSocket.isForbidden { throw SmartCardError(.socketForbidden, call) }
+            try PCSCLite.check(status, call)
+            let new = ServiceSocket.connections().subtracting(before)
+            if new.count == 1 { connections[context] = new.first }
+            return context
+        }
+    }
+
+    func releaseContext(_ context: Int) {
+        guard let library = try? PCSCLite.shared.get() else { return }
+        // Taken out first: once it is released, the number may mean another file.
+        connections.withLock { $0[context] = nil }
+        _ = library.release(context)
+    }
+
+    func abandon(_ context: Int) {
+        guard let library = try? PCSCLite.shared.get() else { return }
+        _ = library.cancel(context)
+        connections.withLock { connections in
+            if let descriptor = connections[context] { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    func listReaders(_ context: Int) throws(SmartCardError) -> [String] {
+        let call = "SCardListReaders"
+        let library = try library(call)
+        // A reader may come between the two calls.
+        for _ in 0..<4 {
+            var length: UInt = 0
+            var status = unsafe library.list(context, nil, nil, &length)
+            if UInt32(truncatingIfNeeded: status) == SmartCardError.Code.noReaders.rawValue { return [] }
+            try PCSCLite.check(status, call)
+            var names = [CChar](repeating: 0, count: Int(length))
+            status = unsafe library.list(context, nil, &names, &length)
+            switch SmartCardError.Code(rawValue: UInt32(truncatingIfNeeded: status)) {
+            case .insufficientBuffer: continue
+            case .noReaders: return []
+            default: try PCSCLite.check(status, call)
+            }
+            let octets = names.prefix(Int(length)).map { UInt8(bitPattern: $0) }
+            return octets.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        }
+        throw SmartCardError(.insufficientBuffer, call)
+    }
+
+    func waitForChange(
+        _ context: Int,
+        milliseconds: UInt32?,
+        of states: [SmartCardReaderState]
+    ) throws(SmartCardError) -> [SmartCardReaderState]? {
+        let call = "SCardGetStatusChange"
+        let library = try library(call)
+        let table = ReaderStateTable(states)
+        let status = unsafe table.withPointer {
+            unsafe library.statusChange(context, UInt(milliseconds ?? .max), $0, UInt(states.count))
+        }
+        if UInt32(truncatingIfNeeded: status) == SmartCardError.Code.timeout.rawValue { return nil }
+        try PCSCLite.check(status, call)
+        return table.states
+    }
+
+    func waitForService(milliseconds: Int) {
+        ServiceWatch.wait(milliseconds: milliseconds)
+    }
+
+    func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
+        let call = "SCardConnect"
+        let library = try library(call)
+        var handle = 0
+        var activeProtocol: UInt = 0
+        // SCARD_PROTOCOL_ANY; a reader alone has none.
+        let protocols: UInt = share == .direct ? 0 : 3
+        try PCSCLite.check(
+            unsafe library.connect(context, reader, share.rawValue, protocols, &handle, &activeProtocol),
+            call
+        )
+        return SmartCardHandle(
+            handle: handle,
+            activeProtocol: activeProtocol,
+            answerToReset: share == .direct ? [] : answerToReset(of: handle, library)
+        )
+    }
+
+    func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
+        let call = "SCardReconnect"
+        let library = try library(call)
+        var activeProtocol: UInt = 0
+        // SCARD_PROTOCOL_ANY, SCARD_RESET_CARD
+        try PCSCLite.check(unsafe library.reconnect(card.handle, share.rawValue, 3, 1, &activeProtocol), call)
+        return SmartCardHandle(
+            handle: card.handle,
+            activeProtocol: activeProtocol,
+            answerToReset: answerToReset(of: card.handle, library)
+        )
+    }
+
+    private func answerToReset(of handle: Int, _ library: PCSCLite) -> [UInt8] {
+        var octets = [UInt8](repeating: 0, count: 33)
+        var count = UInt(octets.count)
+        let status = unsafe library.status(handle, nil, nil, nil, nil, &octets, &count)
+        return status == 0 ? Array(octets.prefix(Int(count))) : []
+    }
+
+    func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
+        guard let library = try? PCSCLite.shared.get() else { return }
+        _ = library.disconnect(card.handle, disposition.rawValue)
+    }
+
+    func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
+        let call = "SCardTransmit"
+        let library = try library(call)
+        let buffer = spare.withLock { $0.popLast() } ?? ResponseBuffer()
+        defer { spare.withLock { $0.append(buffer) } }
+        let (status, response) = unsafe buffer.fill { memory, count in
+            // SCARD_IO_REQUEST
+            let header: (UInt, UInt) = (card.activeProtocol, UInt(2 * MemoryLayout<UInt>.size))
+            return unsafe withUnsafePointer(to: header) { header in
+                unsafe header.withMemoryRebound(to: UInt.self, capacity: 2) { words in
+                    unsafe library.transmit(card.handle, words, command, UInt(command.count), nil, memory, count)
+                }
+            }
+        }
+        try PCSCLite.check(status, call)
+        return response
+    }
+
+    func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8] {
+        let call = "SCardControl"
+        let library = try library(call)
+        var response = [UInt8](repeating: 0, count: 1024)
+        var count: UInt = 0
+        try PCSCLite.check(
+            unsafe library.control(
+                card.handle,
+                UInt(code),
+                data,
+                UInt(data.count),
+                &response,
+                UInt(response.count),
+                &count
+            ),
+            call
+        )
+        return Array(response.prefix(Int(count)))
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Frames to one tag, by the way that its reader has.
+final class CardFrameLink: SelfActivatingLink {
+    let technology: Technology
+    let route: any FrameRoute
+    private let port: CardPort
+    /// What the reader says the tag's identifier is.
+    private let identifier: [UInt8]
+
+    init(technology: Technology, route: any FrameRoute, port: CardPort, identifier: [UInt8]) {
+        self.technology = technology
+        self.route = route
+        self.port = port
+        self.identifier = identifier
+    }
+
+    var maximumFrameLength: Int { route.maximumFrameLength }
+    var statistics: LinkStatistics { port.statistics }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        try await port.run { [route] connection throws(LinkError) in
+            try route.exchange(frame, timeout: timeout, connection)
+        }
+    }
+
+    /// Has the reader reset the tag, and makes sure that it is the same one.
+    func reactivate() async throws(LinkError) {
+        try await port.run { [route, identifier] connection throws(LinkError) in
+            route.end(connection)
+            try connection.reset()
+            guard try TagIdentification.identifier(connection) == identifier else {
+                throw LinkError(.tagRemoved, "Another tag is in the tag's place.")
+            }
+            try route.begin(connection)
+        }
+    }
+}

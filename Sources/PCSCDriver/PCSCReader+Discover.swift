@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension PCSCReader {
+    /// Looks once. On the driver's thread.
+    func look(_ technologies: Set<Technology>, systemCodes: [UInt16]) throws(LinkError) -> [DiscoveredTag] {
+        letGo(.reset)
+        guard let found = try findReader() else { return [] }
+        guard found.flags.contains(.present), found.flags.isDisjoint(with: [.mute, .unavailable]) else { return [] }
+        let connection = CardConnection(service: service, reader: found.reader)
+        state.withLock { $0.connection = connection }
+        do throws(SmartCardError) {
+            try connection.open()
+        } catch {
+            return try notOpened(error)
+        }
+        do throws(LinkError) {
+            return try identify(connection, technologies, systemCodes).map { [$0] } ?? []
+        } catch {
+            switch error.code {
+            case .tagRemoved: return []
+            case .readerUnavailable where state.withLock({ $0.hadReader }) && !isLasting(error): return []
+            case .timeout: throw LinkError(.transmission, error.reason)
+            default: throw error
+            }
+        }
+    }
+
+    /// Closes the tag that was found last.
+    func letGo(_ disposition: SmartCardDisposition) {
+        let (connection, route) = state.withLock { state in
+            defer {
+                state.counted += state.connection?.statistics ?? .zero
+                state.connection = nil
+                state.route = nil
+            }
+            return (state.connection, state.route)
+        }
+        guard let connection else { return }
+        if connection.isOpen { route?.end(connection) }
+        connection.close(disposition)
+    }
+
+    /// The reader that is meant, and its state; nil while it is gone and may come back.
+    private func findReader() throws(LinkError) -> SmartCardReaderState? {
+        let states: [SmartCardReaderState]
+        do throws(SmartCardError) {
+            states = try readers()
+        } catch {
+            if error.isServiceLost, state.withLock({ $0.hadReader }) { return nil }
+            throw LinkError(error)
+        }
+        let known = state.withLock { $0.name }
+        let usable = states.filter { !$0.flags.contains(.unavailable) && !$0.flags.contains(.unknown) }
+        let gone = Set(state.withLock { $0.findings.keys }).subtracting(usable.map(\.reader))
+        // Another one may come under the same name.
+        state.withLock { state in for name in gone { state.findings[name] = nil } }
+        let name = usable.first { $0.reader == known }?.reader ?? choice.pick(from: usable)
+        guard let name, let found = usable.first(where: { $0.reader == name }) else {
+            if state.withLock({ $0.hadReader }) { return nil }
+            throw LinkError(.readerUnavailable, Self.missing(choice, among: states))
+        }
+        state.withLock { state in
+            state.name = name
+            state.hadReader = true
+        }
+        return found
+    }
+
+    /// The readers; a connection from before the service was restarted is made anew.
+    private func readers() throws(SmartCardError) -> [SmartCardReaderState] {
+        do throws(SmartCardError) {
+            return try service.readers()
+        } catch {
+            guard error.isServiceLost || error.code == .unknownReader else { throw error }
+            return try service.readers()
+        }
+    }
+
+    private func notOpened(_ error: SmartCardError) throws(LinkError) -> [DiscoveredTag] {
+        switch error.code {
+        case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard: return []
+        case .readerUnavailable, .unknownReader: return []
+        // A tag at the edge of the field: it may go better the next time.
+        case .notTransacted, .protocolMismatch: throw LinkError(.transmission, error.reason)
+        case _ where error.isServiceLost: return []
+        default: throw LinkError(error)
+        }
+    }
+
+    private func isLasting(_ error: LinkError) -> Bool {
+        error.reason == Self.contactCard
+    }
+
+    static let contactCard = """
+        The card in the reader has contacts; NFC tags are contactless. Take it out, or name the reader if this is wanted.
+        """
+
+    /// Finds out what the tag is, and how to talk to it.
+    private func identify(
+        _ connection: CardConnection,
+        _ technologies: Set<Technology>,
+        _ systemCodes: [UInt16]
+    ) throws(LinkError) -> DiscoveredTag? {
+        // A reader that makes up no ATR that can be read tells its identifier all the same.
+        guard let answer = AnswerToReset(connection.answerToReset) else {
+            throw LinkError(.transmission, "The reader gives an ATR that is none.")
+        }
+        guard let storage = answer.storageCard else {
+            return try identifyCard(answer, connection, technologies)
+        }
+        let identifier = try TagIdentification.identifier(connection)
+        var finder = RouteFinder(
+            connection: connection,
+            findings: state.withLock { $0.findings[connection.reader] } ?? ReaderFindings()
+        )
+        guard let technology = storage.kind.technology, technologies.contains(technology) else { return nil }
+        let route = try finder.route(for: storage.kind, identifier: identifier)
+        state.withLock { [findings = finder.findings] state in
+            state.findings[connection.reader] = findings
+            state.route = route
+        }
+        guard let route else { return nil }
+        let port = CardPort(thread: thread, connection: connection)
+        let link = CardFrameLink(technology: technology, route: route, port: port, identifier: identifier)
+        guard let identity = try storage.kind.identity(identifier, route, connection, systemCodes) else { return nil }
+        return DiscoveredTag(identity: identity, port: .frames(link))
+    }
+
+    private func identifyCard(
+        _ answer: AnswerToReset,
+        _ connection: CardConnection,
+        _ technologies: Set<Technology>
+    ) throws(LinkError) -> DiscoveredTag? {
+        let identifier = try TagIdentification.identifier(connection)
+        if !answer.isContactless, identifier.isEmpty {
+            // A reader that was named is taken at its word; there are emulated cards with such ATRs.
+            guard case .named = choice else { throw LinkError(.readerUnavailable, Self.contactCard) }
+        }
+        let told = identifier.isEmpty ? nil : try TagIdentification.answerToSelect(connection)
+        let card = TagIdentification.card(answer, identifier: identifier, answerToSelect: told?.octets)
+        guard technologies.contains(card.identity.technology) else { return nil }
+        let port = CardPort(thread: thread, connection: connection)
+        let link = CardAPDULink(port: port, takesExtended: ReaderFeatures(connection).takesExtendedAPDUs != false)
+        return DiscoveredTag(identity: card.identity, port: .commands(link, answerToSelect: card.answerToSelect))
+    }
+}
+
+extension AnswerToReset.StorageCard.Kind {
+    /// The technology in which the tag was found; nil for what phones don't read.
+    var technology: Technology? {
+        switch self {
+        case .nfcA, .type1: .nfcA
+        case .nfcF: .nfcF
+        case .nfcV: .nfcV
+        case .other: nil
+        }
+    }
+
+    /// What the tag would have said of itself in activation.
+    ///
+    /// - Returns: nil when it has none of the FeliCa systems that are looked for, or its identifier is none.
+    func identity(
+        _ identifier: [UInt8],
+        _ route: any FrameRoute,
+        _ connection: CardConnection,
+        _ systemCodes: [UInt16]
+    ) throws(LinkError) -> DiscoveredTag.Identity? {
+        switch self {
+        case .nfcA(let sak):
+            return .nfcA(atqa: TagIdentification.atqa(identifier), sak: sak ?? 0x00, uid: identifier)
+        case .type1: return .nfcA(atqa: 0x0C00, sak: nil, uid: identifier)
+        case .nfcV:
+            return TagIdentification.vicinityIdentifier(identifier).map { .nfcV(uid: $0, dsfid: 0) }
+        case .nfcF:
+            guard identifier.count == 8 else { return nil }
+            // A reader that polls by itself has found the card's first system, and keeps its PMm: all ones are the
+            // longest times.
+            if route is Type3StorageRoute {
+                return .nfcF(idm: identifier, pmm: [UInt8](repeating: 0xFF, count: 8), systemCode: nil)
+            }
+            return try Self.poll(systemCodes.isEmpty ? [0xFFFF] : systemCodes, route, connection)
+        case .other: return nil
+        }
+    }
+
+    /// Polls for FeliCa systems, one after the other (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).
+    private static func poll(
+        _ systemCodes: [UInt16],
+        _ route: any FrameRoute,
+        _ connection: CardConnection
+    ) throws(LinkError) -> DiscoveredTag.Identity? {
+        for code in systemCodes {
+            let request = Frame([0x06, 0x00, UInt8(code >> 8), UInt8(code & 0xFF), 0x01, 0x00])
+            let answer: [UInt8]
+            do throws(LinkError) {
+                answer = try route.exchange(request, timeout: .milliseconds(20), connection).bytes
+            } catch {
+                guard error.code == .timeout || error.code == .transmission else { throw error }
+                continue
+            }
+            guard answer.count >= 18, answer[1] == 0x01 else { continue }
+            let told = answer.count >= 20 ? UInt16(answer[18]) << 8 | UInt16(answer[19]) : code
+            let isPattern = code >> 8 == 0xFF || code & 0xFF == 0xFF
+            return .nfcF(
+                idm: Array(answer[2..<10]),
+                pmm: Array(answer[10..<18]),
+                systemCode: isPattern ? told : code
+            )
+        }
+        return nil
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+extension PCSCReader {
+    /// Whether the service has a reader that is contactless as far as can be told.
+    ///
+    /// Where there is no service, this costs one look at the file system: the library is not even opened.
+    public static var isContactlessReaderThere: Bool {
+        let layer = SystemSmartCards.shared
+        guard layer.isServiceLikely, let states = try? states(layer) else { return false }
+        return ReaderChoice.firstContactless.pick(from: states) != nil
+    }
+
+    /// The driver for a reader that is there now.
+    ///
+    /// - Parameter choice: which reader.
+    /// - Returns: the driver, with the reader's whole name.
+    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason is a sentence that says what to do.
+    public static func find(_ choice: ReaderChoice) throws(LinkError) -> PCSCReader {
+        let layer = SystemSmartCards.shared
+        let states: [SmartCardReaderState]
+        do throws(SmartCardError) {
+            states = try Self.states(layer)
+        } catch {
+            throw LinkError(.readerUnavailable, error.reason)
+        }
+        guard let name = choice.pick(from: states) else {
+            throw LinkError(.readerUnavailable, missing(choice, among: states))
+        }
+        let reader = PCSCReader(choice, layer: layer)
+        reader.state.withLock { $0.name = name }
+        return reader
+    }
+
+    /// What can be told of every reader of the service. Nothing when there is no service.
+    ///
+    /// - Parameter asksReaders: asks each reader what it can do, which opens the tag in it, and takes a while.
+    public static func reports(askingReaders asksReaders: Bool) async -> [PCSCReaderReport] {
+        let layer = SystemSmartCards.shared
+        guard layer.isServiceLikely, let states = try? states(layer) else { return [] }
+        return await reports(states, layer, askingReaders: asksReaders)
+    }
+
+    /// What can be told of readers.
+    package static func reports(
+        _ states: [SmartCardReaderState],
+        _ layer: any SmartCardLayer,
+        askingReaders asksReaders: Bool
+    ) async -> [PCSCReaderReport] {
+        var reports: [PCSCReaderReport] = []
+        for state in states {
+            guard asksReaders else {
+                reports.append(PCSCReaderReport(state))
+                continue
+            }
+            let reader = PCSCReader(.named(state.reader), layer: layer)
+            reports.append(await reader.report(state))
+        }
+        return reports
+    }
+
+    /// Asks the reader what it can do.
+    private func report(_ present: SmartCardReaderState) async -> PCSCReaderReport {
+        let asked = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) in
+            var report = PCSCReaderReport(present)
+            do throws(LinkError) {
+                _ = try look(Set(Technology.allCases), systemCodes: [0xFFFF])
+            } catch {
+                report.problem = error.reason
+            }
+            report.findings = state.withLock { $0.findings[present.reader] } ?? ReaderFindings()
+            letGo(.unpower)
+            askWithoutTag(&report)
+            return report
+        }
+        await release()
+        return asked ?? PCSCReaderReport(present)
+    }
+
+    /// Asks the reader's driver, and by an escape command the reader, neither of which needs a tag.
+    private func askWithoutTag(_ report: inout PCSCReaderReport) {
+        let name = report.name
+        guard
+            let card = try? service.call({ layer, context throws(SmartCardError) in
+                try layer.connect(context, reader: name, .direct)
+            })
+        else { return }
+        func control(_ code: UInt32, _ data: [UInt8]) -> [UInt8]? {
+            try? service.call { layer, _ throws(SmartCardError) in try layer.control(card, code: code, data) }
+        }
+        report.features = ReaderFeatures { control($0, []) }
+        if report.findings.chip == nil, let code = report.features.escapeCode,
+            let answer = control(code, PN53xRoute.firmwareCommand).flatMap(ReaderAnswer.init), answer.isDone,
+            let chip = PN53xRoute.firmware(in: answer.data)
+        {
+            report.findings.chip = .some(chip)
+        }
+        try? service.call { layer, _ throws(SmartCardError) in layer.disconnect(card, .leave) }
+    }
+
+    /// The states of all readers, by a connection of its own.
+    package static func states(_ layer: any SmartCardLayer) throws(SmartCardError) -> [SmartCardReaderState] {
+        let service = ServiceConnection(layer: layer, callLimit: callLimit)
+        return try service.readers()
+    }
+
+    /// Why none of the readers there are is the one that is meant.
+    static func missing(_ choice: ReaderChoice, among states: [SmartCardReaderState]) -> String {
+        guard !states.isEmpty else { return SmartCardError(.noReaders, "SCardListReaders").reason }
+        let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")
+        return switch choice {
+        case .named(let name): "There is no PC/SC reader named \"\(name)\". There are: \(names)."
+        default: "None of the PC/SC readers is contactless as far as can be told. There are: \(names)."
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// What can be told of a PC/SC reader: its name and state, and what has been found out by asking.
+public struct PCSCReaderReport: Sendable {
+    /// Whether something is in the reader.
+    public enum Presence: String, Sendable {
+        /// Nothing is.
+        case empty
+        /// A tag or card is.
+        case tag
+        /// Something is that does not answer.
+        case mute
+        /// The reader itself is gone.
+        case unplugged
+    }
+
+    /// Whether one of Core NFC's calls will be served.
+    public struct Call: Sendable, Hashable {
+        /// How far it will.
+        public enum Support: String, Sendable {
+            case yes, partly, no, unknown
+        }
+
+        /// The call, as an app writes it.
+        public var name: String
+        /// How far it will be served.
+        public var support: Support
+        /// By what, or why not, as a sentence.
+        public var reason: String
+    }
+
+    /// The reader's name.
+    public var name: String
+    /// Whether something is in it.
+    public var presence: Presence
+    /// Whether another program uses it.
+    public var isInUse: Bool
+    /// Whether it is contactless, as far as can be told.
+    public var isContactless: Bool
+    /// The ATR of what is in it.
+    public var answerToReset: [UInt8]
+    /// Why the tag in it could not be opened, as a sentence.
+    public var problem: String?
+
+    var features = ReaderFeatures()
+    var findings = ReaderFindings()
+
+    init(_ state: SmartCardReaderState) {
+        name = state.reader
+        presence =
+            state.flags.contains(.unavailable)
+            ? .unplugged : state.flags.contains(.mute) ? .mute : state.flags.contains(.present) ? .tag : .empty
+        isInUse = !state.flags.isDisjoint(with: [.exclusive, .inUse])
+        isContactless = ReaderChoice.isContactless(state)
+        answerToReset = state.answerToReset
+    }
+
+    /// The PN53x inside, such as `PN532 1.6`; nil when there is none, or it is not known.
+    public var chip: String? { findings.chip.flatMap(\.self) }
+    /// USB vendor and product, such as `072f:2200`; nil when the driver does not tell.
+    public var usbIdentifier: String? { features.usbIdentifier }
+    /// The firmware's name; nil when the driver does not tell.
+    public var firmware: String? { features.firmware }
+    /// Whether extended APDUs go through; nil when the driver does not tell.
+    public var takesExtendedAPDUs: Bool? { features.takesExtendedAPDUs }
+    /// Whether escape commands are allowed.
+    public var hasEscapeCommands: Bool { features.escapeCode != nil }
+    /// The technologies for which the reader has transparent sessions.
+    public var transparentTechnologies: Set<Technology> {
+        Set(findings.transparent.filter { $0.value != nil }.keys)
+    }
+}
+
+extension PCSCReaderReport {
+    /// Which of Core NFC's calls the reader will serve, and why not the others.
+    public var calls: [Call] {
+        let extended =
+            switch takesExtendedAPDUs {
+            case true?: "in APDUs, extended ones too"
+            case false?: "in APDUs of up to 261 octets; the reader takes no extended ones"
+            case nil: "in APDUs; whether extended ones go through, its driver does not tell"
+            }
+        return [
+            Call(name: "NFCNDEFTag.readNDEF, writeNDEF", support: .yes, reason: "For tags that the calls below reach."),
+            Call(name: "NFCISO7816Tag.sendCommand", support: .yes, reason: "The reader speaks ISO-DEP, \(extended)."),
+            miFare, feliCa, iso15693,
+            Call(
+                name: "NFCTagReaderSession.PollingOption.pace",
+                support: .no,
+                reason: "PC/SC does not tell cards with PACE from others; they are found as ISO 7816 ones."
+            ),
+            Call(
+                name: "NFCVASReaderSession",
+                support: .no,
+                reason: "Readers that find tags by themselves do not send the VAS polling frame."
+            ),
+        ]
+    }
+
+    private var miFare: Call {
+        raw("NFCMiFareTag.sendMiFareCommand", .nfcA, "an NFC-A tag without ISO-DEP") {
+            (.partly, "READ and WRITE of pages alone, by the reader's commands for storage cards.")
+        }
+    }
+
+    private var feliCa: Call {
+        raw("NFCFeliCaTag's commands", .nfcF, "a FeliCa tag") {
+            (.partly, "Reading and writing without encryption alone, where the reader has commands for FeliCa blocks.")
+        }
+    }
+
+    private var iso15693: Call {
+        if findings.traverse == true {
+            return Call(
+                name: "NFCISO15693Tag's commands",
+                support: .yes,
+                reason: "Through the reader's Traverse, FF FD."
+            )
+        }
+        if chip != nil, findings.transparent[.nfcV] == nil {
+            return Call(
+                name: "NFCISO15693Tag's commands",
+                support: .no,
+                reason: "The \(chip ?? "chip") inside does not speak ISO/IEC 15693."
+            )
+        }
+        return raw("NFCISO15693Tag's commands", .nfcV, "an ISO/IEC 15693 tag") {
+            (.partly, "Reading and writing blocks alone, by the reader's commands for storage cards.")
+        }
+    }
+
+    private func raw(
+        _ name: String,
+        _ technology: Technology,
+        _ tag: String,
+        otherwise: () -> (Call.Support, String)
+    ) -> Call {
+        if let chip, technology != .nfcV {
+            return Call(name: name, support: .yes, reason: "Through the \(chip) inside.")
+        }
+        switch findings.transparent[technology] {
+        case .some(.some): return Call(name: name, support: .yes, reason: "In a transparent session.")
+        case .some(nil):
+            let (support, reason) = otherwise()
+            return Call(name: name, support: support, reason: reason)
+        case nil:
+            return Call(name: name, support: .unknown, reason: "Shows when \(tag) is on the reader; ask again then.")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which of the system's readers is meant.
+public enum ReaderChoice: Sendable, Hashable {
+    /// The first one that is contactless as far as can be known; nothing when none is.
+    case firstContactless
+    /// The first contactless one, or else the first one that there is.
+    case first
+    /// The one of this name; or the first whose name begins with it, or has it in it, in whatever case.
+    case named(String)
+
+    /// Picks a reader.
+    ///
+    /// - Parameter states: the readers there are, in the service's order.
+    /// - Returns: its name, or nil when none fits.
+    package func pick(from states: [SmartCardReaderState]) -> String? {
+        let names = states.map(\.reader)
+        switch self {
+        case .firstContactless:
+            return states.first { Self.isContactless($0) }?.reader
+        case .first:
+            return ReaderChoice.firstContactless.pick(from: states)
+                ?? names.first { !Self.words(in: $0).contains("SAM") } ?? names.first
+        case .named(let wanted):
+            let wanted = wanted.uppercased()
+            return names.first { $0.uppercased() == wanted }
+                ?? names.first { $0.uppercased().hasPrefix(wanted) }
+                ?? names.first { $0.uppercased().contains(wanted) }
+        }
+    }
+
+    /// Whether a reader is contactless, by the card in it or, without one, by what its maker calls it.
+    ///
+    /// The service has no better word for it. A name only says where to look; what the reader can do is asked.
+    package static func isContactless(_ state: SmartCardReaderState) -> Bool {
+        if let answer = AnswerToReset(state.answerToReset) { return answer.isContactless }
+        let words = words(in: state.reader)
+        if words.contains(where: Self.contactWords.contains) { return false }
+        return words.contains { word in
+            Self.contactlessWords.contains(word) || Self.contactlessProducts.contains { word.hasPrefix($0) }
+        }
+    }
+
+    /// Slots for cards with contacts, in readers that have both.
+    private static let contactWords: Set<String> = ["SAM", "ICC", "CONTACT"]
+    private static let contactlessWords: Set<String> = [
+        "CL", "CONTACTLESS", "FELICA", "NFC", "PASORI", "PCD", "PICC", "RF", "RFID", "TOUCHATAG",
+    ]
+    private static let contactlessProducts = [
+        "ACR122", "ACR125", "ACR128", "ACR155", "ARYGON", "PN53", "SCL3711", "RC-S", "5022", "5023", "5027", "5422",
+        "5427", "3700", "3720", "4701",
+    ]
+
+    private static func words(in name: String) -> [String] {
+        name.uppercased().split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init)
+    }
+}

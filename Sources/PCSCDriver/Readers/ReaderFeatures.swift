@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// What a reader's driver says of the reader by itself (PC/SC part 10, 2.2 and 2.3; supplement 2.02.09).
+struct ReaderFeatures: Sendable, Hashable {
+    /// The control codes of the features.
+    var codes: [UInt8: UInt32] = [:]
+    /// Properties by their numbers.
+    var properties: [UInt8: [UInt8]] = [:]
+
+    /// SCARD_CTL_CODE(3400).
+    private static let featureRequest: UInt32 = 0x4200_0D48
+    private static let propertiesFeature: UInt8 = 0x12
+    private static let escapeFeature: UInt8 = 0x13
+    private static let firmwareProperty: UInt8 = 8
+    private static let maximumDataProperty: UInt8 = 10
+    private static let vendorProperty: UInt8 = 11
+    private static let productProperty: UInt8 = 12
+
+    /// Nothing is known.
+    init() {}
+
+    /// Asks the driver. One that has no features is as good as one that does not answer.
+    init(_ control: (_ code: UInt32) -> [UInt8]?) {
+        guard let list = control(Self.featureRequest) else { return }
+        for start in stride(from: 0, to: list.count - 5, by: 6) where list[start + 1] == 4 {
+            codes[list[start]] = list[start + 2..<start + 6].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+        guard let code = codes[Self.propertiesFeature], let octets = control(code) else { return }
+        var position = 0
+        while position + 2 <= octets.count {
+            let end = position + 2 + Int(octets[position + 1])
+            guard end <= octets.count else { break }
+            properties[octets[position]] = Array(octets[position + 2..<end])
+            position = end
+        }
+    }
+
+    init(_ connection: CardConnection) {
+        self.init { try? connection.control($0) }
+    }
+
+    /// Whether commands longer than 261 octets go through; nil when the driver does not say.
+    var takesExtendedAPDUs: Bool? {
+        number(Self.maximumDataProperty).map { $0 > 256 }
+    }
+
+    /// The code for escape commands; nil where the driver has none, or none is allowed.
+    var escapeCode: UInt32? { codes[Self.escapeFeature] }
+
+    /// USB vendor and product, such as 072f:2200.
+    var usbIdentifier: String? {
+        guard let vendor = number(Self.vendorProperty), let product = number(Self.productProperty) else { return nil }
+        return "\(Self.hexadecimal(vendor)):\(Self.hexadecimal(product))"
+    }
+
+    /// The firmware's name, where the driver knows it.
+    var firmware: String? {
+        properties[Self.firmwareProperty].map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Properties are little-endian.
+    private func number(_ property: UInt8) -> Int? {
+        guard let octets = properties[property], (1...4).contains(octets.count) else { return nil }
+        return octets.reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static func hexadecimal(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// A way to exchange frames with the tag in a reader. Exchanges wait, on the driver's thread.
+protocol FrameRoute: Sendable {
+    /// The largest answer that comes through, with its checksum.
+    var maximumFrameLength: Int { get }
+
+    /// Prepares the reader, after its tag was activated.
+    ///
+    /// - Throws: ``LinkError`` with `unsupported` when the reader does not have this way.
+    func begin(_ connection: CardConnection) throws(LinkError)
+
+    /// Sends a frame. The errors are those of `FrameLink.transceive`.
+    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame
+
+    /// Leaves the reader as it was before.
+    func end(_ connection: CardConnection)
+}
+
+extension FrameRoute {
+    var maximumFrameLength: Int { 256 }
+    func begin(_ connection: CardConnection) throws(LinkError) {}
+    func end(_ connection: CardConnection) {}
+}
+
+extension LinkError {
+    /// The frame can't go this way.
+    static func noWay(_ route: String, _ what: String) -> LinkError {
+        LinkError(.unsupported, "\(route) sends no \(what).")
+    }
+}

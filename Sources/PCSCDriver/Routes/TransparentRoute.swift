@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Frames through a transparent session (PC/SC part 3, supplement 2.02.03, 2: Manage Session, Transparent Exchange,
+/// Switch Protocol).
+struct TransparentRoute: FrameRoute {
+    /// C2, or 50 in Sony's PaSoRi RC-S300, whose data objects are the same.
+    let instruction: UInt8
+    let technology: Technology
+
+    var maximumFrameLength: Int { 240 }
+
+    /// The instructions that readers have for it.
+    static let instructions: [UInt8] = [0xC2, 0x50]
+
+    // Data objects of sessions and of exchanges.
+    private static let startSession: UInt8 = 0x81
+    private static let endSession: UInt8 = 0x82
+    private static let switchProtocol: UInt8 = 0x8F
+    private static let validBits: UInt8 = 0x92
+    private static let transceive: UInt8 = 0x95
+    private static let responseStatus: UInt8 = 0x96
+    private static let response: UInt8 = 0x97
+
+    /// A reader needs some time of its own.
+    private static let margin = Airtime.milliseconds(5)
+
+    func begin(_ connection: CardConnection) throws(LinkError) {
+        _ = try command(0x00, [Self.startSession, 0x00], connection)
+        // Layer 3: the tag is selected, and nothing is sent to it. FeliCa has no layers.
+        let standard: (UInt8, UInt8) =
+            switch technology {
+            case .nfcA: (0x00, 0x03)
+            case .nfcB: (0x01, 0x03)
+            case .nfcV: (0x02, 0x03)
+            case .nfcF: (0x03, 0x00)
+            }
+        do throws(LinkError) {
+            _ = try command(0x02, [Self.switchProtocol, 0x02, standard.0, standard.1], connection)
+        } catch {
+            end(connection)
+            throw error
+        }
+    }
+
+    func end(_ connection: CardConnection) {
+        _ = try? command(0x00, [Self.endSession, 0x00], connection)
+    }
+
+    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
+        guard frame.checksum == .automatic, !frame.bytes.isEmpty else {
+            throw .noWay("A transparent session", "frames without their technology's own checksum")
+        }
+        guard frame.bytes.count <= 127 else {
+            throw LinkError(.frameTooLong, "A transparent session takes frames of 127 octets here.")
+        }
+        let microseconds = UInt32(clamping: (timeout + Self.margin).microseconds)
+        let timer = (0..<4).map { UInt8(microseconds >> (8 * $0) & 0xFF) }
+        let objects = try command(
+            0x01,
+            [0x5F, 0x46, 0x04] + timer + [Self.transceive, UInt8(frame.bytes.count)] + frame.bytes,
+            connection
+        )
+        guard let octets = objects[Self.response], !octets.isEmpty else {
+            throw LinkError(.timeout, "The tag did not answer.")
+        }
+        if technology == .nfcA, octets.count == 1, objects[Self.validBits]?.first == 4 {
+            return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4)
+        }
+        let status = objects[Self.responseStatus]?.first ?? 0
+        if status & 0x02 != 0 { throw LinkError(.collision, "Several tags answered.") }
+        if status & 0x0D != 0 { throw LinkError(.transmission, "The tag's answer was damaged.") }
+        if technology == .nfcA, octets.count == 1 { return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4) }
+        return Frame(octets)
+    }
+
+    /// Sends a command and checks the data object C0, in which the reader says how it went.
+    private func command(
+        _ kind: UInt8,
+        _ data: [UInt8],
+        _ connection: CardConnection
+    ) throws(LinkError) -> [UInt8: [UInt8]] {
+        let answer = try connection.ask([0xFF, instruction, 0x00, kind, UInt8(data.count)] + data + [0x00])
+        guard answer.isDone else {
+            throw LinkError(.unsupported, "The reader has no transparent sessions (\(answer.statusText)).")
+        }
+        guard let objects = DataObjects.parse(answer.data) else {
+            throw LinkError(.transmission, "The reader's answer is not made of data objects.")
+        }
+        guard let outcome = objects[0xC0], outcome.count >= 3 else { return objects }
+        switch (outcome[1], outcome[2]) {
+        case (0x90, 0x00): return objects
+        case (0x64, 0x01): throw LinkError(.timeout, "The tag did not answer.")
+        case (0x62, _), (0x63, _), (0x64, _), (0x6F, _):
+            throw LinkError(.transmission, "The reader could not exchange the frame (\(outcome[1]), \(outcome[2])).")
+        default: throw LinkError(.unsupported, "The reader can't do this in a transparent session.")
+        }
+    }
+}
+
+/// Data objects with a tag of one or two octets and a length of one to three (ISO/IEC 7816-4, 6.3).
+enum DataObjects {
+    /// Reads objects; the last of several with the same tag counts. Tags of two octets are left out.
+    ///
+    /// - Returns: nil when lengths don't add up.
+    static func parse(_ octets: [UInt8]) -> [UInt8: [UInt8]]? {
+        var objects: [UInt8: [UInt8]] = [:]
+        var position = 0
+        while position < octets.count {
+            let tag = octets[position]
+            let isLong = tag & 0x1F == 0x1F
+            position += isLong ? 2 : 1
+            guard position < octets.count else { return nil }
+            var length = Int(octets[position])
+            position += 1
+            if length > 0x80, length <= 0x82 {
+                let count = length - 0x80
+                guard position + count <= octets.count else { return nil }
+                length = octets[position..<position + count].reduce(0) { $0 << 8 | Int($1) }
+                position += count
+            }
+            guard position + length <= octets.count else { return nil }
+            if !isLong { objects[tag] = Array(octets[position..<position + length]) }
+            position += length
+        }
+        return objects
+    }
+}

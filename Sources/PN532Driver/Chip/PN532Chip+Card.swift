@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The chip as a card of ISO/IEC 14443-4 Type A (PN532 user manual, 7.3.14 to 7.3.22).
+extension PN532Chip {
+    /// The longest command that is taken: an extended APDU.
+    static let maximumCommand = 65544
+    /// The most data of one TgSetData.
+    private static let maximumPart = 262
+    /// How long the chip may take to hand an answer to the reader.
+    private static let answerLimit = Duration.seconds(5)
+
+    /// Becomes a card, and waits until a reader has selected it and sent RATS, which the chip answers.
+    ///
+    /// - Parameters:
+    ///   - uid: the last three octets of the UID.
+    ///   - historicalBytes: the historical bytes of the ATS.
+    func initializeAsCard(
+        _ uid: [UInt8],
+        historicalBytes: [UInt8],
+        _ cancellation: Cancellation?
+    ) throws(LinkError) {
+        try setField(false, cancellation)
+        // ISO/IEC 14443-4 as a card; ATR_RES is not needed, and is what the chip begins with.
+        try set(parameters: 0x24, cancellation)
+        registers = RadioRegisters()
+        try setFraming(appendsChecksum: true, removesChecksum: true, cancellation)
+        // CIU_TxAuto, InitialRFOn: the reader's field wakes the chip.
+        let automatic = try read([RadioRegisters.transmitAutomatic], cancellation)[0]
+        try write([(RadioRegisters.transmitAutomatic, automatic | 0x04)], cancellation)
+        // Passive, ISO/IEC 14443-4 alone.
+        var data: [UInt8] = [0x05]
+        // SENS_RES with its low octet first, NFCID1, SEL_RES.
+        data += [0x04, 0x00] + uid + [0x20]
+        // No FeliCa and no NFC-DEP: NFCID2, PAD and system code; NFCID3; general bytes.
+        data += [UInt8](repeating: 0, count: 18 + 10 + 1)
+        data += [UInt8(historicalBytes.count)] + historicalBytes
+        while true {
+            let answer = try sendOnce(.tgInitAsTarget, data, limit: nil, cancellation)
+            // Bit 3: selected as a card of ISO/IEC 14443-4. Another reader wanted something else.
+            if let mode = answer.first, mode & 0x08 != 0 { return }
+        }
+    }
+
+    /// Waits for a command, whose parts are put together.
+    ///
+    /// - Returns: the command; nil when the reader is gone.
+    func receiveAsCard(_ cancellation: Cancellation?) throws(LinkError) -> [UInt8]? {
+        var command: [UInt8] = []
+        while true {
+            let answer = try sendOnce(.tgGetData, [], limit: nil, cancellation)
+            guard let status = answer.first.map(PN532Status.init) else {
+                throw LinkError(.transmission, "An answer of the PN532 has no status.")
+            }
+            if Self.isReaderGone(status) { return nil }
+            if let error = status.error { throw error }
+            command += answer.dropFirst()
+            guard command.count <= Self.maximumCommand else {
+                throw LinkError(.frameTooLong, "The reader's command goes on beyond \(Self.maximumCommand) octets.")
+            }
+            if !status.hasMore { return command }
+        }
+    }
+
+    /// Answers a command: in parts where the answer is long.
+    ///
+    /// - Returns: false when the reader is gone.
+    func sendAsCard(_ response: [UInt8], _ cancellation: Cancellation?) throws(LinkError) -> Bool {
+        var rest = response[...]
+        repeat {
+            let part = Array(rest.prefix(Self.maximumPart))
+            rest = rest.dropFirst(part.count)
+            // TgSetMetaData says that more follows.
+            let command: PN532Command = rest.isEmpty ? .tgSetData : .tgSetMetaData
+            let answer = try sendOnce(command, part, limit: Self.answerLimit, cancellation)
+            guard let status = answer.first.map(PN532Status.init) else {
+                throw LinkError(.transmission, "An answer of the PN532 has no status.")
+            }
+            if Self.isReaderGone(status) { return false }
+            if let error = status.error { throw error }
+        } while !rest.isEmpty
+        return true
+    }
+
+    /// Released; its field is gone; no longer selected.
+    private static func isReaderGone(_ status: PN532Status) -> Bool {
+        [PN532Status.released, 0x0A, 0x25].contains(status.code)
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Frames to and from tags.
+extension PN532Chip {
+    /// What InListPassiveTarget looks for (PN532 user manual, 7.3.5).
+    enum Modulation: UInt8, Sendable {
+        case nfcA = 0x00, nfcF212 = 0x01, nfcF424 = 0x02, nfcB = 0x03, type1 = 0x04
+    }
+
+    /// Looks once for targets. The field is turned on when it is not.
+    ///
+    /// - Parameters:
+    ///   - modulation: what to look for.
+    ///   - limit: how many at most: 1 or 2.
+    ///   - initiatorData: what the modulation asks for.
+    /// - Returns: how many were found, and what the chip says of them.
+    func list(
+        _ modulation: Modulation,
+        limit: Int,
+        _ initiatorData: [UInt8],
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> (count: Int, data: [UInt8]) {
+        registers = RadioRegisters()
+        self.modulation = nil
+        let data = [UInt8(limit), modulation.rawValue] + initiatorData
+        let answer = try ask(.inListPassiveTarget, data, limit: Self.listLimit, cancellation)
+        guard let count = answer.first, count <= limit else {
+            throw LinkError(.transmission, "The PN532's list of targets can't be read.")
+        }
+        if count > 0 { self.modulation = modulation }
+        return (Int(count), Array(answer.dropFirst()))
+    }
+
+    /// Sends S(DESELECT) to the target with ISO-DEP that the chip listed.
+    func deselect(_ cancellation: Cancellation?) throws(LinkError) {
+        _ = try sendOnce(.inDeselect, [0x01], limit: Self.ownLimit, cancellation)
+    }
+
+    /// Forgets all targets.
+    func releaseTargets(_ cancellation: Cancellation?) throws(LinkError) {
+        _ = try ask(.inRelease, [0x00], limit: Self.listLimit, cancellation)
+    }
+
+    /// Sends octets as a frame in the modulation of the last list, and waits for the answer.
+    ///
+    /// - Returns: the answer's octets, with the checksum where the chip does not take it away.
+    func communicate(
+        _ octets: [UInt8],
+        timeout: Airtime,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> [UInt8] {
+        let limit = try prepare(timeout, cancellation)
+        let answer = try sendOnce(.inCommunicateThru, octets, limit: limit, cancellation)
+        return try Self.payload(of: answer)
+    }
+
+    /// Sends a command to the target that was listed, in the way of its kind.
+    func exchangeData(
+        _ octets: [UInt8],
+        timeout: Airtime,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> [UInt8] {
+        let limit = try prepare(timeout, cancellation)
+        let answer = try sendOnce(.inDataExchange, [0x01] + octets, limit: limit, cancellation)
+        return try Self.payload(of: answer)
+    }
+
+    static func payload(of answer: [UInt8]) throws(LinkError) -> [UInt8] {
+        guard let status = answer.first.map(PN532Status.init) else {
+            throw LinkError(.transmission, "An answer of the PN532 has no status.")
+        }
+        if let error = status.error { throw error }
+        return Array(answer.dropFirst())
+    }
+
+    // MARK: Time
+
+    /// What the line, the adapter and a busy machine add to the time of an exchange.
+    private static let tolerance = Duration.milliseconds(500)
+
+    /// The smallest index of RFConfiguration's time-outs that is not shorter: 100 us times 2^(n-1). 0, for ever, where
+    /// the longest, 3.28 s, is too short.
+    static func timeoutIndex(_ timeout: Airtime) -> UInt8 {
+        (1...16).first { Airtime.microseconds(100 << Int64($0 - 1)) >= timeout } ?? 0
+    }
+
+    /// Sets the chip's time-out, and says how long to wait for the chip.
+    ///
+    /// Setting it costs as much as a short exchange. One that is up to eight times too long stays: it costs time only
+    /// when nothing answers.
+    private func prepare(_ timeout: Airtime, _ cancellation: Cancellation?) throws(LinkError) -> Duration {
+        let wanted = Self.timeoutIndex(timeout)
+        let isGood = timeoutIndex.map { wanted == 0 ? $0 == 0 : $0 >= wanted && $0 <= wanted + 3 } ?? false
+        if !isGood {
+            timeoutIndex = nil
+            _ = try ask(.rfConfiguration, [0x02, 0x00, 0x0B, wanted], cancellation)
+            timeoutIndex = wanted
+        }
+        guard let index = timeoutIndex, index > 0 else { return timeout.duration }
+        return Airtime.microseconds(100 << Int64(index - 1)).duration + Self.tolerance
+    }
+
+    // MARK: Registers
+
+    /// Reads registers.
+    func read(_ addresses: [UInt16], _ cancellation: Cancellation?) throws(LinkError) -> [UInt8] {
+        let data = addresses.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        let values = try ask(.readRegister, data, cancellation)
+        guard values.count == addresses.count else {
+            throw LinkError(.transmission, "The PN532 gives \(values.count) registers in place of \(addresses.count).")
+        }
+        return values
+    }
+
+    /// Writes registers, in order. Only for those that may be written twice.
+    func write(_ values: [(UInt16, UInt8)], _ cancellation: Cancellation?) throws(LinkError) {
+        _ = try ask(.writeRegister, Self.data(of: values), cancellation)
+        for (register, value) in values { registers[register] = value }
+    }
+
+    /// Writes registers that do something, once.
+    func perform(_ values: [(UInt16, UInt8)], _ cancellation: Cancellation?) throws(LinkError) {
+        _ = try sendOnce(.writeRegister, Self.data(of: values), limit: Self.ownLimit, cancellation)
+    }
+
+    private static func data(of values: [(UInt16, UInt8)]) -> [UInt8] {
+        values.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF), $1] }
+    }
+
+    /// Says who takes care of checksums, and how many bits of the last octet go out. Only what changes is written.
+    func setFraming(
+        appendsChecksum: Bool,
+        removesChecksum: Bool,
+        bitsOfLastOctet: Int = 8,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) {
+        let modes = [RadioRegisters.transmitMode, RadioRegisters.receiveMode]
+        if registers[modes[0]] == nil || registers[modes[1]] == nil {
+            for (register, value) in zip(modes, try read(modes, cancellation)) { registers[register] = value }
+            registers[RadioRegisters.bitFraming] = 0
+        }
+        func mode(_ register: UInt16, _ isOn: Bool) -> (UInt16, UInt8) {
+            let others = (registers[register] ?? 0) & ~RadioRegisters.checksum
+            return (register, isOn ? others | RadioRegisters.checksum : others)
+        }
+        let wanted = [
+            mode(RadioRegisters.transmitMode, appendsChecksum), mode(RadioRegisters.receiveMode, removesChecksum),
+            (RadioRegisters.bitFraming, UInt8(bitsOfLastOctet % 8)),
+        ]
+        let changed = wanted.filter { registers[$0.0] != $0.1 }
+        if !changed.isEmpty { try write(changed, cancellation) }
+    }
+}

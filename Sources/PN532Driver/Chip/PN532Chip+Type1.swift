@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+
+/// Commands to a Type 1 tag.
+///
+/// The firmware knows those of tags with static memory. The others, on blocks and segments, it refuses; then they are
+/// made of the contactless unit's registers. Each octet goes out as a frame of its own, the first as one of 7 bits, and
+/// the answer comes without its parity being looked at (NFC Forum Digital 2.3, 7; PN532 user manual, 8.6.23).
+extension PN532Chip {
+    /// READ8, WRITE-E8, WRITE-NE8 and RSEG (NFC Forum T1T 1.2, 5).
+    private enum BlockCommand: UInt8 {
+        case readSegment = 0x10, readBlock = 0x02, writeErasing = 0x54, writeSetting = 0x1B
+    }
+
+    /// Sends a command.
+    ///
+    /// - Parameter octets: the command, without checksum.
+    /// - Returns: the answer, without checksum.
+    func type1Exchange(
+        _ octets: [UInt8],
+        timeout: Airtime,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> [UInt8] {
+        guard let command = octets.first.flatMap(BlockCommand.init) else {
+            return try exchangeData(octets, timeout: timeout, cancellation)
+        }
+        if !refusesBlockCommands {
+            do throws(LinkError) {
+                return try exchangeData(octets, timeout: timeout, cancellation)
+            } catch {
+                guard error.isAboutTag || error.code == .unsupported else { throw error }
+            }
+        }
+        let answer: [UInt8]
+        if command == .readSegment {
+            answer = try readSegment(octets, timeout, cancellation)
+        } else {
+            answer = try type1Registers(octets, timeout, cancellation)
+        }
+        refusesBlockCommands = true
+        return answer
+    }
+
+    /// RSEG as a READ8 for each of its blocks: its answer is longer than the unit's buffer.
+    private func readSegment(
+        _ octets: [UInt8],
+        _ timeout: Airtime,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> [UInt8] {
+        guard octets.count >= 2 else { throw LinkError(.unsupported, "RSEG names no segment.") }
+        var answer = [octets[1]]
+        for block in 0..<UInt8(16) {
+            let command = [BlockCommand.readBlock.rawValue, octets[1] & 0xF0 | block] + octets[2...]
+            let part = try type1Registers(command, timeout, cancellation)
+            guard part.count == 9 else { throw LinkError(.transmission, "An answer to READ8 has no block.") }
+            answer += part[1...]
+        }
+        return answer
+    }
+
+    /// Sends a command octet by octet.
+    private func type1Registers(
+        _ octets: [UInt8],
+        _ timeout: Airtime,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> [UInt8] {
+        let checksum = CyclicRedundancyCheck.b(octets)
+        let frame = octets + [UInt8(checksum & 0xFF), UInt8(checksum >> 8)]
+        // The unit's commands: Transmit, NoCmdChange, Receive.
+        let transmit: UInt8 = 0x04
+        var values: [(UInt16, UInt8)] = [
+            (RadioRegisters.fifoData, frame[0]), (RadioRegisters.bitFraming, 7), (RadioRegisters.command, transmit),
+            (RadioRegisters.bitFraming, 0), (RadioRegisters.manualReceive, 0x30),
+        ]
+        for octet in frame.dropFirst() {
+            values += [
+                (RadioRegisters.fifoData, octet), (RadioRegisters.command, transmit), (RadioRegisters.command, 0x07),
+            ]
+        }
+        values.append((RadioRegisters.command, 0x08))
+        guard values.count * 3 <= HostFrame.maximumData else {
+            throw LinkError(.frameTooLong, "The command is longer than a Type 1 tag's.")
+        }
+        try perform(values, cancellation)
+        usleep(UInt32(clamping: timeout.microseconds))
+        try perform([(RadioRegisters.manualReceive, 0x20)], cancellation)
+        let level = try read([RadioRegisters.fifoLevel], cancellation)[0] & 0x7F
+        guard level > 0 else { throw LinkError(.timeout, "The tag does not answer.") }
+        let received = try read([UInt16](repeating: RadioRegisters.fifoData, count: Int(level)), cancellation)
+        let answer = Self.withoutParity(received)
+        guard answer.count > 2 else { throw LinkError(.transmission, "The answer has no whole octets.") }
+        let expected = CyclicRedundancyCheck.b(answer.dropLast(2))
+        guard answer.suffix(2) == [UInt8(expected & 0xFF), UInt8(expected >> 8)] else {
+            throw LinkError(.transmission, "The checksum of the answer is wrong.")
+        }
+        return Array(answer.dropLast(2))
+    }
+
+    /// Takes the parity bit after each eight bits away; bits come least significant first.
+    static func withoutParity(_ octets: [UInt8]) -> [UInt8] {
+        (0..<octets.count * 8 / 9).map { index in
+            (0..<8).reduce(UInt8(0)) { octet, bit in
+                let position = index * 9 + bit
+                return octet | (octets[position / 8] >> UInt8(position % 8) & 1) << UInt8(bit)
+            }
+        }
+    }
+}

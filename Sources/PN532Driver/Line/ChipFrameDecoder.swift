@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a PN532 sends to its host.
+enum ChipFrame: Sendable, Equatable {
+    /// The command has arrived.
+    case acknowledge
+    /// An answer: the command's code plus one, and its data.
+    case answer(code: UInt8, data: [UInt8])
+    /// The command is not one, or its parameters are wrong: the error frame.
+    case syntaxError
+    /// An answer with this code whose end is damaged or missing.
+    case damaged(code: UInt8)
+}
+
+/// Finds the chip's frames in the octets of a line (PN532 user manual, 6.2.1).
+///
+/// Whatever is between frames is passed over: preambles, noise, and frames whose lengths or checksums are wrong. What
+/// is kept is never longer than one frame.
+struct ChipFrameDecoder: Sendable {
+    /// The longest payload of a frame: TFI, code and 263 octets of data.
+    static let maximumPayload = 265
+
+    private var buffer: [UInt8] = []
+
+    /// Adds octets that came.
+    mutating func append(_ octets: [UInt8]) {
+        buffer += octets
+    }
+
+    /// Whether a frame may have begun whose rest has to come.
+    var isInFrame: Bool { buffer.count > 1 }
+
+    /// How many octets are kept.
+    var keptCount: Int { buffer.count }
+
+    /// Forgets what came.
+    mutating func reset() {
+        buffer = []
+    }
+
+    /// The next frame, or nil when more octets have to come.
+    mutating func next() -> ChipFrame? {
+        var position = 0
+        defer { buffer.removeFirst(position) }
+        while true {
+            // The start code is 00 FF; its first octet may be the last that came.
+            while position < buffer.count, !isStartCode(position) { position += 1 }
+            switch candidate(at: position) {
+            case .incomplete: return nil
+            case .invalid: position += 1
+            case .damaged(let code):
+                // What follows may be a whole frame: only the start is passed over.
+                position += 1
+                return .damaged(code: code)
+            case .whole(let frame, let length):
+                position += length
+                return frame
+            }
+        }
+    }
+
+    /// Gives up on a frame whose rest does not come.
+    ///
+    /// - Returns: what it would have been, where that can be told, or the frame that its octets hid.
+    mutating func abandonPartial() -> ChipFrame? {
+        guard !buffer.isEmpty else { return nil }
+        let header = extendedLength(at: 0) == nil ? 4 : 7
+        let code = buffer.count > header + 1 && buffer[header] == 0xD5 ? buffer[header + 1] : nil
+        while !buffer.isEmpty {
+            buffer.removeFirst()
+            if let frame = next() { return frame }
+        }
+        return code.map { .damaged(code: $0) }
+    }
+
+    private func isStartCode(_ position: Int) -> Bool {
+        buffer[position] == 0x00 && (position + 1 == buffer.count || buffer[position + 1] == 0xFF)
+    }
+
+    private enum Candidate {
+        case incomplete
+        /// No frame begins here.
+        case invalid
+        case damaged(UInt8)
+        case whole(ChipFrame, length: Int)
+    }
+
+    private func candidate(at start: Int) -> Candidate {
+        guard buffer.count >= start + 4 else { return .incomplete }
+        let length = buffer[start + 2]
+        let lengthChecksum = buffer[start + 3]
+        switch (length, lengthChecksum) {
+        case (0x00, 0xFF): return .whole(.acknowledge, length: 4)
+        // A host sends NACK, never the chip.
+        case (0xFF, 0x00): return .invalid
+        case (0xFF, 0xFF):
+            guard buffer.count >= start + 7 else { return .incomplete }
+            guard let count = extendedLength(at: start) else { return .invalid }
+            return payload(at: start + 7, count: count, from: start)
+        default:
+            guard length &+ lengthChecksum == 0 else { return .invalid }
+            return payload(at: start + 4, count: Int(length), from: start)
+        }
+    }
+
+    private func extendedLength(at start: Int) -> Int? {
+        guard buffer.count >= start + 7, buffer[start + 2] == 0xFF, buffer[start + 3] == 0xFF else { return nil }
+        let high = buffer[start + 4]
+        let low = buffer[start + 5]
+        return high &+ low &+ buffer[start + 6] == 0 ? Int(high) << 8 | Int(low) : nil
+    }
+
+    private func payload(at first: Int, count: Int, from start: Int) -> Candidate {
+        guard (1...Self.maximumPayload).contains(count) else { return .invalid }
+        let end = first + count
+        guard buffer.count > end else { return .incomplete }
+        let payload = buffer[first..<end]
+        let isGood = payload.reduce(0, &+) &+ buffer[end] == 0
+        if isGood, count == 1, buffer[first] == 0x7F { return .whole(.syntaxError, length: end + 1 - start) }
+        guard count >= 2, buffer[first] == 0xD5 else { return .invalid }
+        let code = buffer[first + 1]
+        guard isGood else { return .damaged(code) }
+        return .whole(.answer(code: code, data: Array(payload.dropFirst(2))), length: end + 1 - start)
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Commands and answers over a serial line: the chip's high-speed UART (PN532 user manual, 6.2.2 and 6.3.1).
+///
+/// An answer counts only after the acknowledgement of its command: what is left of an exchange that was given up comes
+/// before that, and is passed over.
+final class HostInterface {
+    /// Why a command had no answer.
+    enum Failure: Error {
+        /// The chip did not say that it has the command: it may have it or not.
+        case notAcknowledged
+        /// The chip has the command, and the answer did not come in time. It was told to stop.
+        case silent
+        /// The answer came damaged every time.
+        case damaged
+        /// The chip says that this is no command, or not with these parameters.
+        case syntax
+        /// The line is gone, or the operation was cancelled.
+        case line(LinkError)
+    }
+
+    private let port: SerialPort
+    private var decoder = ChipFrameDecoder()
+
+    init(port: SerialPort) {
+        self.port = port
+    }
+
+    /// The line's path.
+    var path: String { port.path }
+
+    /// How long the chip may take to acknowledge a command: 15 ms, and what USB adapters and busy machines add.
+    static let acknowledgeLimit = Duration.milliseconds(150)
+    /// The same for a chip that is woken, and an adapter that has just been opened: some take a second for their first octet.
+    static let wakeLimit = Duration.milliseconds(500)
+    /// How long the line may be quiet in the middle of a frame; USB adapters make pauses of 16 ms.
+    static let gapLimit = Duration.milliseconds(60)
+    /// How often an answer is asked for again.
+    static let repeats = 2
+    /// How long the line may take for a frame at its slowest speed.
+    private static let writeLimit = Duration.seconds(1)
+
+    /// Sends a command and waits for its answer.
+    ///
+    /// - Parameters:
+    ///   - code: the command's code.
+    ///   - data: its data.
+    ///   - wakes: whether the chip may be asleep.
+    ///   - limit: how long the chip may take after it has the command; nil for ever.
+    ///   - cancellation: whether the answer is still wanted.
+    /// - Returns: the answer's data, after its code.
+    func exchange(
+        _ code: UInt8,
+        _ data: [UInt8],
+        wakes: Bool = false,
+        limit: Duration?,
+        _ cancellation: Cancellation?
+    ) throws(Failure) -> [UInt8] {
+        do throws(LinkError) {
+            try port.discardInput()
+            decoder.reset()
+            let frame = HostFrame.command(code, data)
+            try send((wakes ? HostFrame.wakeUp : []) + frame, cancellation)
+        } catch {
+            throw .line(error)
+        }
+        try waitForAcknowledge(wakes ? Self.wakeLimit : Self.acknowledgeLimit, cancellation)
+        return try waitForAnswer(code &+ 1, limit, cancellation)
+    }
+
+    /// Tells the chip to stop what it does.
+    func abort() throws(LinkError) {
+        try send(HostFrame.acknowledge, nil)
+    }
+
+    /// Changes the speed of the line.
+    func setSpeed(_ speed: SerialSpeed) throws(LinkError) {
+        try port.setSpeed(speed)
+    }
+
+    private func send(_ octets: [UInt8], _ cancellation: Cancellation?) throws(LinkError) {
+        try port.write(octets, before: .now + Self.writeLimit, cancellation)
+    }
+
+    private func waitForAcknowledge(_ limit: Duration, _ cancellation: Cancellation?) throws(Failure) {
+        let deadline = ContinuousClock.Instant.now + limit
+        while let frame = try next(before: deadline, cancellation) {
+            switch frame {
+            case .acknowledge: return
+            case .syntaxError: throw .syntax
+            // Left over from an exchange that was given up.
+            case .answer, .damaged: continue
+            }
+        }
+        try give(up: .notAcknowledged)
+    }
+
+    private func waitForAnswer(
+        _ code: UInt8,
+        _ limit: Duration?,
+        _ cancellation: Cancellation?
+    ) throws(Failure) -> [UInt8] {
+        let deadline = limit.map { ContinuousClock.Instant.now + $0 }
+        var damages = 0
+        while let frame = try next(before: deadline, cancellation) {
+            switch frame {
+            case .answer(code, let data): return data
+            case .syntaxError: throw .syntax
+            case .damaged(code):
+                damages += 1
+                guard damages <= Self.repeats else { try give(up: .damaged) }
+                do throws(LinkError) {
+                    try send(HostFrame.negativeAcknowledge, cancellation)
+                } catch {
+                    throw .line(error)
+                }
+            case .acknowledge, .answer, .damaged: continue
+            }
+        }
+        try give(up: .silent)
+    }
+
+    private func give(up failure: Failure) throws(Failure) -> Never {
+        do throws(LinkError) {
+            try abort()
+        } catch {
+            throw .line(error)
+        }
+        throw failure
+    }
+
+    /// The next frame, or nil when none came in time. A frame whose rest does not come is given up.
+    private func next(
+        before deadline: ContinuousClock.Instant?,
+        _ cancellation: Cancellation?
+    ) throws(Failure) -> ChipFrame? {
+        while true {
+            if let frame = decoder.next() { return frame }
+            // Looked at here too: a device that never stops sending is not waited for.
+            if let deadline, deadline <= .now { return nil }
+            var until = deadline
+            if decoder.isInFrame {
+                let gap = ContinuousClock.Instant.now + Self.gapLimit
+                until = deadline.map { min($0, gap) } ?? gap
+            }
+            let octets: [UInt8]
+            do throws(LinkError) {
+                if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
+                octets = try port.read(before: until, cancellation)
+            } catch {
+                if error.code == .cancelled { try? abort() }
+                throw .line(error)
+            }
+            decoder.append(octets)
+            if octets.isEmpty, decoder.isInFrame, let frame = decoder.abandonPartial() { return frame }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+
+/// A serial line to a chip: 8 data bits, no parity, one stop bit, no flow control, and nothing translated.
+///
+/// Its methods wait, so that it belongs to a thread of its own. Every wait has an end, and can be cancelled.
+final class SerialPort {
+    /// The line's path, such as `/dev/ttyUSB0`.
+    let path: String
+    private let descriptor: Int32
+    private let interrupt: Interrupt
+
+    /// Opens a line, for this program alone.
+    ///
+    /// - Parameters:
+    ///   - path: the line's path.
+    ///   - speed: bits a second.
+    ///   - interrupt: what wakes the thread that waits.
+    /// - Throws: ``LinkError`` with `readerUnavailable`; its reason says what to do.
+    init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
+        let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        var code = descriptor < 0 ? errno : 0
+        if code == 0, isatty(descriptor) != 1 { code = ENOTTY }
+        // Programs that share a line steal each other's answers.
+        if code == 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 { code = errno }
+        if code == 0 { code = Self.configure(descriptor, speed) }
+        guard code == 0 else {
+            if descriptor >= 0 { close(descriptor) }
+            let ownership = SerialPortError.ownership(of: path)
+            let reason = SerialPortError.reason(path: path, code: code, ownership: ownership)
+            throw LinkError(.readerUnavailable, reason)
+        }
+        self.path = path
+        self.descriptor = descriptor
+        self.interrupt = interrupt
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Changes the speed, when what was written has left.
+    func setSpeed(_ speed: SerialSpeed) throws(LinkError) {
+        _ = tcdrain(descriptor)
+        let code = Self.configure(descriptor, speed)
+        guard code == 0 else {
+            throw LinkError(.readerUnavailable, SerialPortError.reason(path: path, code: code, ownership: nil))
+        }
+    }
+
+    private static func configure(_ descriptor: Int32, _ speed: SerialSpeed) -> Int32 {
+        var settings = termios()
+        guard unsafe tcgetattr(descriptor, &settings) == 0 else { return errno }
+        unsafe cfmakeraw(&settings)
+        settings.c_cflag &= ~(tcflag_t(CSTOPB) | tcflag_t(CRTSCTS) | tcflag_t(HUPCL))
+        settings.c_cflag |= tcflag_t(CLOCAL) | tcflag_t(CREAD)
+        guard unsafe cfsetspeed(&settings, speed.code) == 0,
+            unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0,
+            tcflush(descriptor, TCIOFLUSH) == 0
+        else { return errno }
+        return 0
+    }
+
+    /// Sends octets, all of them.
+    ///
+    /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone or does not take them in time, or
+    ///   `cancelled`.
+    func write(
+        _ octets: [UInt8],
+        before deadline: ContinuousClock.Instant,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) {
+        var written = 0
+        while written < octets.count {
+            let count = unsafe octets.withUnsafeBytes { buffer in
+                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+            }
+            if count > 0 {
+                written += count
+            } else if count < 0, errno == EAGAIN {
+                guard try wait(for: POLLOUT, before: deadline, cancellation) else {
+                    throw LinkError(.readerUnavailable, "\(path) takes nothing: the adapter hangs. Plug it in again.")
+                }
+            } else if count == 0 || errno != EINTR {
+                throw SerialPortError.gone(path)
+            }
+        }
+    }
+
+    /// Waits for octets.
+    ///
+    /// - Returns: what came; nothing when nothing came in time.
+    /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone, or `cancelled`.
+    func read(before deadline: ContinuousClock.Instant?, _ cancellation: Cancellation?) throws(LinkError) -> [UInt8] {
+        while true {
+            var buffer = [UInt8](repeating: 0, count: 1024)
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                buffer.removeSubrange(count...)
+                return buffer
+            }
+            guard count < 0, errno == EAGAIN || errno == EINTR else { throw SerialPortError.gone(path) }
+            if errno == EAGAIN {
+                guard try wait(for: POLLIN, before: deadline, cancellation) else { return [] }
+            }
+        }
+    }
+
+    /// Throws away what came and was not asked for.
+    func discardInput() throws(LinkError) {
+        // A device that never stops sending is not heard for ever.
+        for _ in 0..<64 {
+            guard !(try read(before: .now, nil)).isEmpty else { return }
+        }
+    }
+
+    /// Waits until the line is ready.
+    ///
+    /// - Returns: false when it is not in time.
+    private func wait(
+        for event: Int32,
+        before deadline: ContinuousClock.Instant?,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> Bool {
+        while true {
+            if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
+            var milliseconds: Int32 = -1
+            if let deadline {
+                let rest = (deadline - .now).components
+                let whole = rest.seconds * 1000 + (rest.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+                guard whole > 0 else { return false }
+                milliseconds = Int32(clamping: whole)
+            }
+            var polled = [
+                pollfd(fd: descriptor, events: Int16(event), revents: 0),
+                pollfd(fd: interrupt.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = unsafe poll(&polled, 2, milliseconds)
+            if count < 0, errno != EINTR { throw SerialPortError.gone(path) }
+            if polled[1].revents != 0 { interrupt.clear() }
+            // What is wrong with it is what the next call says.
+            if polled[0].revents != 0 { return true }
+        }
+    }
+}

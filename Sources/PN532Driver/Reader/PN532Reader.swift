@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// A PN532 on a serial line, as readers do: NFC-A, NFC-B and NFC-F. The chip has no NFC-V.
+///
+/// ```swift
+/// let reader = try PN532Reader("/dev/ttyUSB0")
+/// let tags = try await reader.discover([.nfcA], systemCodes: [])
+/// ```
+///
+/// The line is opened when the reader is first used, and closed by ``release()``. An adapter that was unplugged works
+/// again at the next ``discover(_:systemCodes:)`` once it is back. Waiting for the line is done on a thread of the reader's
+/// own; every wait has an end, and a task that is cancelled stops it.
+///
+/// The host speaks ISO-DEP with cards, over the chip's InCommunicateThru: the chip's own has frames of 64 octets, gives up
+/// on a card that asks for more time than its time-out, and can't tell a damaged block from a lost card.
+public final class PN532Reader: DiscoveringDriver {
+    /// The serial line's path.
+    public let path: String
+    public let technologies: Set<Technology> = [.nfcA, .nfcB, .nfcF]
+
+    private let worker: ChipWorker
+    private let counts = Locked(LinkStatistics.zero)
+
+    /// Creates a reader. Nothing is opened yet.
+    ///
+    /// - Parameter connection: the serial line's path, and after `@` the speed in bits a second when it is not 115,200:
+    ///   `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
+    /// - Throws: ``LinkError`` with `unsupported` when it names no line, or a speed that the chip does not have.
+    public init(_ connection: String) throws(LinkError) {
+        let line = try SerialLineName(connection)
+        path = line.path
+        worker = ChipWorker(path: line.path, speed: line.speed)
+    }
+
+    /// `PN532 v1.6 (/dev/ttyUSB0)`; without the version before the chip was first opened.
+    public var name: String { "\(worker.firmware?.name ?? "PN532") (\(path))" }
+
+    public var statistics: LinkStatistics { counts.withLock { $0 } }
+
+    /// What the chip can do, as sentences for people.
+    public static let capabilities = [
+        "NFC-A: Types 1, 2 and 4A and other cards, two at once; frames of 256 octets, ISO-DEP by the host.",
+        "NFC-B: Type 4B and other cards with ISO-DEP, one at a time.",
+        "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
+        "NFC-V: none. The chip has no ISO/IEC 15693, so that NFCISO15693Tag is not served.",
+        "As a card: ISO/IEC 14443-4 Type A, for CardSession.",
+        "It can't tell when a tag comes: a session asks it ten times a second.",
+    ]
+
+    /// A PN532 can't tell when a tag comes: it has to be asked.
+    public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+
+    /// Opens the line and wakes the chip, so that ``name`` has its version.
+    ///
+    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    public func prepare() async throws(LinkError) {
+        try await worker.perform { (_, _, _) throws(LinkError) in }
+    }
+
+    public func discover(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) async throws(LinkError) -> [DiscoveredTag] {
+        let (found, generation) = try await worker.perform {
+            (worker, chip, cancellation) throws(LinkError) -> ([FoundTag], Int) in
+            worker.generation += 1
+            worker.current = nil
+            let finder = TargetFinder(chip: chip, cancellation: cancellation)
+            let (found, ready) = try finder.find(technologies, systemCodes: systemCodes)
+            worker.current = ready.map { TagHandle(target: found[$0].target, generation: worker.generation) }
+            worker.isUntouched = ready != nil
+            return (found, worker.generation)
+        }
+        return found.map { tag in
+            let link = PN532TagLink(
+                handle: TagHandle(target: tag.target, generation: generation),
+                worker: worker,
+                onCount: { [counts] exchange in counts.withLock { $0 += exchange } }
+            )
+            return DiscoveredTag(identity: tag.identity, port: .frames(link))
+        }
+    }
+
+    public func select(_ tag: DiscoveredTag) async throws(LinkError) {
+        guard case .frames(let link) = tag.port, let link = link as? PN532TagLink else {
+            throw LinkError(.tagRemoved, "The tag is another reader's.")
+        }
+        try await link.select()
+    }
+
+    /// Turns the field off and closes the line, so that other programs can use it.
+    public func release() async {
+        await worker.close()
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+
+/// Looks once for all targets in the chip's field, technology by technology.
+///
+/// NFC-A comes last: it is what most tags are, and the one that is found last can be worked with at once.
+struct TargetFinder {
+    let chip: PN532Chip
+    let cancellation: Cancellation
+
+    /// How long the field is off so that every tag begins anew, and on before tags are asked (NFC Forum Digital 2.3: 5.1
+    /// ms each).
+    private static let fieldTime: UInt32 = 6000
+
+    /// Turns the field off and on again.
+    func restartField() throws(LinkError) {
+        try chip.setField(false, cancellation)
+        usleep(Self.fieldTime)
+        try chip.setField(true, cancellation)
+        usleep(Self.fieldTime)
+    }
+
+    /// Looks for targets.
+    ///
+    /// - Returns: what was found, and the index of the one that takes commands now, if any.
+    func find(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) throws(LinkError) -> (found: [FoundTag], ready: Int?) {
+        try restartField()
+        var found: [FoundTag] = []
+        var last: [FoundTag] = []
+        if technologies.contains(.nfcB) {
+            last = try findNFCB().map { [$0] } ?? []
+            found += last
+        }
+        if technologies.contains(.nfcF) {
+            for code in systemCodes {
+                last = try findNFCF(code).filter { new in !found.contains { $0.identity.isSameTag(as: new.identity) } }
+                found += last
+            }
+        }
+        if technologies.contains(.nfcA) {
+            last = try findNFCA()
+            if last.isEmpty { last = try findType1().map { [$0] } ?? [] }
+            found += last
+        }
+        return (found, last.count == 1 ? found.count - 1 : nil)
+    }
+
+    // MARK: NFC-A
+
+    /// - Parameter uid: the UID of the one that is meant; none for any.
+    func findNFCA(uid: [UInt8] = []) throws(LinkError) -> [FoundTag] {
+        let (count, data) = try chip.list(.nfcA, limit: uid.isEmpty ? 2 : 1, Self.cascade(uid), cancellation)
+        var rest = data[...]
+        var found: [FoundTag] = []
+        for _ in 0..<count {
+            // Number, SENS_RES with its high octet first, SEL_RES, length of the UID.
+            guard let head = Self.take(5, from: &rest), [4, 7, 10].contains(head[4]),
+                let uid = Self.take(Int(head[4]), from: &rest)
+            else { throw Self.unreadable }
+            let identity = DiscoveredTag.Identity.nfcA(
+                atqa: UInt16(head[1]) << 8 | UInt16(head[2]),
+                sak: head[3],
+                uid: uid
+            )
+            found.append(FoundTag(identity: identity, target: .nfcA(uid: uid, sak: head[3])))
+        }
+        return found
+    }
+
+    /// A UID as the chip wants it: with a cascade tag before each level but the last.
+    private static func cascade(_ uid: [UInt8]) -> [UInt8] {
+        switch uid.count {
+        case 7: [0x88] + uid
+        case 10: [0x88] + uid[0..<3] + [0x88] + uid[3...]
+        default: uid
+        }
+    }
+
+    func findType1() throws(LinkError) -> FoundTag? {
+        let (count, data) = try chip.list(.type1, limit: 1, [], cancellation)
+        guard count > 0 else { return nil }
+        guard data.count >= 7 else { throw Self.unreadable }
+        let uid = Array(data[3..<7])
+        // All Type 1 tags have this ATQA; some firmware gives it in the other order.
+        return FoundTag(identity: .nfcA(atqa: 0x0C00, sak: nil, uid: uid), target: .type1(uid: uid))
+    }
+
+    // MARK: NFC-B
+
+    /// Finds a card, and has it wait for the host's ATTRIB.
+    ///
+    /// The chip begins ISO-DEP by itself, with frames of 64 octets. It is asked to end it again, and the card woken: the
+    /// host's own takes four times as much a frame, and as much time as the card wants.
+    func findNFCB() throws(LinkError) -> FoundTag? {
+        let (count, data) = try chip.list(.nfcB, limit: 1, [0x00], cancellation)
+        guard count > 0 else { return nil }
+        guard data.count >= 13, data[1] == 0x50 else { throw Self.unreadable }
+        do throws(LinkError) {
+            try chip.deselect(cancellation)
+        } catch {
+            guard error.isAboutTag else { throw error }
+        }
+        return try wakeNFCB()
+    }
+
+    /// Sends WUPB.
+    ///
+    /// - Returns: the card, or nil when none answers, or more than one.
+    func wakeNFCB() throws(LinkError) -> FoundTag? {
+        let answer: [UInt8]
+        do throws(LinkError) {
+            answer = try chip.communicate([0x05, 0x00, 0x08], timeout: Self.requestTimeout, cancellation)
+        } catch {
+            guard error.isAboutTag else { throw error }
+            return nil
+        }
+        guard answer.count == 12 || answer.count == 13, answer[0] == 0x50 else { return nil }
+        return FoundTag(identity: .nfcB(answer: answer), target: .nfcB(pupi: Array(answer[1..<5])))
+    }
+
+    /// How long a tag may take to answer a request, with what adapters add.
+    static let requestTimeout = Airtime.milliseconds(5)
+
+    // MARK: NFC-F
+
+    /// Polls for a system: in one slot, which is what most chips and cards have been tried with, then in four, in which
+    /// two cards can be told apart.
+    func findNFCF(_ systemCode: UInt16) throws(LinkError) -> [FoundTag] {
+        for timeSlots: UInt8 in [0, 3] {
+            let request = [0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), 0x01, timeSlots]
+            let (count, data) = try chip.list(.nfcF212, limit: 2, request, cancellation)
+            guard count > 0 else { continue }
+            return try Self.felica(count, data, systemCode)
+        }
+        return []
+    }
+
+    private static func felica(_ count: Int, _ data: [UInt8], _ polled: UInt16) throws(LinkError) -> [FoundTag] {
+        var rest = data[...]
+        var found: [FoundTag] = []
+        for _ in 0..<count {
+            // Number, and the answer to polling from its length on.
+            guard take(1, from: &rest) != nil, let length = rest.first, length == 18 || length == 20,
+                let answer = take(Int(length), from: &rest), answer[1] == 0x01
+            else { throw unreadable }
+            let idm = Array(answer[2..<10])
+            var code: UInt16? = polled >> 8 == 0xFF || polled & 0xFF == 0xFF ? nil : polled
+            if answer.count == 20 { code = UInt16(answer[18]) << 8 | UInt16(answer[19]) }
+            let identity = DiscoveredTag.Identity.nfcF(idm: idm, pmm: Array(answer[10..<18]), systemCode: code)
+            found.append(FoundTag(identity: identity, target: .nfcF(idm: idm, systemCode: polled)))
+        }
+        return found
+    }
+
+    private static func take(_ count: Int, from rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+        guard rest.count >= count else { return nil }
+        defer { rest.removeFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    private static let unreadable = LinkError(.transmission, "The PN532's list of targets can't be read.")
+}
+
+extension DiscoveredTag.Identity {
+    /// Whether two polls for different systems found the same FeliCa tag.
+    fileprivate func isSameTag(as other: DiscoveredTag.Identity) -> Bool {
+        guard case .nfcF(let idm, _, _) = self, case .nfcF(let otherIDm, _, _) = other else { return false }
+        return idm == otherIDm
+    }
+}
+
+extension LinkError {
+    /// Whether a tag is the matter, and not the reader or the caller.
+    var isAboutTag: Bool { ![.readerUnavailable, .cancelled, .unsupported].contains(code) }
+}

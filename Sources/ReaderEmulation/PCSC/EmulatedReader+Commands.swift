@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+
+/// The commands of class FF that every reader has: GET DATA, keys, and blocks of storage cards.
+extension EmulatedReader {
+    /// Answers a command of class FF with a response and its status word.
+    mutating func answer(_ apdu: [UInt8]) async -> [UInt8] {
+        guard let command = ReaderCommand(apdu) else { return ReaderStatus.wrongLength }
+        switch command.instruction {
+        case 0xCA: return getData(command)
+        case 0x82: return loadKey(command)
+        case 0x86, 0x88: return authenticate(command)
+        case 0xB0: return await readBinary(command)
+        case 0xD6: return await updateBinary(command)
+        case 0x00 where profile.escapes == .pn532: return await direct(command)
+        case 0xC2 where profile.escapes == .transparentSession: return await transparent(command)
+        default: return ReaderStatus.unsupportedFunction
+        }
+    }
+
+    /// GET DATA: the UID, or the ATS of an NFC-A card (PC/SC 2.01 part 3, 3.2.2.1.3).
+    private func getData(_ command: ReaderCommand) -> [UInt8] {
+        guard let card else { return ReaderStatus.failed }
+        switch (command.p1, command.p2) {
+        case (0x00, 0x00): return Self.fitting(card.identifier, command.expectedLength)
+        case (0x01, 0x00):
+            guard let ats = card.isoDEP?.answerToSelect?.octets else { return ReaderStatus.unsupportedFunction }
+            return Self.fitting(ats, command.expectedLength)
+        default: return ReaderStatus.unsupportedFunction
+        }
+    }
+
+    private static func fitting(_ octets: [UInt8], _ expected: Int?) -> [UInt8] {
+        guard let expected, expected != 0, expected != octets.count else { return octets + ReaderStatus.done }
+        if expected < octets.count { return [0x6C, UInt8(truncatingIfNeeded: octets.count)] }
+        return octets + ReaderStatus.endOfData
+    }
+
+    /// LOAD KEYS: six octets into one of the reader's two places.
+    private mutating func loadKey(_ command: ReaderCommand) -> [UInt8] {
+        guard command.p2 < 2, command.data.count == 6 else { return ReaderStatus.failed }
+        keys[command.p2] = command.data
+        return ReaderStatus.done
+    }
+
+    /// GENERAL AUTHENTICATE is for MIFARE Classic, whose cipher this reader does not have.
+    private func authenticate(_ command: ReaderCommand) -> [UInt8] {
+        ReaderStatus.failed
+    }
+
+    // MARK: Blocks
+
+    private func readBinary(_ command: ReaderCommand) async -> [UInt8] {
+        guard let card else { return ReaderStatus.failed }
+        let address = Int(command.p1) << 8 | Int(command.p2)
+        switch card.kind {
+        case .nfcA(let target) where target.isType2:
+            let length = command.expectedLength.map { $0 == 0 ? 16 : $0 } ?? 16
+            guard length <= 16 else { return [0x6C, 16] }
+            guard address <= 0xFF else { return ReaderStatus.unknownAddress }
+            guard let data = await sendToType2([0x30, UInt8(address)], card)?.bytes, data.count == 16 else {
+                return ReaderStatus.failed
+            }
+            return data.prefix(length) + ReaderStatus.done
+        case .nfcV(let target):
+            return await readBlocks(target, card.link, address, command.expectedLength ?? 0)
+        default: return ReaderStatus.unsupportedFunction
+        }
+    }
+
+    private func updateBinary(_ command: ReaderCommand) async -> [UInt8] {
+        guard let card else { return ReaderStatus.failed }
+        let address = Int(command.p1) << 8 | Int(command.p2)
+        switch card.kind {
+        case .nfcA(let target) where target.isType2:
+            guard address <= 0xFF else { return ReaderStatus.unknownAddress }
+            let isWritten: Bool
+            switch command.data.count {
+            case 4:
+                isWritten = await sendToType2([0xA2, UInt8(address)] + command.data, card)?.nibble == 0xA
+            case 16:
+                // COMPATIBILITY_WRITE takes 16 octets and programs four of them.
+                let isReady = await sendToType2([0xA0, UInt8(address)], card)?.nibble == 0xA
+                isWritten = isReady ? await sendToType2(command.data, card)?.nibble == 0xA : false
+            default: return ReaderStatus.wrongLength
+            }
+            return isWritten ? ReaderStatus.done : ReaderStatus.failed
+        case .nfcV(let target): return await writeBlocks(target, card.link, address, command.data)
+        default: return ReaderStatus.unsupportedFunction
+        }
+    }
+
+    /// Sends a command to a Type 2 tag. After a refusal the tag has fallen back, and is selected again.
+    private func sendToType2(_ octets: [UInt8], _ card: FieldCard) async -> Frame? {
+        let answer = try? await card.link.transceive(Frame(octets), timeout: .milliseconds(20))
+        if answer?.nibble == 0xA || (answer?.bytes.count ?? 0) > 1 { return answer }
+        await card.select()
+        return nil
+    }
+
+    /// READ SINGLE BLOCK as often as it takes to have as many octets; once for 0.
+    private func readBlocks(_ target: NFCVTarget, _ link: any FrameLink, _ first: Int, _ length: Int) async -> [UInt8] {
+        var data: [UInt8] = []
+        var block = first
+        repeat {
+            guard block <= 0xFF,
+                let answer = try? await link.transceive(
+                    Frame([0x22, 0x20] + target.uid.reversed() + [UInt8(block)]),
+                    timeout: .milliseconds(20)
+                ).bytes, answer.count > 1, answer[0] & 0x01 == 0
+            else { return data.isEmpty ? ReaderStatus.unknownAddress : data + ReaderStatus.endOfData }
+            data += answer.dropFirst()
+            block += 1
+        } while data.count < length
+        return data.prefix(length == 0 ? data.count : length) + ReaderStatus.done
+    }
+
+    /// WRITE SINGLE BLOCK, once a block of the data. The blocks' size is that of the first one.
+    private func writeBlocks(
+        _ target: NFCVTarget,
+        _ link: any FrameLink,
+        _ first: Int,
+        _ data: [UInt8]
+    ) async -> [UInt8] {
+        let read = await readBlocks(target, link, first, 0)
+        let size = read.count - 2
+        guard size > 0, read.suffix(2) == ReaderStatus.done[...] else { return ReaderStatus.unknownAddress }
+        guard !data.isEmpty, data.count % size == 0 else { return ReaderStatus.wrongLength }
+        for index in 0..<data.count / size {
+            let octets = data[index * size..<(index + 1) * size]
+            guard first + index <= 0xFF,
+                let answer = try? await link.transceive(
+                    Frame([0x22, 0x21] + target.uid.reversed() + [UInt8(first + index)] + octets),
+                    timeout: .milliseconds(25)
+                ).bytes, answer.first.map({ $0 & 0x01 == 0 }) ?? false
+            else { return ReaderStatus.failed }
+        }
+        return ReaderStatus.done
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Control codes of PC/SC part 10 and of pcsc-lite, `SCARD_CTL_CODE(x)` being 42000000 and x.
+enum ControlCode {
+    static let getFeatureRequest: UInt32 = 0x4200_0D48
+    static let getTLVProperties: UInt32 = 0x4233_0012
+    /// The code of libccid.
+    static let escape: UInt32 = 0x4200_0001
+    /// `IOCTL_CCID_ESCAPE`, 3500, as the drivers of Windows have it.
+    static let escapeOfWindows: UInt32 = 0x4200_0DAC
+
+    /// FEATURE_GET_TLV_PROPERTIES and FEATURE_CCID_ESC_COMMAND, each with its code (PC/SC part 10, 2.2).
+    static let features: [UInt8] = [0x12, 4] + octets(getTLVProperties) + [0x13, 4] + octets(escape)
+
+    private static func octets(_ code: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }
+    }
+}
+
+extension EmulatedReader {
+    /// Firmware, longest APDU, vendor and product (PC/SC part 10, 2.6.14; numbers are little-endian).
+    var properties: [UInt8] {
+        let firmware = Array(profile.firmware.utf8)
+        let (vendor, product) = profile.usbIdentifiers
+        return [0x08, UInt8(firmware.count)] + firmware
+            + [0x0A, 4, 0x00, 0x00, 0x01, 0x00]
+            + [0x0B, 2, UInt8(vendor & 0xFF), UInt8(vendor >> 8)]
+            + [0x0C, 2, UInt8(product & 0xFF), UInt8(product >> 8)]
+    }
+
+    /// Answers an escape, which needs no card.
+    mutating func escape(_ data: [UInt8]) async -> Reply {
+        switch profile.escapes {
+        case .pn532:
+            guard let command = ReaderCommand(data), command.instruction == 0x00 else { return .failed }
+            return .done(await direct(command))
+        case .transparentSession:
+            if let command = ReaderCommand(data), command.instruction == 0xC2 {
+                return .done(await transparent(command))
+            }
+            // Get firmware version (ACR1552U manual, 5.3): E0 00 00 18 00.
+            guard data == [0xE0, 0x00, 0x00, 0x18, 0x00] else { return .failed }
+            let firmware = Array(profile.firmware.utf8)
+            return .done([0xE1, 0x00, 0x00, 0x00, UInt8(firmware.count)] + firmware)
+        }
+    }
+
+    /// The commands `FF 00` of the ACR122U (ACR122U API 2.04, 6).
+    mutating func direct(_ command: ReaderCommand) async -> [UInt8] {
+        switch command.p1 {
+        case 0x00: return await sendToChip(command.data)
+        case 0x40:
+            guard command.data.count == 4 else { return ReaderStatus.failed }
+            // Bits 3 and 2 say which of the two lights is set, bits 1 and 0 to what.
+            let mask = command.p2 >> 2 & 0x03
+            light = light & ~mask | command.p2 & 0x03 & mask
+            return [0x90, light]
+        // The time-out of the contactless chip, and the buzzer, which is not heard.
+        case 0x41, 0x52: return ReaderStatus.done
+        case 0x48: return Array(profile.firmware.utf8)
+        case 0x50: return [0x90, pollingParameter]
+        case 0x51:
+            pollingParameter = command.p2
+            return [0x90, pollingParameter]
+        default: return ReaderStatus.failed
+        }
+    }
+
+    /// Passes a command to the PN532 inside: D4 and the command in, D5 and the answer out.
+    private mutating func sendToChip(_ data: [UInt8]) async -> [UInt8] {
+        guard data.count >= 2, data[0] == 0xD4 else { return ReaderStatus.failed }
+        switch await chip.receive(Array(data.dropFirst())) {
+        case .answer(let answer): return [0xD5, data[1] &+ 1] + answer + ReaderStatus.done
+        case .syntaxError: return [0x63, 0x7F]
+        // The reader does not wait for ever as its chip does: there is no target.
+        case .waiting where data[1] == 0x4A || data[1] == 0x60:
+            return [0xD5, data[1] &+ 1, 0x00] + ReaderStatus.done
+        case .waiting: return [0x63, 0x01]
+        }
+    }
+
+    /// The transparent session. What it does with the field, the card that is worked with has to follow.
+    mutating func transparent(_ command: ReaderCommand) async -> [UInt8] {
+        let effect = await session.receive(command, card: card)
+        switch effect.field {
+        case .off?: await chip.switchField(false)
+        case .on?: await chip.switchField(true)
+        case nil: break
+        }
+        guard let technology = effect.selects else { return effect.response }
+        await chip.switchField(true)
+        guard profile.technologies.contains(technology), let card = await chip.finder.findOne([technology]) else {
+            return TransparentSession.failure(object: 1, [0x64, 0x01])
+        }
+        chip.adopt(card)
+        let atr = AnswerToReset.octets(for: card, profile)
+        return TransparentSession.success + [0x5F, 0x51, UInt8(atr.count)] + atr + ReaderStatus.done
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TagLink
+import TagProtocols
+
+/// A contactless reader as pcscd and the programs behind it meet it, over any field.
+///
+/// It looks for a card, gives it an ATR, answers the commands of class FF itself, passes APDUs to cards that speak ISO-DEP,
+/// and has the escapes of its model.
+package struct EmulatedReader: ReaderFirmware {
+    /// What a card's power is asked to become.
+    package enum Power: UInt8, Sendable {
+        case down, up, reset
+    }
+
+    /// What becomes of what the host asks.
+    package enum Reply: Sendable, Equatable {
+        case done([UInt8])
+        case noCard
+        case unsupported
+        case failed
+    }
+
+    /// What a look at the field has changed.
+    package struct Change: Sendable, Equatable {
+        /// The card that was there has gone.
+        package var hasLost = false
+        /// Another one is there.
+        package var hasFound = false
+
+        /// Creates a change.
+        package init(hasLost: Bool = false, hasFound: Bool = false) {
+            self.hasLost = hasLost
+            self.hasFound = hasFound
+        }
+    }
+
+    let profile: ReaderProfile
+    /// The chip inside: the card that is worked with is its first target.
+    var chip: PN53xChip
+    var session: TransparentSession
+    /// Keys for MIFARE Classic that the host has loaded (PC/SC 2.01 part 3, 3.2.2.4).
+    var keys: [UInt8: [UInt8]] = [:]
+    /// The ACR122U's light: bit 0 red, bit 1 green.
+    var light: UInt8 = 0x02
+    /// The ACR122U's setting for its polling (ACR122U API 2.04, 6.5).
+    var pollingParameter: UInt8 = 0xFF
+    /// The UID of the card that the host knows of.
+    private var presentCard: [UInt8]?
+    private let onExchange: (@Sendable (Exchange) -> Void)?
+
+    /// Creates a reader.
+    ///
+    /// - Parameters:
+    ///   - profile: the model.
+    ///   - field: the field that it makes.
+    ///   - onExchange: takes each of the host's commands with its answer.
+    package init(
+        _ profile: ReaderProfile,
+        field: any FieldDriver,
+        onExchange: (@Sendable (Exchange) -> Void)? = nil
+    ) {
+        self.profile = profile
+        self.onExchange = onExchange
+        chip = PN53xChip(field: field)
+        session = TransparentSession(field: field)
+    }
+
+    /// The card that is worked with.
+    var card: FieldCard? { chip.targets.first ?? nil }
+
+    // MARK: Presence
+
+    /// Looks whether the card is still there, or whether one has come.
+    package mutating func look() async -> Change {
+        var change = Change()
+        if presentCard != nil {
+            if let card, await card.isPresent() { return change }
+            presentCard = nil
+            chip.adopt(nil)
+            change.hasLost = true
+        }
+        if let card = await find() {
+            presentCard = card.identifier
+            change.hasFound = true
+        }
+        return change
+    }
+
+    /// Looks for a card as for a host that knows of none.
+    package mutating func lookAnew() async -> Change {
+        presentCard = nil
+        session.end()
+        chip.reset()
+        return await look()
+    }
+
+    /// Takes the card's power and gives it back, then looks for it.
+    private mutating func find() async -> FieldCard? {
+        await chip.switchField(false)
+        await chip.switchField(true)
+        let card = await chip.finder.findOne(profile.technologies)
+        chip.adopt(card)
+        return card
+    }
+
+    // MARK: The host's requests
+
+    /// Changes the card's power.
+    ///
+    /// - Returns: the ATR, nothing when the power is off, or that there is no card.
+    package mutating func setPower(_ power: Power) async -> Reply {
+        let reply: Reply
+        switch power {
+        case .down:
+            session.end()
+            await chip.switchField(false)
+            reply = .done([])
+        case .up, .reset:
+            session.end()
+            if let presentCard, let card = await find(), card.mayBe(presentCard) {
+                self.presentCard = card.identifier
+                reply = .done(AnswerToReset.octets(for: card, profile))
+            } else {
+                reply = .noCard
+            }
+        }
+        tell(power == .down ? "power down" : power == .up ? "power up" : "reset", [], reply)
+        return reply
+    }
+
+    /// Answers a command APDU.
+    package mutating func transmit(_ apdu: [UInt8]) async -> Reply {
+        let reply: Reply
+        if presentCard == nil {
+            reply = .noCard
+        } else if apdu.first == 0xFF {
+            reply = .done(await answer(apdu))
+        } else if let isoDEP = card?.isoDEP {
+            do throws(LinkError) {
+                let response = try await isoDEP.transmit(apdu)
+                reply = response.isEmpty ? .failed : .done(response)
+            } catch {
+                reply = .failed
+            }
+        } else {
+            // A storage card has no commands of other classes.
+            reply = .done(ReaderStatus.unknownInstruction)
+        }
+        tell("transmit", apdu, reply)
+        return reply
+    }
+
+    /// Answers a control code, with or without a card.
+    package mutating func control(_ code: UInt32, _ data: [UInt8]) async -> Reply {
+        let reply: Reply
+        switch code {
+        case ControlCode.getFeatureRequest: reply = .done(ControlCode.features)
+        case ControlCode.getTLVProperties: reply = .done(properties)
+        case ControlCode.escape, ControlCode.escapeOfWindows: reply = await escape(data)
+        default: reply = .unsupported
+        }
+        tell("control " + String(code, radix: 16), data, reply)
+        return reply
+    }
+
+    /// Answers for an attribute of the reader.
+    package func attribute(_ tag: UInt32) -> Reply {
+        switch tag {
+        case 0x0001_0100: .done(Array("ACS".utf8) + [0])
+        case 0x0001_0101: .done(Array(profile.name.utf8) + [0])
+        // 0xMMmmbbbb as an unsigned long of the host (PC/SC part 3, 2.3).
+        case 0x0001_0102: .done([0x00, 0x00, 0x00, 0x02, 0, 0, 0, 0])
+        default: .unsupported
+        }
+    }
+
+    private func tell(_ name: String, _ request: [UInt8], _ reply: Reply) {
+        guard let onExchange else { return }
+        var exchange = Exchange(layer: .pcsc, name: name, request: request)
+        switch reply {
+        case .done(let octets): exchange.response = octets
+        case .noCard: exchange.failure = "no card"
+        case .unsupported: exchange.failure = "unsupported"
+        case .failed: exchange.failure = "failed"
+        }
+        onExchange(exchange)
+    }
+}
+
+extension PN53xChip {
+    /// Makes a card that the reader's own firmware has found the first target, as if the host had listed it.
+    mutating func adopt(_ card: FieldCard?) {
+        targets = card.map { [$0] } ?? []
+        selected = card == nil ? nil : 1
+        answerRest = []
+        commandParts = []
+        if let card { registers.setMode(card.technology) }
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The transparent session of PC/SC 2.02, in which the host sends the card's frames itself (part 3 supplement, 3.2.2.9).
+struct TransparentSession: Sendable {
+    /// What a command did.
+    struct Effect: Sendable {
+        enum Field: Sendable {
+            case off, on
+        }
+
+        /// The response with its status word.
+        var response: [UInt8]
+        /// What becomes of the field.
+        var field: Field?
+        /// The technology of which a card is to be selected; the response is then made of it.
+        var selects: Technology?
+    }
+
+    /// The data object that says that all went well: number of the bad object, and a status word.
+    static let success: [UInt8] = [0xC0, 3, 0, 0x90, 0x00]
+
+    /// A response that says which of the command's data objects failed, from 1; 0 for the command.
+    static func failure(object: Int, _ status: [UInt8]) -> [UInt8] {
+        [0xC0, 3, UInt8(truncatingIfNeeded: object)] + status + ReaderStatus.done
+    }
+
+    private let field: any FieldDriver
+    private var isOpen = false
+    private var technology: Technology?
+    /// Bit 0: the host appends the checksum. Bit 1: the host gets and checks it. Others are for parity.
+    private var flags: UInt8 = 0
+    /// Bits of the last octet to send; 0 is all.
+    private var sentBits: UInt8 = 0
+    private var timeout = Airtime.milliseconds(50)
+
+    init(field: any FieldDriver) {
+        self.field = field
+    }
+
+    mutating func end() {
+        self = TransparentSession(field: field)
+    }
+
+    /// Takes a command `FF C2 00`.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - card: the card that the reader works with; its technology is the session's until the host says otherwise.
+    mutating func receive(_ command: ReaderCommand, card: FieldCard?) async -> Effect {
+        guard command.p1 == 0 else { return Effect(response: ReaderStatus.unsupportedFunction) }
+        guard let objects = DataObject.all(in: command.data) else {
+            return Effect(response: Self.failure(object: 0, ReaderStatus.wrongLength))
+        }
+        switch command.p2 {
+        case 0x00: return manage(objects, card)
+        case 0x01: return Effect(response: await exchange(objects, card))
+        case 0x02: return switchProtocol(objects)
+        default: return Effect(response: ReaderStatus.unsupportedFunction)
+        }
+    }
+
+    private mutating func manage(_ objects: [DataObject], _ card: FieldCard?) -> Effect {
+        var effect = Effect(response: [])
+        var answer: [UInt8] = []
+        for (index, object) in objects.enumerated() {
+            switch object.tag {
+            case 0x80: answer += [0x80, 3, 1, 0, 0]
+            case 0x81:
+                end()
+                isOpen = true
+                technology = card?.technology
+            case 0x82: end()
+            case 0x83: effect.field = .off
+            case 0x84: effect.field = .on
+            case 0x5F46:
+                guard let time = Self.time(object.value) else {
+                    return Effect(response: Self.failure(object: index + 1, ReaderStatus.wrongLength))
+                }
+                timeout = time
+            default: return Effect(response: Self.failure(object: index + 1, ReaderStatus.unsupportedFunction))
+            }
+        }
+        effect.response = Self.success + answer + ReaderStatus.done
+        return effect
+    }
+
+    /// `8F 02`: standard and layer. Layer 3 and above select a card.
+    private mutating func switchProtocol(_ objects: [DataObject]) -> Effect {
+        guard let object = objects.first, object.tag == 0x8F, object.value.count == 2 else {
+            return Effect(response: Self.failure(object: 1, ReaderStatus.wrongLength))
+        }
+        let standards: [UInt8: Technology] = [0: .nfcA, 1: .nfcB, 2: .nfcV, 3: .nfcF]
+        guard isOpen, let standard = standards[object.value[0]], object.value[1] <= 4 else {
+            return Effect(response: Self.failure(object: 1, ReaderStatus.unsupportedFunction))
+        }
+        technology = standard
+        var effect = Effect(response: Self.success + ReaderStatus.done)
+        if object.value[1] >= 3 { effect.selects = standard }
+        return effect
+    }
+
+    /// Sends a frame, by the settings that come with it and before.
+    private mutating func exchange(_ objects: [DataObject], _ card: FieldCard?) async -> [UInt8] {
+        var request: (object: Int, octets: [UInt8], waits: Bool)?
+        for (index, object) in objects.enumerated() {
+            let number = index + 1
+            switch (object.tag, object.value.count) {
+            case (0x90, 2): flags = object.value[0] | object.value[1]
+            case (0x91, 1): sentBits = object.value[0] & 0x07
+            case (0x93, _): request = (number, object.value, false)
+            case (0x95, _): request = (number, object.value, true)
+            case (0x5F46, 4):
+                guard let time = Self.time(object.value) else { break }
+                timeout = time
+            case (0x90, _), (0x91, _), (0x5F46, _): return Self.failure(object: number, ReaderStatus.wrongLength)
+            default: return Self.failure(object: number, ReaderStatus.unsupportedFunction)
+            }
+        }
+        guard isOpen, let request, !request.octets.isEmpty else {
+            return Self.failure(object: 0, [0x69, 0x85])
+        }
+        guard let technology = technology ?? card?.technology, let link = field.link(for: technology) else {
+            return Self.failure(object: request.object, ReaderStatus.unsupportedFunction)
+        }
+        do throws(LinkError) {
+            let answer = try await link.transceive(
+                raw: request.octets,
+                bitsOfLastOctet: sentBits == 0 ? 8 : Int(sentBits),
+                appends: flags & 0x01 == 0,
+                removes: flags & 0x02 == 0,
+                timeout: timeout
+            )
+            guard request.waits else { return Self.success + ReaderStatus.done }
+            let bits = answer.validBitsInLastByte == 8 ? 0 : UInt8(answer.validBitsInLastByte)
+            return Self.success + [0x92, 1, bits, 0x96, 2, 0, 0] + DataObject(tag: 0x97, value: answer.bytes).octets
+                + ReaderStatus.done
+        } catch {
+            // A tag need not answer what is only transmitted.
+            guard request.waits else { return Self.success + ReaderStatus.done }
+            return Self.failure(object: request.object, [0x64, 0x01])
+        }
+    }
+
+    /// A time in microseconds, four octets, high one first; held to five seconds.
+    private static func time(_ value: [UInt8]) -> Airtime? {
+        guard value.count == 4 else { return nil }
+        let microseconds = value.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return .microseconds(min(microseconds, 5_000_000))
+    }
+}
+
+/// A data object of the transparent session: BER-TLV, with a tag of one or two octets.
+struct DataObject: Sendable {
+    var tag: UInt16
+    var value: [UInt8]
+
+    /// The data objects in a command; nil when one does not fit.
+    static func all(in octets: [UInt8]) -> [DataObject]? {
+        var objects: [DataObject] = []
+        var rest = octets[...]
+        while let first = rest.popFirst() {
+            var tag = UInt16(first)
+            if first & 0x1F == 0x1F, first != 0xFF {
+                guard let second = rest.popFirst() else { return nil }
+                tag = tag << 8 | UInt16(second)
+            }
+            guard let length = length(&rest), rest.count >= length else { return nil }
+            objects.append(DataObject(tag: tag, value: Array(rest.prefix(length))))
+            rest = rest.dropFirst(length)
+        }
+        return objects
+    }
+
+    private static func length(_ rest: inout ArraySlice<UInt8>) -> Int? {
+        guard let first = rest.popFirst() else { return nil }
+        switch first {
+        case 0..<0x80: return Int(first)
+        case 0x81: return rest.popFirst().map { Int($0) }
+        case 0x82:
+            guard let high = rest.popFirst(), let low = rest.popFirst() else { return nil }
+            return Int(high) << 8 | Int(low)
+        default: return nil
+        }
+    }
+
+    /// The object's octets.
+    var octets: [UInt8] {
+        let name = tag > 0xFF ? [UInt8(tag >> 8), UInt8(tag & 0xFF)] : [UInt8(tag)]
+        let count = value.count
+        let length: [UInt8] =
+            switch count {
+            case 0..<0x80: [UInt8(count)]
+            case 0x80...0xFF: [0x81, UInt8(count)]
+            default: [0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
+            }
+        return name + length + value
+    }
+}

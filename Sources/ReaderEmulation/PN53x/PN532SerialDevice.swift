@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TagLink
+
+/// A PN532 at the end of a serial line: octets in, octets out.
+package struct PN532SerialDevice: Sendable {
+    private var chip: PN53xChip
+    private var decoder = PN532FrameDecoder()
+    /// The last answer, for a host that lost it.
+    private var lastAnswer: [UInt8] = []
+    /// The command that waits for a target to come.
+    private var waiting: [UInt8]?
+    private let onExchange: (@Sendable (Exchange) -> Void)?
+
+    /// Creates a chip that has just been powered.
+    ///
+    /// - Parameters:
+    ///   - field: the field that the chip makes.
+    ///   - onExchange: takes each command with its answer.
+    package init(field: any FieldDriver, onExchange: (@Sendable (Exchange) -> Void)? = nil) {
+        chip = PN53xChip(field: field)
+        self.onExchange = onExchange
+    }
+
+    /// Takes octets from the line.
+    ///
+    /// - Parameters:
+    ///   - octets: what came, in pieces of any size.
+    ///   - send: sends octets to the host.
+    package mutating func receive(_ octets: [UInt8], send: ([UInt8]) -> Void) async {
+        decoder.append(octets)
+        while let frame = decoder.next() {
+            switch frame {
+            case .acknowledge:
+                waiting = nil
+            case .negativeAcknowledge:
+                if !lastAnswer.isEmpty { send(lastAnswer) }
+            case .command(let command):
+                waiting = nil
+                send(PN532ChipFrame.acknowledge)
+                await perform(command, send: send)
+            }
+        }
+    }
+
+    /// Takes it that tags may have come or gone: a host may be waiting for one.
+    package mutating func presenceChanged(send: ([UInt8]) -> Void) async {
+        guard let command = waiting else { return }
+        waiting = nil
+        await perform(command, send: send)
+    }
+
+    private mutating func perform(_ command: [UInt8], send: ([UInt8]) -> Void) async {
+        let code = command[0]
+        switch await chip.receive(command) {
+        case .answer(let data):
+            lastAnswer = PN532ChipFrame.answer(to: code, data)
+            tell(command, data)
+        case .syntaxError:
+            lastAnswer = PN532ChipFrame.syntaxError
+            tell(command, nil, "syntax error")
+        case .waiting:
+            waiting = command
+            lastAnswer = []
+            tell(command, nil, "waiting")
+            return
+        }
+        send(lastAnswer)
+    }
+
+    private func tell(_ command: [UInt8], _ response: [UInt8]?, _ failure: String? = nil) {
+        guard let onExchange else { return }
+        let name = PN53xCommand(rawValue: command[0])?.name ?? "unknown"
+        onExchange(Exchange(layer: .pn532, name: name, request: command, response: response, failure: failure))
+    }
+}

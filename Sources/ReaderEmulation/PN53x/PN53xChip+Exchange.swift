@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+
+/// Exchanges with targets (PN532 user manual, 7.3.8 to 7.3.12).
+extension PN53xChip {
+    /// InDataExchange: the chip takes care of the target's protocol.
+    mutating func dataExchange(_ data: [UInt8]) async -> Outcome {
+        guard let first = data.first else { return .syntaxError }
+        let number = Int(first & 0x0F)
+        guard targets.indices.contains(number - 1), let card = targets[number - 1], isFieldOn else {
+            return .answer([PN53xStatus.context.rawValue])
+        }
+        let payload = data.dropFirst()
+        if payload.isEmpty, !answerRest.isEmpty { return nextAnswerPart() }
+        answerRest = []
+        guard commandParts.count + payload.count <= 65544 else {
+            commandParts = []
+            return .answer([PN53xStatus.bufferOverflow.rawValue])
+        }
+        commandParts += payload
+        // More information follows.
+        if first & 0x40 != 0 { return .answer([0]) }
+        let command = commandParts
+        commandParts = []
+        if selected != number, !(await changeTarget(to: number)) {
+            return .answer([PN53xStatus.timeout.rawValue])
+        }
+        do throws(LinkError) {
+            answerRest = try await exchange(command, with: card)
+        } catch {
+            return .answer([Self.isNAK(error) ? PN53xStatus.dataFormat.rawValue : PN53xStatus(error).rawValue])
+        }
+        return nextAnswerPart()
+    }
+
+    /// The next part of an answer; bit 6 of the status says that more follows.
+    private mutating func nextAnswerPart() -> Outcome {
+        let part = answerRest.prefix(Self.maximumData)
+        answerRest.removeFirst(part.count)
+        return .answer([answerRest.isEmpty ? 0 : 0x40] + part)
+    }
+
+    /// Sends a command in the way of the target's kind.
+    private func exchange(_ command: [UInt8], with card: FieldCard) async throws(LinkError) -> [UInt8] {
+        if let isoDEP = card.isoDEP { return try await isoDEP.transmit(command) }
+        switch card.kind {
+        case .nfcA: return try await exchangeMIFARE(command, card.link)
+        case .type1(_, let tag):
+            var octets = command
+            // A host may leave out what every command ends with.
+            if octets.count < 7, let code = octets.first, code != 0x78 {
+                octets += [UInt8](repeating: 0, count: max(0, 3 - octets.count))
+                octets = octets.prefix(3) + tag.uid
+            }
+            return try await card.link.transceive(Frame(octets, checksum: .crcB), timeout: timeout).bytes
+        case .nfcB, .nfcF, .nfcV:
+            return try await card.link.transceive(Frame(command), timeout: timeout).bytes
+        }
+    }
+
+    /// A command of MIFARE Ultralight or another one of NFC-A. An ACK is an empty answer.
+    private func exchangeMIFARE(_ command: [UInt8], _ link: any FrameLink) async throws(LinkError) -> [UInt8] {
+        // COMPATIBILITY_WRITE goes in two frames (MF0ICU1, 7.6.3).
+        if command.first == 0xA0, command.count == 18 {
+            let first = try await link.transceive(Frame(Array(command.prefix(2))), timeout: timeout)
+            guard first.nibble == 0xA else { throw Self.refusal }
+            return try await acknowledged(Array(command.dropFirst(2)), link)
+        }
+        // Authentication and values of MIFARE Classic, with which no other tag begins a command of this length.
+        if [0x60, 0x61].contains(command.first), command.count >= 12 { throw Self.refusal }
+        return try await acknowledged(command, link)
+    }
+
+    private func acknowledged(_ octets: [UInt8], _ link: any FrameLink) async throws(LinkError) -> [UInt8] {
+        let answer = try await link.transceive(Frame(octets), timeout: timeout)
+        guard let nibble = answer.nibble else { return answer.bytes }
+        guard nibble == 0xA else { throw Self.refusal }
+        return []
+    }
+
+    /// A NAK, which the chip takes for an answer of the wrong form.
+    private static let refusal = LinkError(.unsupported, "The tag refused the command.")
+    private static func isNAK(_ error: LinkError) -> Bool { error.code == .unsupported }
+
+    /// InCommunicateThru: the octets go as they are, with the checksum when the registers say so.
+    mutating func communicateThru(_ data: [UInt8]) async -> Outcome {
+        guard isFieldOn, let link = field.link(for: registers.technology) else {
+            return .answer([PN53xStatus.context.rawValue])
+        }
+        guard !data.isEmpty else { return .answer([PN53xStatus.framing.rawValue]) }
+        do throws(LinkError) {
+            let answer = try await link.transceive(
+                raw: data,
+                bitsOfLastOctet: registers.bitsOfLastOctet,
+                appends: registers.addsChecksum,
+                removes: registers.checksChecksum,
+                timeout: timeout
+            )
+            registers.setReceivedBits(answer.validBitsInLastByte)
+            // An ACK or NAK of 4 bits has no checksum, which the chip can't tell from a wrong one.
+            if registers.checksChecksum, answer.validBitsInLastByte != 8 { return .answer([PN53xStatus.crc.rawValue]) }
+            guard answer.bytes.count <= Self.maximumData else { return .answer([PN53xStatus.bufferOverflow.rawValue]) }
+            return .answer([0] + answer.bytes)
+        } catch {
+            return .answer([PN53xStatus(error).rawValue])
+        }
+    }
+
+    // MARK: Choosing targets
+
+    /// InDeselect and InRelease; 0 is every target.
+    mutating func release(_ data: [UInt8], forgets: Bool) async -> Outcome {
+        guard data.count == 1 else { return .syntaxError }
+        let number = Int(data[0])
+        guard number == 0 || targets.indices.contains(number - 1) else {
+            return .answer([PN53xStatus.context.rawValue])
+        }
+        let numbers = number == 0 ? Array(1..<(targets.count + 1)) : [number]
+        for number in numbers where selected == number {
+            await targets[number - 1]?.halt()
+            selected = nil
+        }
+        answerRest = []
+        commandParts = []
+        if forgets {
+            for number in numbers { targets[number - 1] = nil }
+        }
+        return .answer([0])
+    }
+
+    mutating func select(_ data: [UInt8]) async -> Outcome {
+        guard data.count == 1 else { return .syntaxError }
+        let number = Int(data[0])
+        guard targets.indices.contains(number - 1), targets[number - 1] != nil else {
+            return .answer([PN53xStatus.context.rawValue])
+        }
+        if selected == number { return .answer([0]) }
+        return .answer([await changeTarget(to: number) ? 0 : PN53xStatus.timeout.rawValue])
+    }
+
+    /// Sends the selected target to sleep and wakes another one.
+    private mutating func changeTarget(to number: Int) async -> Bool {
+        if let selected, targets.indices.contains(selected - 1) { await targets[selected - 1]?.halt() }
+        selected = nil
+        guard let card = targets[number - 1], await card.select() else { return false }
+        selected = number
+        return true
+    }
+}

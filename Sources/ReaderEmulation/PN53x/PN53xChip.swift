@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TagLink
+
+/// A PN532 as its host's commands meet it: registers, settings and up to two targets in a field (PN532 user manual, 7).
+///
+/// The chip is the same behind a serial line, where frames surround its commands, and in readers such as the ACR122U,
+/// where an escape does.
+package struct PN53xChip: Sendable {
+    /// What became of a command.
+    package enum Outcome: Sendable, Equatable {
+        /// The answer's octets after D5 and the command's code plus one.
+        case answer([UInt8])
+        /// No such command, or not with these parameters: the chip answers with a syntax error.
+        case syntaxError
+        /// The chip waits for a target, for ever: ask again when one may have come.
+        case waiting
+    }
+
+    let field: any FieldDriver
+    let finder: CardFinder
+
+    /// The targets that the host listed, by number from 1; nil where one was released.
+    var targets: [FieldCard?] = []
+    /// The number of the target that is selected.
+    var selected: Int?
+    /// Registers of the contactless unit that hold what the host wrote.
+    var registers = PN53xRegisters()
+    /// The octet of SetParameters: automatic ATR_RES and RATS after a reset (7.2.9).
+    var parameters: UInt8 = 0x14
+    /// MxRtyPassiveActivation of RFConfiguration: FF looks for ever (7.3.1).
+    var passiveActivationRetries: UInt8 = 0xFF
+    /// The response time-out of InCommunicateThru: 0A is 51.2 ms.
+    var retryTimeout: UInt8 = 0x0A
+    var isFieldOn = true
+    /// The parts of a command that the host sends in pieces, by InDataExchange with more information.
+    var commandParts: [UInt8] = []
+    /// The rest of an answer that does not fit into one InDataExchange.
+    var answerRest: [UInt8] = []
+
+    /// Creates a chip that has just been powered.
+    package init(field: any FieldDriver) {
+        self.field = field
+        finder = CardFinder(field: field)
+    }
+
+    /// The longest data of an answer to InDataExchange and InCommunicateThru.
+    static let maximumData = 262
+
+    /// Takes a command.
+    ///
+    /// - Parameter command: the octets after D4.
+    package mutating func receive(_ command: [UInt8]) async -> Outcome {
+        guard let first = command.first, let code = PN53xCommand(rawValue: first) else { return .syntaxError }
+        let data = Array(command.dropFirst())
+        switch code {
+        case .diagnose: return await diagnose(data)
+        // IC PN532, version 1.6, which serves ISO/IEC 14443 A and B and ISO/IEC 18092.
+        case .getFirmwareVersion: return .answer([0x32, 0x01, 0x06, 0x07])
+        case .getGeneralStatus: return .answer(generalStatus)
+        case .readRegister: return registers.read(data)
+        case .writeRegister: return registers.write(data)
+        case .readGPIO: return .answer([0x3F, 0x07, 0x07])
+        case .writeGPIO: return data.count == 2 ? .answer([]) : .syntaxError
+        case .setSerialBaudRate: return data.count == 1 && data[0] <= 8 ? .answer([]) : .syntaxError
+        case .setParameters:
+            guard data.count == 1 else { return .syntaxError }
+            parameters = data[0]
+            return .answer([])
+        case .samConfiguration: return data.isEmpty ? .syntaxError : .answer([])
+        case .powerDown: return data.isEmpty ? .syntaxError : .answer([0])
+        case .rfConfiguration: return await configure(data)
+        case .inListPassiveTarget: return await listPassiveTarget(data)
+        case .inAutoPoll: return await autoPoll(data)
+        case .inDataExchange: return await dataExchange(data)
+        case .inCommunicateThru: return await communicateThru(data)
+        case .inDeselect, .inRelease: return await release(data, forgets: code == .inRelease)
+        case .inSelect: return await select(data)
+        // There is no peer for NFC-DEP in a field of tags.
+        case .inJumpForDEP, .inJumpForPSL: return .answer([PN53xStatus.timeout.rawValue])
+        case .inATR, .inPSL: return .answer([PN53xStatus.context.rawValue])
+        // Nobody else makes a field here; the host stops waiting with an ACK.
+        case .tgInitAsTarget: return .waiting
+        }
+    }
+
+    /// Loses everything that the host has set up, as after a reset.
+    package mutating func reset() {
+        self = PN53xChip(field: field)
+    }
+
+    private func diagnose(_ data: [UInt8]) async -> Outcome {
+        switch data.first {
+        // The communication line: everything comes back.
+        case 0x00: return .answer(data)
+        // ROM, RAM, and the antenna, which are in order.
+        case 0x01, 0x02, 0x07: return .answer([0])
+        // Attention request: is the card still there?
+        case 0x06:
+            guard let card = targets.compactMap({ $0 }).first else {
+                return .answer([PN53xStatus.context.rawValue])
+            }
+            return .answer([await card.isPresent() ? 0 : PN53xStatus.timeout.rawValue])
+        default: return .syntaxError
+        }
+    }
+
+    /// Error, field of others, targets with their rates and types, and the SAM (7.2.3).
+    private var generalStatus: [UInt8] {
+        var status: [UInt8] = [0, 0, UInt8(targets.count { $0 != nil })]
+        for (index, card) in targets.enumerated() {
+            guard let card else { continue }
+            let type: UInt8 =
+                switch card.kind {
+                case .nfcF: 0x10
+                case .type1: 0x02
+                default: 0x00
+                }
+            let rate: UInt8 = type == 0x10 ? 1 : 0
+            status += [UInt8(index + 1), rate, rate, type]
+        }
+        return status + [0]
+    }
+
+    /// RFConfiguration: the carrier, time-outs and retries. Analogue settings change nothing here.
+    private mutating func configure(_ data: [UInt8]) async -> Outcome {
+        guard let item = data.first else { return .syntaxError }
+        switch item {
+        case 0x01:
+            guard data.count == 2 else { return .syntaxError }
+            await switchField(data[1] & 0x01 != 0)
+        case 0x02:
+            guard data.count == 4 else { return .syntaxError }
+            retryTimeout = min(data[3], 0x10)
+        case 0x05:
+            guard data.count == 4 else { return .syntaxError }
+            passiveActivationRetries = data[3]
+        case 0x04, 0x0A, 0x0B, 0x0C, 0x0D: break
+        default: return .syntaxError
+        }
+        return .answer([])
+    }
+
+    /// Turns the carrier on or off; targets lose their power, and have to be listed anew.
+    mutating func switchField(_ isOn: Bool) async {
+        guard isOn != isFieldOn else { return }
+        isFieldOn = isOn
+        try? await field.setCarrier(isOn)
+        if !isOn {
+            selected = nil
+            for target in targets { target?.isoDEP?.wasActivated() }
+        }
+    }
+
+    /// The time-out of the chip's setting: 100 us times 2^(n-1); 0 waits for ever, which is held to 3.28 s.
+    var timeout: Airtime {
+        let exponent = retryTimeout == 0 ? 0x10 : retryTimeout
+        return .microseconds(100 << Int64(exponent - 1))
+    }
+}

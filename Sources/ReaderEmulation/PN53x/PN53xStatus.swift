@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The status octet of a PN53x chip's answers (PN532 user manual, 7.1).
+enum PN53xStatus: UInt8 {
+    case success = 0x00
+    /// No answer in time.
+    case timeout = 0x01
+    /// The answer's checksum is wrong.
+    case crc = 0x02
+    case bitCount = 0x04
+    case framing = 0x05
+    case collision = 0x06
+    /// The answer is longer than the chip's buffer.
+    case bufferOverflow = 0x07
+    case rfProtocol = 0x0B
+    /// The answer has another form than the command's, such as a 4-bit NAK.
+    case dataFormat = 0x13
+    /// MIFARE Classic authentication failed.
+    case authentication = 0x14
+    /// The command does not fit to what went before, such as an exchange without a target.
+    case context = 0x27
+    /// The target is gone.
+    case released = 0x29
+
+    /// The status that tells of a failed exchange.
+    init(_ error: LinkError) {
+        self =
+            switch error.code {
+            case .timeout, .tagRemoved: .timeout
+            case .transmission: .crc
+            case .collision: .collision
+            case .frameTooLong: .bufferOverflow
+            case .protocolViolation: .rfProtocol
+            default: .context
+            }
+    }
+}
+
+/// The commands of a PN53x chip that this one knows (PN532 user manual, 7).
+enum PN53xCommand: UInt8 {
+    case diagnose = 0x00
+    case getFirmwareVersion = 0x02
+    case getGeneralStatus = 0x04
+    case readRegister = 0x06
+    case writeRegister = 0x08
+    case readGPIO = 0x0C
+    case writeGPIO = 0x0E
+    case setSerialBaudRate = 0x10
+    case setParameters = 0x12
+    case samConfiguration = 0x14
+    case powerDown = 0x16
+    case rfConfiguration = 0x32
+    case inDataExchange = 0x40
+    case inCommunicateThru = 0x42
+    case inDeselect = 0x44
+    case inJumpForPSL = 0x46
+    case inListPassiveTarget = 0x4A
+    case inPSL = 0x4E
+    case inATR = 0x50
+    case inRelease = 0x52
+    case inSelect = 0x54
+    case inJumpForDEP = 0x56
+    case inAutoPoll = 0x60
+    case tgInitAsTarget = 0x8C
+
+    /// The name in the manual.
+    var name: String {
+        switch self {
+        case .diagnose: "Diagnose"
+        case .getFirmwareVersion: "GetFirmwareVersion"
+        case .getGeneralStatus: "GetGeneralStatus"
+        case .readRegister: "ReadRegister"
+        case .writeRegister: "WriteRegister"
+        case .readGPIO: "ReadGPIO"
+        case .writeGPIO: "WriteGPIO"
+        case .setSerialBaudRate: "SetSerialBaudRate"
+        case .setParameters: "SetParameters"
+        case .samConfiguration: "SAMConfiguration"
+        case .powerDown: "PowerDown"
+        case .rfConfiguration: "RFConfiguration"
+        case .inDataExchange: "InDataExchange"
+        case .inCommunicateThru: "InCommunicateThru"
+        case .inDeselect: "InDeselect"
+        case .inJumpForPSL: "InJumpForPSL"
+        case .inListPassiveTarget: "InListPassiveTarget"
+        case .inPSL: "InPSL"
+        case .inATR: "InATR"
+        case .inRelease: "InRelease"
+        case .inSelect: "InSelect"
+        case .inJumpForDEP: "InJumpForDEP"
+        case .inAutoPoll: "InAutoPoll"
+        case .tgInitAsTarget: "TgInitAsTarget"
+        }
+    }
+}

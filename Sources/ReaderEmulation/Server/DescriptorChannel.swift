@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import TagLink
+
+/// A file descriptor that is read as octets come, and written with a limit. It is closed with the channel.
+final class DescriptorChannel: @unchecked Sendable {
+    // Sendable because a dispatch source may be cancelled from any thread, and nothing else is done with it.
+    let descriptor: Int32
+    private let source: any DispatchSourceRead
+    private let ended: Locked<Bool>
+
+    /// How long the other side may take none of what is sent.
+    private static let sendLimit: Int32 = 2000
+
+    /// Takes over a descriptor.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the descriptor; the channel closes it.
+    ///   - queue: the queue on which `onOctets` and `onEnd` are called.
+    ///   - onOctets: takes octets as they come.
+    ///   - onEnd: the other side has closed, or the descriptor failed. Called once, and not after ``close()``.
+    init(
+        _ descriptor: Int32,
+        queue: DispatchQueue,
+        onOctets: @escaping @Sendable ([UInt8]) -> Void,
+        onEnd: @escaping @Sendable () -> Void
+    ) {
+        self.descriptor = descriptor
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        let ended = Locked(false)
+        self.ended = ended
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        self.source = source
+        source.setEventHandler {
+            // Cancelling lets go of the handler, and with it of the source.
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                buffer.removeLast(buffer.count - count)
+                onOctets(buffer)
+            } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+                let isFirst = ended.withLock { ended in
+                    defer { ended = true }
+                    return !ended
+                }
+                if isFirst { onEnd() }
+                source.cancel()
+            }
+        }
+        source.setCancelHandler { _ = Glibc.close(descriptor) }
+        source.activate()
+    }
+
+    deinit {
+        source.cancel()
+    }
+
+    /// Stops reading and closes the descriptor.
+    func close() {
+        ended.withLock { $0 = true }
+        source.cancel()
+    }
+
+    /// Sends octets, all of them unless the other side takes none for two seconds.
+    ///
+    /// - Returns: whether all went.
+    @discardableResult
+    func send(_ octets: [UInt8]) -> Bool {
+        guard !ended.withLock({ $0 }) else { return false }
+        return unsafe octets.withUnsafeBytes { memory in
+            var offset = 0
+            while offset < memory.count {
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
+                // A socket that the other side has closed must not end the process.
+                var count = unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                if count < 0, errno == ENOTSOCK { count = unsafe write(descriptor, rest.baseAddress, rest.count) }
+                if count >= 0 {
+                    offset += count
+                } else if errno == EAGAIN {
+                    var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    guard unsafe poll(&writable, 1, Self.sendLimit) > 0 else { return false }
+                } else if errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}

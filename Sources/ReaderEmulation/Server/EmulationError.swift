@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Why a reader can't be offered to other programs.
+package struct EmulationError: Error, Sendable {
+    /// What happened, as a sentence that says what to do.
+    package var reason: String
+
+    /// Creates an error.
+    package init(_ reason: String) {
+        self.reason = reason
+    }
+
+    /// A system call failed.
+    static func system(_ what: String) -> EmulationError {
+        EmulationError("\(what): \(unsafe String(cString: strerror(errno))).")
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A pcscd of our own, at a socket of its own, that has the emulated reader alone.
+package struct PrivatePCSCD: Sendable {
+    /// The socket that programs find by PCSCLITE_CSOCK_NAME.
+    package let socketPath: String
+    /// Where it writes what it does.
+    package let logPath: String
+    /// The process.
+    package let processIdentifier: Int32
+
+    /// Starts pcscd with a folder of reader configurations.
+    ///
+    /// It takes a socket that listens already, by systemd's protocol, so that any user may run it: descriptor 3,
+    /// LISTEN_FDS and LISTEN_PID, which the shell sets to its own number before pcscd takes its place.
+    ///
+    /// - Parameters:
+    ///   - folder: where its socket and its log are made.
+    ///   - configuration: the folder of the configurations.
+    /// - Throws: ``EmulationError`` when there is no pcscd, or it can't be started.
+    package init(folder: String, configuration: String) throws(EmulationError) {
+        guard let program = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].first(where: Self.isProgram)
+        else {
+            throw EmulationError("There is no pcscd. Install the package pcscd.")
+        }
+        socketPath = folder + "/pcscd.comm"
+        logPath = folder + "/pcscd.log"
+        let socket = try ListeningSocket.descriptor(path: socketPath, backlog: 16)
+        defer { close(socket) }
+        let log = unsafe open(logPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard log >= 0 else { throw .system("\(logPath) can't be made") }
+        defer { close(log) }
+        let script = "export LISTEN_FDS=1 LISTEN_PID=$$; exec \(program) --foreground --info --config \"$0\""
+        guard let process = Self.spawn(["/bin/sh", "-c", script, configuration], socket: socket, log: log) else {
+            throw .system("pcscd can't be started")
+        }
+        processIdentifier = process
+    }
+
+    private static func isProgram(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+
+    private static func spawn(_ arguments: [String], socket: Int32, log: Int32) -> Int32? {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, log, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, log, 2)
+        unsafe posix_spawn_file_actions_adddup2(&actions, socket, 3)
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        // Ctrl-C is for us: pcscd is ended after the card has gone. The signals that end it must not be ignored or
+        // held back, as they are here.
+        var none = sigset_t()
+        var all = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        var process: pid_t = 0
+        let status = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, &pointers, environ)
+        return status == 0 ? process : nil
+    }
+
+    /// The last line of its log, when it has ended by itself; nil while it runs.
+    package func failure() -> String? {
+        var information = unsafe siginfo_t()
+        let options = WEXITED | WNOHANG | WNOWAIT
+        let status = unsafe waitid(P_PID, id_t(processIdentifier), &information, Int32(options))
+        // With WNOHANG the signal is 0 while the process runs.
+        guard status == 0, unsafe information.si_signo != 0 else { return nil }
+        return Self.lastLine(of: logPath) ?? "It gave no reason."
+    }
+
+    private static func lastLine(of path: String) -> String? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var octets = [UInt8](repeating: 0, count: 1 << 16)
+        let count = unsafe octets.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+        let lines = octets.prefix(max(0, count)).split(separator: 0x0A)
+        return lines.last.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Ends pcscd, by force when it takes more than two seconds, and takes its socket away.
+    package func stop() {
+        defer { _ = unsafe unlink(socketPath) }
+        if hasEnded { return }
+        kill(processIdentifier, SIGTERM)
+        for _ in 0..<200 {
+            if hasEnded { return }
+            usleep(10_000)
+        }
+        kill(processIdentifier, SIGKILL)
+        _ = waitpid(processIdentifier, nil, 0)
+    }
+
+    /// Whether the process has ended; it is then forgotten.
+    private var hasEnded: Bool {
+        waitpid(processIdentifier, nil, WNOHANG) != 0
+    }
+}

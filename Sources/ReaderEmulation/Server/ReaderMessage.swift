@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the driver in pcscd sends over the reader's socket: kind, sequence number, length in four octets, and the octets.
+struct DriverMessage: Sendable, Equatable {
+    /// What the driver wants.
+    enum Request: Sendable, Equatable {
+        /// The driver has come, and speaks this version of the protocol.
+        case hello(version: UInt8)
+        case power(EmulatedReader.Power)
+        case transmit([UInt8])
+        case control(UInt32, [UInt8])
+        case attribute(UInt32)
+    }
+
+    var request: Request
+    /// The number that the answer repeats.
+    var sequence: UInt8
+
+    /// The version that both sides speak.
+    static let version: UInt8 = 1
+}
+
+/// Finds messages in the octets of the socket.
+struct DriverMessageDecoder: Sendable {
+    /// The octets are no messages: the other side is no driver of ours.
+    struct Malformed: Error {}
+
+    private static let headerLength = 6
+    /// The longest APDU, and what surrounds it.
+    static let maximumPayload = 65548 + 16
+
+    private var buffer: [UInt8] = []
+
+    mutating func append(_ octets: [UInt8]) {
+        buffer += octets
+    }
+
+    /// The next whole message, or nil when more octets have to come.
+    mutating func next() throws(Malformed) -> DriverMessage? {
+        guard buffer.count >= Self.headerLength else { return nil }
+        let length = buffer[2..<6].reduce(0) { $0 << 8 | Int($1) }
+        guard length <= Self.maximumPayload else { throw Malformed() }
+        guard buffer.count >= Self.headerLength + length else { return nil }
+        let payload = Array(buffer[Self.headerLength..<Self.headerLength + length])
+        guard let request = Self.request(buffer[0], payload) else { throw Malformed() }
+        let message = DriverMessage(request: request, sequence: buffer[1])
+        buffer.removeFirst(Self.headerLength + length)
+        return message
+    }
+
+    private static func request(_ kind: UInt8, _ payload: [UInt8]) -> DriverMessage.Request? {
+        switch kind {
+        case UInt8(ascii: "H"): return payload.first.map { .hello(version: $0) }
+        case UInt8(ascii: "P"): return payload.first.flatMap(EmulatedReader.Power.init).map { .power($0) }
+        case UInt8(ascii: "T"): return .transmit(payload)
+        case UInt8(ascii: "C"): return number(payload).map { .control($0, Array(payload.dropFirst(4))) }
+        case UInt8(ascii: "G"): return number(payload).map { .attribute($0) }
+        default: return nil
+        }
+    }
+
+    private static func number(_ payload: [UInt8]) -> UInt32? {
+        payload.count >= 4 ? payload.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } : nil
+    }
+}
+
+/// What the reader sends to the driver.
+enum ReaderMessage {
+    static let inserted = message("I", 0, [])
+    static let removed = message("O", 0, [])
+    /// The reader leaves in good order, and may come again.
+    static let bye = message("B", 0, [])
+
+    /// The answer to a request: a status, and data.
+    static func reply(_ reply: EmulatedReader.Reply, to sequence: UInt8) -> [UInt8] {
+        switch reply {
+        case .done(let octets): message("R", sequence, [0] + octets)
+        case .noCard: message("R", sequence, [1])
+        case .unsupported: message("R", sequence, [2])
+        case .failed: message("R", sequence, [3])
+        }
+    }
+
+    private static func message(_ kind: Unicode.Scalar, _ sequence: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        let length = UInt32(payload.count)
+        let header = [UInt8(ascii: kind), sequence] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
+        return header + payload
+    }
+}

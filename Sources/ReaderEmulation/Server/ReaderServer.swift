@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+package import TagLink
+
+/// A contactless reader that pcscd meets through the driver of this package, at a UNIX socket.
+///
+/// One pcscd at a time: the driver of another one is turned away, and tries again.
+package final class ReaderServer: Sendable {
+    private enum Event: Sendable {
+        case connection(Int32)
+        case octets([UInt8], connection: Int32)
+        case end(connection: Int32)
+        case presence
+    }
+
+    /// What happens to the reader.
+    package enum Notice: Sendable {
+        /// A pcscd has loaded the driver, and the reader is among its readers.
+        case connected
+        /// It is gone.
+        case disconnected
+    }
+
+    private let socket: ListeningSocket
+    private let executor = ServerExecutor(label: "ReaderServer")
+    private let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+    private let presence: PresenceObservation?
+    private let reader: any ReaderFirmware
+    private let onNotice: (@Sendable (Notice) -> Void)?
+
+    /// Makes the socket of a reader over a field.
+    ///
+    /// - Parameters:
+    ///   - path: where the socket is; pcscd's configuration names it.
+    ///   - profile: the reader's model.
+    ///   - field: the field that the reader makes.
+    ///   - onNotice: hears when pcscd comes and goes.
+    ///   - onExchange: takes each of the host's commands with its answer.
+    /// - Throws: ``EmulationError`` when the socket can't be made.
+    package convenience init(
+        path: String,
+        profile: ReaderProfile,
+        field: any FieldDriver,
+        onNotice: (@Sendable (Notice) -> Void)? = nil,
+        onExchange: (@Sendable (Exchange) -> Void)? = nil
+    ) throws(EmulationError) {
+        try self.init(
+            path: path,
+            reader: EmulatedReader(profile, field: field, onExchange: onExchange),
+            observePresence: field.observePresence,
+            onNotice: onNotice
+        )
+    }
+
+    /// Makes the socket of a reader.
+    ///
+    /// - Parameters:
+    ///   - path: where the socket is; pcscd's configuration names it.
+    ///   - reader: the reader.
+    ///   - observePresence: calls its handler whenever a card may have come or gone.
+    ///   - onNotice: hears when pcscd comes and goes.
+    /// - Throws: ``EmulationError`` when the socket can't be made.
+    package init(
+        path: String,
+        reader: any ReaderFirmware,
+        observePresence: (@escaping @Sendable () -> Void) -> PresenceObservation?,
+        onNotice: (@Sendable (Notice) -> Void)? = nil
+    ) throws(EmulationError) {
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        self.events = events
+        self.continuation = continuation
+        self.onNotice = onNotice
+        self.reader = reader
+        presence = observePresence { continuation.yield(.presence) }
+        socket = try ListeningSocket(path: path, queue: executor.queue) { continuation.yield(.connection($0)) }
+    }
+
+    /// Begins to answer pcscd, until ``stop()``.
+    ///
+    /// - Returns: the work, which ends after ``stop()``.
+    package func start() -> Task<Void, Never> {
+        Task(executorPreference: executor) { await self.run() }
+    }
+
+    private func run() async {
+        var reader = reader
+        var link: DriverLink?
+        for await event in events {
+            switch event {
+            case .connection(let descriptor):
+                guard link == nil else {
+                    _ = close(descriptor)
+                    continue
+                }
+                link = DriverLink(descriptor, channel: channel(descriptor))
+            case .octets(let octets, let connection):
+                guard link?.descriptor == connection else { continue }
+                let isInOrder = await link?.receive(octets, &reader, onHello: { onNotice?(.connected) }) ?? true
+                if !isInOrder {
+                    link?.channel.close()
+                    link = nil
+                    reader.hostLeft()
+                }
+            case .end(let connection):
+                guard link?.descriptor == connection else { continue }
+                link = nil
+                reader.hostLeft()
+                onNotice?(.disconnected)
+            case .presence:
+                guard let link, link.isGreeted else { continue }
+                link.tell(await reader.look())
+            }
+        }
+        reader.hostLeft()
+        socket.remove()
+        link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
+        link?.channel.close()
+    }
+
+    /// Ends the work of ``start()``: the card goes, and then the reader, in good order.
+    package func stop() {
+        continuation.finish()
+    }
+
+    private func channel(_ descriptor: Int32) -> DescriptorChannel {
+        DescriptorChannel(
+            descriptor,
+            queue: executor.queue,
+            onOctets: { [continuation] in continuation.yield(.octets($0, connection: descriptor)) },
+            onEnd: { [continuation] in continuation.yield(.end(connection: descriptor)) }
+        )
+    }
+}
+
+/// The connection to one driver.
+private struct DriverLink {
+    let descriptor: Int32
+    let channel: DescriptorChannel
+    private(set) var isGreeted = false
+    private var decoder = DriverMessageDecoder()
+
+    init(_ descriptor: Int32, channel: DescriptorChannel) {
+        self.descriptor = descriptor
+        self.channel = channel
+    }
+
+    /// Tells the driver of a card that came or went.
+    func tell(_ change: EmulatedReader.Change) {
+        if change.hasLost { channel.send(ReaderMessage.removed) }
+        if change.hasFound { channel.send(ReaderMessage.inserted) }
+    }
+
+    /// Answers what the driver asks.
+    ///
+    /// - Returns: false when the other side is no driver of this version.
+    mutating func receive(
+        _ octets: [UInt8],
+        _ reader: inout any ReaderFirmware,
+        onHello: () -> Void
+    ) async -> Bool {
+        decoder.append(octets)
+        while true {
+            let message: DriverMessage?
+            do throws(DriverMessageDecoder.Malformed) {
+                message = try decoder.next()
+            } catch {
+                return false
+            }
+            guard let message else { return true }
+            let reply: EmulatedReader.Reply
+            switch message.request {
+            case .hello(let version):
+                guard version == DriverMessage.version else { return false }
+                isGreeted = true
+                onHello()
+                // A new driver knows of no card.
+                tell(await reader.lookAnew())
+                continue
+            case .power(let power): reply = await reader.setPower(power)
+            case .transmit(let apdu): reply = await reader.transmit(apdu)
+            case .control(let code, let data): reply = await reader.control(code, data)
+            case .attribute(let tag): reply = reader.attribute(tag)
+            }
+            channel.send(ReaderMessage.reply(reply, to: message.sequence))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import CardCryptography
+import TagLink
+
+/// A session with a FeliCa Lite-S whose card key is known: the chip proves that it knows the key too, the reader may,
+/// and what is read and written comes with codes (FeliCa Lite-S User's Manual, 5).
+///
+/// ```swift
+/// var session = try await FeliCaLiteSSession.begin(with: card, cardKey: key)
+/// try await session.authenticateReader()
+/// let block = try await session.read([0x05])
+/// ```
+///
+/// The session ends when the card loses power, or another challenge is written.
+public struct FeliCaLiteSSession: Sendable {
+    /// The card.
+    public let card: FeliCaCard
+    /// Whether the card has taken the reader's proof.
+    public private(set) var isReaderAuthenticated = false
+
+    private let codes: FeliCaLiteCodes
+    private var writeCounter: UInt32
+
+    /// The most blocks that are read at a time: the fourth is the code.
+    public static let maximumBlocksPerRead = 3
+
+    private static let challengeBlock: UInt16 = 0x80
+    private static let writeCounterBlock: UInt8 = 0x90
+    private static let stateBlock: UInt8 = 0x92
+    private static let blockSize = 16
+
+    /// Begins a session: writes a challenge, and has the card prove that it knows the key (internal authentication).
+    ///
+    /// - Parameters:
+    ///   - card: the card, found as system 88B4 or 12FC.
+    ///   - cardKey: the 16 octets that were written to block CK.
+    ///   - challenge: 16 octets that nobody can foresee; random ones when nil.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the card has another key, `unsupported` where the
+    ///   system's OpenSSL is missing, `refused`, and as ``FeliCaCard/send(_:timeout:)`` does.
+    public static func begin(
+        with card: FeliCaCard,
+        cardKey: [UInt8],
+        challenge: [UInt8]? = nil
+    ) async throws(TagError) -> FeliCaLiteSSession {
+        let challenge = challenge ?? (0..<16).map { _ in UInt8.random(in: 0...255) }
+        let codes = try coded { () throws(CryptographyError) in
+            try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
+        }
+        let status = try await card.write(
+            services: [Type3Tag.writeService],
+            blocks: [FeliCaCommand.BlockElement(block: challengeBlock)],
+            data: challenge
+        )
+        guard status.isSuccess else { throw TagError(.refused, "The card refused a challenge with \(status).") }
+        let session = FeliCaLiteSSession(card: card, codes: codes)
+        return try await session.withCounter()
+    }
+
+    private init(card: FeliCaCard, codes: FeliCaLiteCodes) {
+        self.card = card
+        self.codes = codes
+        writeCounter = 0
+    }
+
+    /// The write counter, whose code is the card's proof.
+    private func withCounter() async throws(TagError) -> FeliCaLiteSSession {
+        let block = try await read([Self.writeCounterBlock])
+        var session = self
+        session.writeCounter = block[..<3].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        return session
+    }
+
+    /// Proves to the card that the reader knows the key (external authentication), which opens blocks that want it.
+    ///
+    /// - Throws: ``TagError`` with `authenticationFailed` when the card did not take the proof, and as
+    ///   ``write(_:_:)`` does.
+    public mutating func authenticateReader() async throws(TagError) {
+        try await write(Self.stateBlock, [0x01] + [UInt8](repeating: 0, count: 15))
+        guard try await read([Self.stateBlock]).first == 0x01 else {
+            throw TagError(.authenticationFailed, "The card did not take the reader's proof (STATE is not 1).")
+        }
+        isReaderAuthenticated = true
+    }
+
+    /// Reads blocks, and checks the code that comes with them.
+    ///
+    /// - Parameter blocks: the numbers of 1 to 3 blocks.
+    /// - Returns: 16 octets for each block.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the code is wrong, `refused`, `unsupported`, and as
+    ///   ``FeliCaCard/send(_:timeout:)`` does.
+    public func read(_ blocks: [UInt8]) async throws(TagError) -> [UInt8] {
+        precondition((1...Self.maximumBlocksPerRead).contains(blocks.count), "1 to 3 blocks are read at a time")
+        let numbers = blocks + [FeliCaLiteCodes.macA]
+        let result = try await card.read(
+            services: [Type3Tag.readService],
+            blocks: numbers.map { FeliCaCommand.BlockElement(block: UInt16($0)) }
+        )
+        let octets: [UInt8]
+        switch result {
+        case .success(let answer): octets = answer
+        case .failure(let status):
+            throw TagError(.refused, "Reading with a code gave \(status) (FeliCa Lite-S User's Manual, 4.4).")
+        }
+        let data = Array(octets.prefix(blocks.count * Self.blockSize))
+        let expected = try Self.coded { () throws(CryptographyError) in
+            try codes.readCode(blocks: numbers, data: data)
+        }
+        guard Array(octets.dropFirst(data.count).prefix(8)) == expected else {
+            throw TagError(.authenticationFailed, "The code of what was read is wrong: the card has another key.")
+        }
+        return data
+    }
+
+    /// Writes a block with a code. When the answer is lost the block may have been written or not.
+    ///
+    /// - Parameters:
+    ///   - block: the block's number.
+    ///   - data: 16 octets.
+    /// - Throws: ``TagError`` with `updateFailed` when the card refused, `unsupported`, and as
+    ///   ``FeliCaCard/send(_:timeout:)`` does.
+    public mutating func write(_ block: UInt8, _ data: [UInt8]) async throws(TagError) {
+        precondition(data.count == Self.blockSize, "a block has 16 octets")
+        let count = (0..<3).map { UInt8(truncatingIfNeeded: writeCounter >> (8 * $0)) }
+        let code = try Self.coded { () throws(CryptographyError) in
+            try codes.writeCode(block: block, data: data, counter: writeCounter)
+        }
+        let status = try await card.write(
+            services: [Type3Tag.writeService],
+            blocks: [block, FeliCaLiteCodes.macA].map { FeliCaCommand.BlockElement(block: UInt16($0)) },
+            data: data + code + count + [UInt8](repeating: 0, count: 5)
+        )
+        guard status.isSuccess else {
+            throw TagError(
+                .updateFailed,
+                "Writing block \(block) with a code gave \(status) (FeliCa Lite-S User's Manual, 4.5)."
+            )
+        }
+        writeCounter += 1
+    }
+
+    /// Works out a code; where the system's library is missing the error says what to install.
+    private static func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
+        do throws(CryptographyError) {
+            return try body()
+        } catch {
+            throw TagError(.unsupported, error.reason)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import CardCryptography
+
+/// A key of a MIFARE DESFire or an NTAG 424 DNA.
+public struct DESFireKey: Sendable, Hashable {
+    /// The cipher that the key is for.
+    public enum Kind: Sendable, Hashable, CaseIterable {
+        /// DES, or triple DES with two keys: 16 octets. It is single DES where both halves are the same.
+        case des
+        /// Triple DES with three keys: 24 octets.
+        case tripleDES
+        /// AES-128: 16 octets.
+        case aes
+
+        /// How many octets a key has.
+        public var length: Int { self == .tripleDES ? 24 : 16 }
+
+        /// The upper two bits of an application's number of keys (MF3ICD81 data sheet, 9.4.1).
+        var code: UInt8 {
+            switch self {
+            case .des: 0x00
+            case .tripleDES: 0x40
+            case .aes: 0x80
+            }
+        }
+
+        /// The kind by the upper two bits of an octet; nil for the combination that is not in use.
+        init?(code: UInt8) {
+            guard let kind = Self.allCases.first(where: { $0.code == code & 0xC0 }) else { return nil }
+            self = kind
+        }
+    }
+
+    /// The cipher that the key is for.
+    public let kind: Kind
+    /// The key; the lowest bits of the first 8 octets of a DES key, which the cipher ignores, are its version.
+    public let octets: [UInt8]
+    /// The key's version.
+    public let version: UInt8
+
+    /// Creates a key.
+    ///
+    /// - Parameters:
+    ///   - kind: the cipher that the key is for.
+    ///   - octets: the key: 16 octets, 24 for ``Kind/tripleDES``; 8 are taken twice for single DES.
+    ///   - version: the version of an AES key; that of a DES key is in its octets.
+    /// - Returns: nil when the key has another length.
+    public init?(_ kind: Kind, _ octets: [UInt8], version: UInt8 = 0) {
+        let octets = kind == .des && octets.count == 8 ? octets + octets : octets
+        guard octets.count == kind.length else { return nil }
+        self.kind = kind
+        self.octets = octets
+        self.version = kind == .aes ? version : octets[..<8].reduce(0) { $0 << 1 | $1 & 1 }
+    }
+
+    /// The key of zeros that cards are delivered with.
+    ///
+    /// - Parameters:
+    ///   - kind: the cipher that the key is for.
+    ///   - version: the key's version, which for DES is in the octets.
+    public static func zero(_ kind: Kind, version: UInt8 = 0) -> DESFireKey {
+        var octets = [UInt8](repeating: 0, count: kind.length)
+        if kind != .aes {
+            for index in octets.indices where index < 16 { octets[index] = version >> UInt8(7 - index % 8) & 1 }
+        }
+        return DESFireKey(kind: kind, octets: octets, version: version)
+    }
+
+    private init(kind: Kind, octets: [UInt8], version: UInt8) {
+        self.kind = kind
+        self.octets = octets
+        self.version = version
+    }
+
+    /// The cipher with this key.
+    func cipher() throws(CryptographyError) -> BlockCipher {
+        kind == .aes ? try .aes(octets) : try .des(octets)
+    }
+
+    /// Whether triple DES with this key is single DES, the version aside.
+    var isSingleDES: Bool {
+        kind == .des && zip(octets[..<8], octets[8...]).allSatisfy { $0 & 0xFE == $1 & 0xFE }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CardCryptography
+
+/// The protection of NTAG 424 DNA and of MIFARE DESFire from EV2 on, after AUTHENTICATE EV2 FIRST (71) and NON FIRST
+/// (77): AES, with a transaction identifier and a counter of commands in every code (NT4H2421Gx data sheet, 9.1).
+package struct EV2Messaging: SecureMessaging {
+    /// The key that data are enciphered with.
+    package let encryptionKey: [UInt8]
+    /// The key of the message authentication codes.
+    package let codeKey: [UInt8]
+    /// TI, 4 octets, which stays for a chain of authentications.
+    package let transaction: [UInt8]
+    /// CmdCtr, the number of commands since AUTHENTICATE EV2 FIRST.
+    package private(set) var counter: UInt16
+
+    private let encryption: BlockCipher
+    private let authentication: BlockCipher
+
+    /// Begins or goes on with a transaction.
+    ///
+    /// - Throws: ``CryptographyError`` with `wrongLength` when a key has not 16 octets.
+    package init(
+        encryptionKey: [UInt8],
+        codeKey: [UInt8],
+        transaction: [UInt8],
+        counter: UInt16 = 0
+    ) throws(CryptographyError) {
+        self.encryptionKey = encryptionKey
+        self.codeKey = codeKey
+        self.transaction = transaction
+        self.counter = counter
+        encryption = try .aes(encryptionKey)
+        authentication = try .aes(codeKey)
+    }
+
+    /// Begins or goes on with a transaction with the keys that follow from both challenges.
+    init(
+        key: BlockCipher,
+        readerChallenge: [UInt8],
+        cardChallenge: [UInt8],
+        transaction: [UInt8],
+        counter: UInt16
+    ) throws(CryptographyError) {
+        var context = Array(readerChallenge[..<2])
+        context += Array(readerChallenge[2..<8]).combined(with: cardChallenge[..<6])
+        context += cardChallenge[6...] + readerChallenge[8...]
+        try self.init(
+            encryptionKey: try key.cmac([0xA5, 0x5A, 0x00, 0x01, 0x00, 0x80] + context),
+            codeKey: try key.cmac([0x5A, 0xA5, 0x00, 0x01, 0x00, 0x80] + context),
+            transaction: transaction,
+            counter: counter
+        )
+    }
+
+    package func protectedLength(_ length: Int, _ mode: CommunicationMode) -> Int {
+        switch mode {
+        case .plain: length
+        case .maced: length + 8
+        case .enciphered: (length / 16 + 1) * 16 + 8
+        }
+    }
+
+    package mutating func open(
+        _ command: UInt8,
+        _ data: [UInt8],
+        _ protection: Protection
+    ) throws(DESFireStatus) -> [UInt8] {
+        var header = data.count
+        switch protection {
+        case .command(.plain, _, _), .answer(.plain, _): return data
+        case .command(.enciphered, let length, _): header = length
+        case .command, .answer, .standard: break
+        }
+        guard data.count >= 8 else { throw .integrityError }
+        let octets = Array(data.dropLast(8))
+        guard try code(command, octets) == Array(data.suffix(8)) else { throw .integrityError }
+        guard header < octets.count else { return octets }
+        let body = Array(octets[header...])
+        guard body.count.isMultiple(of: 16), let plain = try decipher(body).withoutMark else { throw .integrityError }
+        return Array(octets[..<header]) + plain
+    }
+
+    package mutating func openKey(
+        _ number: UInt8,
+        _ cryptogram: [UInt8],
+        _ kind: DESFireKey.Kind,
+        replacing old: DESFireKey?
+    ) throws(DESFireStatus) -> DESFireKey {
+        let sent = try open(0xC4, [number] + cryptogram, .command(.enciphered, header: 1, length: 0)).dropFirst()
+        guard sent.count == kind.length + (kind == .aes ? 1 : 0) + (old == nil ? 0 : 4) else { throw .lengthError }
+        var octets = Array(sent.prefix(kind.length))
+        if let old {
+            octets = octets.combined(with: old.octets)
+            guard octets.desfireCRC32 == Array(sent.suffix(4)) else { throw .integrityError }
+        }
+        let version = kind == .aes ? sent.dropFirst(kind.length).first ?? 0 : 0
+        guard let key = DESFireKey(kind, octets, version: version) else { throw .integrityError }
+        return key
+    }
+
+    package mutating func seal(
+        _ data: [UInt8],
+        _ protection: Protection,
+        status: UInt8
+    ) throws(DESFireStatus) -> [UInt8] {
+        counter &+= 1
+        var body = data
+        switch protection {
+        case .command(.plain, _, _), .answer(.plain, _): return data
+        case .answer(.enciphered, _) where !data.isEmpty: body = try encipher(data.paddedWithMark(to: 16))
+        case .command, .answer, .standard: break
+        }
+        return body + (try code(status, body))
+    }
+
+    /// The code of a command, or of an answer with its status: the odd octets of a CMAC (9.1.3).
+    private func code(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
+        let authentication = authentication
+        let message = [command] + [UInt8](littleEndian: Int(counter), count: 2) + transaction + data
+        let whole = try ciphered { () throws(CryptographyError) in try authentication.cmac(message) }
+        return whole.everySecond
+    }
+
+    /// The initialisation vector of a command, A55A, or of an answer, 5AA5 (9.1.4).
+    private func vector(_ label: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try encryption.encrypt(
+            label + transaction + [UInt8](littleEndian: Int(counter), count: 2) + [UInt8](repeating: 0, count: 8)
+        )
+    }
+
+    private func decipher(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
+        try ciphered { () throws(CryptographyError) in
+            try encryption.decrypt(data, .blockChaining(vector: try vector([0xA5, 0x5A])))
+        }
+    }
+
+    private func encipher(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
+        try ciphered { () throws(CryptographyError) in
+            try encryption.encrypt(data, .blockChaining(vector: try vector([0x5A, 0xA5])))
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The second octet, the fourth and so on: how the codes of NTAG 424 DNA are cut.
+    var everySecond: [UInt8] {
+        stride(from: 1, to: count, by: 2).map { self[$0] }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CardCryptography
+import TagLink
+
+/// The protection of the first MIFARE DESFire, after AUTHENTICATE (0A): codes of four octets over data alone, or triple
+/// DES with a CRC of 16 bits. The card only ever enciphers (MF3ICD40; as libfreefare has it).
+package struct LegacyMessaging: SecureMessaging {
+    private let cipher: BlockCipher
+    private static let zero = [UInt8](repeating: 0, count: 8)
+
+    /// Begins a session with its key.
+    package init(cipher: BlockCipher) {
+        self.cipher = cipher
+    }
+
+    package func protectedLength(_ length: Int, _ mode: CommunicationMode) -> Int {
+        switch mode {
+        case .plain: length
+        case .maced: length + 4
+        case .enciphered: (length + 2 + 7) / 8 * 8
+        }
+    }
+
+    package mutating func open(
+        _ command: UInt8,
+        _ data: [UInt8],
+        _ protection: Protection
+    ) throws(DESFireStatus) -> [UInt8] {
+        guard case .command(let mode, let header, let length) = protection, mode != .plain else { return data }
+        guard data.count == header + protectedLength(length, mode) else { throw .lengthError }
+        let head = Array(data[..<header])
+        let body = Array(data[header...])
+        if mode == .maced {
+            let octets = Array(body.dropLast(4))
+            guard try code(octets) == Array(body.suffix(4)) else { throw .integrityError }
+            return head + octets
+        }
+        let plain = try decipher(body)
+        let octets = Array(plain[..<length])
+        guard Self.checksum(octets) == Array(plain[length..<(length + 2)]) else { throw .integrityError }
+        return head + octets
+    }
+
+    package mutating func openKey(
+        _ number: UInt8,
+        _ cryptogram: [UInt8],
+        _ kind: DESFireKey.Kind,
+        replacing old: DESFireKey?
+    ) throws(DESFireStatus) -> DESFireKey {
+        let size = kind.length + (kind == .aes ? 1 : 0)
+        guard cryptogram.count == (size + (old == nil ? 2 : 4) + 7) / 8 * 8 else { throw .lengthError }
+        let plain = try decipher(cryptogram)
+        let sent = Array(plain[..<size])
+        guard Self.checksum(sent) == Array(plain[size..<(size + 2)]) else { throw .integrityError }
+        var octets = Array(sent[..<kind.length])
+        if let old {
+            octets = octets.combined(with: old.octets)
+            guard Self.checksum(octets) == Array(plain[(size + 2)..<(size + 4)]) else { throw .integrityError }
+        }
+        guard let key = DESFireKey(kind, octets, version: kind == .aes ? sent[size - 1] : 0) else {
+            throw .integrityError
+        }
+        return key
+    }
+
+    package mutating func seal(
+        _ data: [UInt8],
+        _ protection: Protection,
+        status: UInt8
+    ) throws(DESFireStatus) -> [UInt8] {
+        guard case .answer(let mode, let isOpenEnded) = protection else { return data }
+        switch mode {
+        case .plain: return data
+        case .maced: return data + (try code(data))
+        case .enciphered:
+            let checked = data + Self.checksum(data)
+            let padded = isOpenEnded ? checked.paddedWithMark(to: 8) : checked.padded(to: 8)
+            return try ciphered { () throws(CryptographyError) in
+                try cipher.encrypt(padded, .blockChaining(vector: Self.zero))
+            }
+        }
+    }
+
+    private func code(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
+        let chained = try ciphered { () throws(CryptographyError) in
+            try cipher.encrypt(data.padded(to: 8), .blockChaining(vector: Self.zero))
+        }
+        return Array(chained.suffix(8).prefix(4))
+    }
+
+    /// Undoes what a reader does with its decipher operation: each block is combined with the sent one before it first.
+    private func decipher(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
+        let blocks = try ciphered { () throws(CryptographyError) in try cipher.encrypt(data) }
+        return blocks.combined(with: Self.zero + data)
+    }
+
+    private static func checksum(_ data: [UInt8]) -> [UInt8] {
+        [UInt8](littleEndian: Int(CyclicRedundancyCheck.a(data)), count: 2)
+    }
+}

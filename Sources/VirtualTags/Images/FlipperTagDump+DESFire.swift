@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Files of MIFARE DESFire: applications, files with their settings, and the data that needs no key.
+///
+/// They hold no keys and no names of ISO/IEC 7816-4. Application 000001 whose files 1 and 2 are of the NDEF mapping has
+/// the names that the mapping prescribes (NXP AN11004).
+extension FlipperTagDump {
+    static func desfire(_ fields: FlipperFields) throws(TagImageError) -> Type4Contents {
+        let frontEnd = try frontEndA(fields)
+        var contents = DESFireContents(uid: try fields.octets("UID", count: 7))
+        contents.version = try fields.octets("PICC Version", count: 28)
+        contents.keySettings = try keySettings(fields, "PICC").settings
+        contents.masterKey = .zero(.des, version: try fields.octets("PICC Key 0 Version", count: 1)[0])
+        let count = fields.line("Application Count") == nil ? 0 : try fields.number("Application Count", in: 0...28)
+        if count > 0 {
+            let identifiers = try fields.octets("Application IDs", count: count * 3)
+            for index in 0..<count {
+                let octets = Array(identifiers[(index * 3)..<(index * 3 + 3)])
+                contents.applications.append(try application(fields, octets))
+            }
+        }
+        return Type4Contents(frontEnd: frontEnd, kind: .desfire(contents))
+    }
+
+    /// The key settings octet and the one behind it, which has the number of keys.
+    private static func keySettings(
+        _ fields: FlipperFields,
+        _ prefix: String
+    ) throws(TagImageError) -> (settings: UInt8, count: UInt8) {
+        var settings = try fields.octets("\(prefix) Change Key ID", count: 1)[0] << 4
+        for (key, bit) in keyFlags {
+            guard let flag = try fields.flag("\(prefix) \(key)") else {
+                throw TagImageError(.missingField, "\(prefix) \(key) is missing; the file may have been cut off.")
+            }
+            if flag { settings |= bit }
+        }
+        let keys = try fields.octets("\(prefix) Max Keys", count: 1)[0] & 0x0F
+        let flags = fields.line("\(prefix) Flags") == nil ? 0 : try fields.octets("\(prefix) Flags", count: 1)[0]
+        return (settings, flags << 4 | keys)
+    }
+
+    private static let keyFlags: [(String, UInt8)] = [
+        ("Config Changeable", 0x08), ("Free Create Delete", 0x04), ("Free Directory List", 0x02),
+        ("Key Changeable", 0x01),
+    ]
+
+    private static func application(
+        _ fields: FlipperFields,
+        _ identifier: [UInt8]
+    ) throws(TagImageError) -> DESFireApplication {
+        // The octets are in the order of the air, least significant first.
+        let prefix = "Application \(identifier.hexadecimalText)"
+        let settings = try keySettings(fields, prefix)
+        var versions: [UInt8] = []
+        for index in 0..<Int(settings.count & 0x0F) {
+            versions += try fields.octets("\(prefix) Key \(index) Version", count: 1)
+        }
+        var application = DESFireApplication(
+            identifier: UInt32(identifier.littleEndian(at: 0, count: 3)),
+            keySettings: settings.settings,
+            keyCount: settings.count,
+            keyVersions: versions
+        )
+        if fields.line("\(prefix) File IDs") != nil {
+            for number in try fields.octets("\(prefix) File IDs", count: nil) {
+                guard number < 32, !application.files.contains(where: { $0.number == number }) else {
+                    throw TagImageError(
+                        .malformed,
+                        "\(prefix) File IDs has a number that is above 31 or there twice.",
+                        line: fields.line("\(prefix) File IDs")
+                    )
+                }
+                application.files.append(try file(fields, "\(prefix) File \(number)", number))
+            }
+        }
+        return namingNDEF(application)
+    }
+
+    /// The application with the names of the NDEF mapping, when it is one.
+    private static func namingNDEF(_ application: DESFireApplication) -> DESFireApplication {
+        let container = application.files.first { $0.number == 1 }?.data
+        guard application.identifier == 0x00_0001, let container,
+            let ndef = application.files.first(where: { $0.number == 2 }),
+            ndef.data != nil, container.count >= 15, container[7] == 0x04
+        else { return application }
+        let names = DESFireApplication.ndef(container: [], ndef: [])
+        var named = application
+        named.isoIdentifier = names.isoIdentifier
+        named.name = names.name
+        for index in named.files.indices {
+            let number = named.files[index].number
+            named.files[index].isoIdentifier = names.files.first { $0.number == number }?.isoIdentifier
+        }
+        return named
+    }
+
+    /// A file. Data that could not be read are zero.
+    private static func file(
+        _ fields: FlipperFields,
+        _ key: String,
+        _ number: UInt8
+    ) throws(TagImageError) -> DESFireFile {
+        let type = try fields.octets("\(key) Type", count: 1)[0]
+        let rights = try fields.octets("\(key) Access Rights", count: 2)
+        let data = fields.line(key) == nil ? nil : try fields.octets(key, count: nil)
+        let kind: DESFireFile.Kind
+        switch type {
+        case 0x00, 0x01:
+            let size = try fields.number("\(key) Size", in: 0...0xFFFF)
+            guard data == nil || data?.count == size else {
+                throw TagImageError(
+                    .malformed,
+                    "\(key) has not the \(size) octets of its size.",
+                    line: fields.line(key)
+                )
+            }
+            let octets = data ?? Array(repeating: 0, count: size)
+            kind = type == 0x00 ? .standard(octets) : .backup(octets)
+        case 0x02:
+            let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: min(4, $0.count))) } ?? 0
+            kind = .value(
+                lower: Int32(bitPattern: UInt32(try fields.number("\(key) Lo Limit", in: 0...0xFFFF_FFFF))),
+                upper: Int32(bitPattern: UInt32(try fields.number("\(key) Hi Limit", in: 0...0xFFFF_FFFF))),
+                current: Int32(bitPattern: value),
+                limitedCredit: try fields.flag("\(key) Limited Credit Enabled") ?? false
+            )
+        case 0x03, 0x04:
+            let size = try fields.number("\(key) Size", in: 1...0xFFFF)
+            let maximum = try fields.number("\(key) Max", in: 0...0xFFFF)
+            let current = try fields.number("\(key) Cur", in: 0...maximum)
+            guard size * maximum <= 0x1_0000, data == nil || data?.count == size * current else {
+                throw TagImageError(
+                    .malformed,
+                    "\(key) has not \(current) records of \(size) octets.",
+                    line: fields.line(key)
+                )
+            }
+            let records = data ?? Array(repeating: 0, count: size * current)
+            kind =
+                type == 0x03
+                ? .linearRecords(size: size, maximum: maximum, records: records)
+                : .cyclicRecords(size: size, maximum: maximum, records: records)
+        default:
+            throw TagImageError(
+                .unsupported,
+                "A file of type \(type) is not supported.",
+                line: fields.line("\(key) Type")
+            )
+        }
+        return DESFireFile(
+            number: number,
+            communication: try fields.octets("\(key) Communication Settings", count: 1)[0],
+            accessRights: UInt16(rights[1]) << 8 | UInt16(rights[0]),
+            kind: kind
+        )
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A report of NXP's TagInfo in XML: `scan`, with `uid`, and `block`s of memory in its sections.
+///
+/// It is read and never written: passwords, counters and keys are not in it, because a phone could not read them.
+struct TagInfoReport: ImageSource {
+    let bytes: [UInt8]
+    let contents: TagContents
+
+    var format: TagImage.Format { .tagInfo }
+
+    func encoded(_ now: TagContents) -> [UInt8]? {
+        now == contents ? bytes : nil
+    }
+
+    init(parsing bytes: [UInt8]) throws(TagImageError) {
+        self.bytes = bytes
+        let scan = try TagInfoScan(parsing: bytes)
+        switch scan.blocks.keys.sorted().first {
+        case "ultralight": contents = .type2(try Self.type2(scan))
+        case "icode": contents = .type5(try Self.type5(scan))
+        case "mifaredata", "mifaretrailer": contents = .classic(try Self.classic(scan))
+        case let type?:
+            throw TagImageError(.unsupported, "A report with memory of type \(type) is not supported yet.")
+        case nil:
+            throw TagImageError(.missingField, "The report has no memory: make a full scan.")
+        }
+    }
+
+    private static func type2(_ scan: TagInfoScan) throws(TagImageError) -> Type2Contents {
+        let blocks = scan.blocks["ultralight"] ?? []
+        var memory: [UInt8] = []
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.count <= 4 else {
+                throw TagImageError(.malformed, "A page is missing, or not one of four octets.", line: block.line)
+            }
+            memory += block.data + Array(repeating: 0, count: 4 - block.data.count)
+        }
+        let name = scan.text("IC type") ?? ""
+        // Behind the name may be a number in parentheses; "MF0UL11" is only there.
+        let product =
+            Type2Product.all.first { $0.pageCount == blocks.count && name.contains(shortName($0)) }
+            ?? Type2Product.all.first { name.contains(shortName($0)) }
+        guard let product else {
+            throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.")
+        }
+        guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
+            throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not what the \(product) has.")
+        }
+        var contents = Type2Contents(blank: product, uid: scan.uid)
+        let factory = contents.memory
+        contents.memory = memory
+        // What a phone can't read is as delivered, password and key for instance.
+        for block in blocks where block.data.count < 4 {
+            let start = block.address * 4 + block.data.count
+            contents.memory.replaceSubrange(
+                start..<(block.address * 4 + 4),
+                with: factory[start..<(block.address * 4 + 4)]
+            )
+        }
+        contents.signature = scan.signature ?? contents.signature
+        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(atqa[1]) << 8 | UInt16(atqa[0]) }
+        if let sak = scan.protocolOctets("SAK", count: 1) { contents.sak = sak[0] }
+        return contents
+    }
+
+    /// What a report calls a product: `NTAG213`, `MF0UL11`, `MF0ICU2`.
+    private static func shortName(_ product: Type2Product) -> String {
+        switch product {
+        case .ultralight: "MF0ICU1"
+        case .ultralightC: "MF0ICU2"
+        case .ultralightEV1UL11: "MF0UL11"
+        case .ultralightEV1UL21: "MF0UL21"
+        default: product.name
+        }
+    }
+
+    private static func type5(_ scan: TagInfoScan) throws(TagImageError) -> Type5Contents {
+        let blocks = scan.blocks["icode"] ?? []
+        var tag = ProxmarkTag15()
+        tag.uid = scan.uid
+        tag.blockSize = blocks.map(\.data.count).max() ?? 4
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.isEmpty || block.data.count == tag.blockSize else {
+                throw TagImageError(
+                    .malformed,
+                    "A block is missing, or not of the size of the others.",
+                    line: block.line
+                )
+            }
+            tag.data += block.data + Array(repeating: 0, count: tag.blockSize - block.data.count)
+            // The legend of the report: * and x are locked.
+            tag.locks.append(block.access.hasPrefix("*") || block.access.hasPrefix("x") ? 1 : 0)
+        }
+        tag.afi = scan.protocolOctets("AFI", count: 1)?[0] ?? 0
+        tag.dsfid = scan.protocolOctets("DSFID", count: 1)?[0] ?? 0
+        var contents = try tag.contents()
+        contents.signature = scan.signature ?? contents.signature
+        return contents
+    }
+
+    private static func classic(_ scan: TagInfoScan) throws(TagImageError) -> ClassicContents {
+        let blocks = ((scan.blocks["mifaredata"] ?? []) + (scan.blocks["mifaretrailer"] ?? []))
+            .sorted { $0.address < $1.address }
+        guard let product = ClassicProduct(memorySize: blocks.count * 16) else {
+            throw TagImageError(.inconsistent, "No MIFARE Classic has \(blocks.count) blocks.")
+        }
+        var contents = ClassicContents(product, memory: [], uid: scan.uid)
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.isEmpty || block.data.count == 16 else {
+                throw TagImageError(.malformed, "A block is missing, or not one of 16 octets.", line: block.line)
+            }
+            var octets: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
+            if ClassicProduct.sector(ofTrailer: address) != nil {
+                // Keys read as zero; the report has them beside the block where it knows them.
+                for index in 0..<6 {
+                    octets[index] = block.keyA.count == 6 ? block.keyA[index] : nil
+                    octets[10 + index] = block.keyB.count == 6 ? block.keyB[index] : nil
+                }
+            }
+            for (index, octet) in octets.enumerated() {
+                contents.memory[address * 16 + index] = octet ?? 0
+                if octet == nil { contents.unknownOctets.insert(address * 16 + index) }
+            }
+        }
+        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(atqa[1]) << 8 | UInt16(atqa[0]) }
+        if let sak = scan.protocolOctets("SAK", count: 1) { contents.sak = sak[0] }
+        return contents
+    }
+}

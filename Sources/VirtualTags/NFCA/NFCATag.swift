@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// What is known of an NFC-A tag of which no more is known than its activation.
+public struct NFCAContents: Sendable, Hashable {
+    /// The UID, 4, 7 or 10 octets.
+    public var uid: [UInt8]
+    /// ATQA, low octet first on the air.
+    public var atqa: UInt16
+    /// SAK.
+    public var sak: UInt8
+
+    /// Creates contents.
+    public init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
+        self.uid = uid
+        self.atqa = atqa
+        self.sak = sak
+    }
+}
+
+/// A virtual NFC-A tag that can be activated and answers nothing beyond: what a dump without memory describes.
+public final class NFCATag: VirtualTag {
+    /// What is known of the tag.
+    public let contents: NFCAContents
+    private let listener: Locked<NFCAListener?>
+
+    /// Creates a tag.
+    ///
+    /// - Parameter contents: what is known. A UID that has not 4, 7 or 10 octets is a mistake of the caller.
+    public init(_ contents: NFCAContents) {
+        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 octets")
+        self.contents = contents
+        listener = Locked(NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak))
+    }
+
+    public var technology: Technology { .nfcA }
+
+    public var identifier: [UInt8] { contents.uid }
+
+    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        listener.withLock { listener in
+            switch listener?.receive(request) {
+            case .answer(let answer), .woken(let answer): return TagAnswer(answer)
+            case .command, .damaged:
+                listener?.deselect()
+                return nil
+            case .silence, nil: return nil
+            }
+        }
+    }
+
+    public func losePower() {
+        listener.withLock { $0?.reset() }
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Passwords, pages and privacy of ICODE SLIX (SL2S2002 data sheet, 9.4.3) and SLIX2 (SL2S2602 data sheet, 9.5.3).
+extension Type5Silicon {
+    private static let readPassword: UInt8 = 0x01
+    private static let writePassword: UInt8 = 0x02
+    private static let privacyPassword: UInt8 = 0x04
+    private static let destroyPassword: UInt8 = 0x08
+
+    mutating func icode(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        let parameters = request.parameters
+        let hasPages = product.features.contains(.pages)
+        switch request.command {
+        case 0xB2:
+            guard parameters.isEmpty else { throw .notRecognised }
+            return nextChallenge()
+        case 0xB3: return try setPassword(request)
+        case 0xB4: return try writePassword(request)
+        case 0xB5: return try lockPassword(request)
+        case 0xAB where hasPages:
+            guard parameters.isEmpty else { throw .notRecognised }
+            return productInformation()
+        case 0xB6 where hasPages: return try protectPages(request)
+        case 0xB7 where hasPages: return try lockPages(request)
+        case 0xB9 where hasPages: return try destroy(request)
+        case 0xBA where hasPages: return try enablePrivacy(request)
+        case 0xBB where hasPages: return try joinPasswords(request)
+        case 0xBC where hasPages: return stayQuietForGood(request)
+        case 0xBD where hasPages:
+            guard parameters.isEmpty else { throw .notRecognised }
+            return Type5Reply(contents.signature)
+        default: throw .notSupported
+        }
+    }
+
+    // MARK: Passwords
+
+    /// Whether a covered password is right. After a wrong one the tag takes no more commands until it loses its power
+    /// (SL2S2002 data sheet, 9.4.3.2).
+    private mutating func accepts(_ covered: some Collection<UInt8>, _ identifier: UInt8) throws(Type5Error) {
+        guard contents.passwords[identifier] == Self.word(uncovered(covered)) else {
+            isMute = true
+            throw .unknown
+        }
+    }
+
+    /// Some commands are for one tag alone. How the silicon refuses them otherwise was in none of the excerpts looked at.
+    private func checkDirected(_ request: Type5Request) throws(Type5Error) {
+        guard request.isDirected else { throw .unknown }
+    }
+
+    /// SET PASSWORD. That for privacy needs no address, and ends privacy.
+    private mutating func setPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        let parameters = request.parameters
+        guard parameters.count == 5 else { throw .notRecognised }
+        let identifier = parameters[0]
+        guard contents.passwords[identifier] != nil else { throw .unknown }
+        if identifier != Self.privacyPassword { try checkDirected(request) }
+        try accepts(parameters[1...], identifier)
+        presentedPasswords.insert(identifier)
+        if identifier == Self.privacyPassword { contents.protection.isPrivate = false }
+        return Type5Reply()
+    }
+
+    /// WRITE PASSWORD, after the old one was given. The new one has to be given before it opens anything.
+    private mutating func writePassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        let parameters = request.parameters
+        guard parameters.count == 5 else { throw .notRecognised }
+        try checkDirected(request)
+        guard presentedPasswords.contains(parameters[0]) else { throw .unknown }
+        guard !contents.protection.lockedPasswords.contains(parameters[0]) else { throw .locked }
+        if tear != .old { contents.passwords[parameters[0]] = Self.word(parameters[1...]) }
+        presentedPasswords.remove(parameters[0])
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// LOCK PASSWORD, after it was given.
+    private mutating func lockPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        guard request.parameters.count == 1, let identifier = request.parameters.first else { throw .notRecognised }
+        try checkDirected(request)
+        guard presentedPasswords.contains(identifier) else { throw .unknown }
+        guard !contents.protection.lockedPasswords.contains(identifier) else { throw .alreadyLocked }
+        if tear != .old { contents.protection.lockedPasswords.insert(identifier) }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    // MARK: Pages
+
+    /// What changes the protection of pages needs both passwords of the memory, as Flipper's model of the tag has it;
+    /// the data sheet of its predecessor asks for those of a page that is not public.
+    private func checkPages(_ request: Type5Request) throws(Type5Error) {
+        try checkDirected(request)
+        guard presentedPasswords.isSuperset(of: [Self.readPassword, Self.writePassword]) else { throw .unknown }
+    }
+
+    /// PROTECT PAGE: where the higher page begins, and what guards the two.
+    private mutating func protectPages(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        let parameters = request.parameters
+        guard parameters.count == 2 else { throw .notRecognised }
+        try checkPages(request)
+        guard !contents.protection.isConditionLocked else { throw .locked }
+        guard Int(parameters[0]) < product.dataBlockCount else { throw .notAvailable }
+        if tear != .old {
+            contents.protection.pointer = parameters[0]
+            contents.protection.condition = ICODEProtection.Condition(rawValue: parameters[1] & 0x33)
+        }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// LOCK PAGE PROTECTION CONDITION. Its parameter is the pointer; that it has to be the present one is a guess.
+    private mutating func lockPages(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        guard request.parameters.count == 1 else { throw .notRecognised }
+        try checkPages(request)
+        guard request.parameters[0] == contents.protection.pointer else { throw .unknown }
+        guard !contents.protection.isConditionLocked else { throw .alreadyLocked }
+        if tear != .old { contents.protection.isConditionLocked = true }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// 64 BIT PASSWORD PROTECTION: the read and the write password are needed together from here on.
+    private mutating func joinPasswords(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        guard request.parameters.isEmpty else { throw .notRecognised }
+        try checkPages(request)
+        if tear != .old { contents.protection.needsBothPasswords = true }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    // MARK: Privacy
+
+    /// DESTROY: the tag never answers again.
+    private mutating func destroy(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        guard request.parameters.count == 4 else { throw .notRecognised }
+        try checkDirected(request)
+        try accepts(request.parameters, Self.destroyPassword)
+        if tear != .old { contents.protection.isDestroyed = true }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// ENABLE PRIVACY.
+    private mutating func enablePrivacy(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        guard request.parameters.count == 4 else { throw .notRecognised }
+        try accepts(request.parameters, Self.privacyPassword)
+        if tear != .old { contents.protection.isPrivate = true }
+        return Type5Reply(programmedBlocks: 1)
+    }
+
+    /// STAY QUIET PERSISTENT: as STAY QUIET, without power too. For how long without power is not modelled: RESET TO
+    /// READY ends it.
+    private mutating func stayQuietForGood(_ request: Type5Request) -> Type5Reply {
+        if request.address != nil, request.parameters.isEmpty {
+            state = .quiet
+            contents.protection.isPersistentlyQuiet = true
+        }
+        return .silence
+    }
+
+    /// GET NXP SYSTEM INFORMATION: the protection of pages, lock bits, and what the product can do.
+    private func productInformation() -> Type5Reply {
+        var locks: UInt8 = 0
+        if contents.isAFILocked { locks |= 0x01 }
+        if contents.isSurveillanceLocked { locks |= 0x02 }
+        if contents.isDSFIDLocked { locks |= 0x04 }
+        if contents.protection.isConditionLocked { locks |= 0x08 }
+        let protection = contents.protection
+        return Type5Reply([protection.pointer, protection.condition.rawValue, locks, 0x7F, 0x35, 0x00, 0x00])
+    }
+}

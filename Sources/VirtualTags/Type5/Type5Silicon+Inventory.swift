@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// INVENTORY (ISO/IEC 15693-3, 8) and the commands of manufacturers that do the same with another answer.
+///
+/// The fast ones answer at twice the data rate on silicon; the airtime of a virtual field stays that of the others.
+extension Type5Silicon {
+    /// What the tags that are found say.
+    private enum Kind {
+        case identifier
+        /// Blocks, after what the mask does not say of the UID when the option flag is set.
+        case blocks
+    }
+
+    private func kind(of request: Type5Request) -> Kind? {
+        let features = product.features
+        if let code = request.manufacturer, code != contents.uid[1] { return nil }
+        switch request.command {
+        case 0x01: return .identifier
+        case 0xA0 where features.contains(.passwords), 0xA1 where features.contains(.passwords): return .blocks
+        // ST25TV: INVENTORY INITIATED and INVENTORY READ, and the fast ones.
+        case 0xD1 where features.contains(.tagConfiguration), 0xC1 where features.contains(.tagConfiguration):
+            return isInitiated ? .identifier : nil
+        case 0xD3 where features.contains(.tagConfiguration), 0xD4 where features.contains(.tagConfiguration):
+            return .blocks
+        default: return nil
+        }
+    }
+
+    /// Answers in the slot that the UID's bits after the mask name. On an error the tag is silent.
+    mutating func receiveInventory(_ request: Type5Request) -> TagAnswer? {
+        guard let kind = kind(of: request), state != .quiet else { return nil }
+        var rest = request.parameters[...]
+        if request.namesFamily {
+            guard let family = rest.popFirst(), matches(family) else { return nil }
+        }
+        guard var length = rest.popFirst().map(Int.init) else { return nil }
+        var options: Options?
+        if case .blocks = kind, product.features.contains(.pages), length & 0x80 != 0 {
+            length &= 0x7F
+            guard let octet = rest.popFirst() else { return nil }
+            options = Options(rawValue: octet)
+        }
+        let slotBits = request.hasOneSlot ? 0 : 4
+        let maskSize = (length + 7) / 8
+        guard length + slotBits <= 64, rest.count >= maskSize,
+            address.startsWithBits(length, of: Array(rest.prefix(maskSize)))
+        else { return nil }
+        rest = rest.dropFirst(maskSize)
+        let identified = options?.contains(.wholeIdentifier) == true ? 0 : (length + slotBits) / 8
+        var data: [UInt8] = [0x00]
+        switch kind {
+        case .identifier:
+            guard rest.isEmpty else { return nil }
+            data += [contents.dsfid] + address
+        case .blocks:
+            if options?.contains(.surveillance) == true, !contents.isSurveillanceSet { return nil }
+            if options != nil || request.option { data += address.dropFirst(identified) }
+            if options?.contains(.noBlocks) == true {
+                guard rest.isEmpty else { return nil }
+            } else {
+                guard rest.count == 2, let first = rest.popFirst(), let count = rest.popFirst(),
+                    let blocks = try? readBlocks(Int(first), count: Int(count) + 1, withSecurity: false)
+                else { return nil }
+                data += blocks.data
+            }
+        }
+        if options?.contains(.quiet) == true {
+            state = .quiet
+            contents.protection.isPersistentlyQuiet = options?.contains(.persistentlyQuiet) == true
+        }
+        return answer(Frame(data), inSlotAfter: length, hasOneSlot: request.hasOneSlot)
+    }
+
+    private mutating func answer(_ frame: Frame, inSlotAfter length: Int, hasOneSlot: Bool) -> TagAnswer? {
+        guard !hasOneSlot else { return TagAnswer(frame) }
+        let uid = address.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let slot = Int(uid >> UInt64(length) & 0x0F)
+        slots = (slot, 0, frame)
+        return slot == 0 ? TagAnswer(frame) : nil
+    }
+
+    /// Whether an application family means this tag: 0 in either half of the octet stands for any (ISO/IEC 15693-3, 6).
+    private func matches(_ family: UInt8) -> Bool {
+        (family & 0xF0 == 0 || family & 0xF0 == contents.afi & 0xF0)
+            && (family & 0x0F == 0 || family & 0x0F == contents.afi & 0x0F)
+    }
+}
+
+/// The extended options of INVENTORY READ on ICODE SLIX2 (SL2S2602 data sheet, table 47).
+///
+/// That the UID is always part of the answer, and that it is the option of quiet that the persistent one adds to, are
+/// read from that table alone: table 48, which says more of the latter, was not at hand.
+private struct Options: OptionSet {
+    let rawValue: UInt8
+    /// Only labels whose surveillance bit is set answer.
+    static let surveillance = Options(rawValue: 0x01)
+    /// The whole UID, and not only what the mask does not say.
+    static let wholeIdentifier = Options(rawValue: 0x02)
+    /// No blocks, and no numbers of blocks in the request.
+    static let noBlocks = Options(rawValue: 0x10)
+    static let quiet = Options(rawValue: 0x20)
+    static let persistentlyQuiet = Options(rawValue: 0x40)
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReaderEmulation
+import TagLink
+import VirtualTags
+
+/// Says what happens in an emulation: sentences, or a JSON object a line.
+final class EmulationOutput: Sendable {
+    private let json: Bool
+    /// Keeps lines of several threads apart.
+    private let turn = Locked(())
+
+    init(json: Bool) {
+        self.json = json
+    }
+
+    // MARK: What the reader is
+
+    func readyPN532(path: String, terminal: String, product: String, tag: any VirtualTag) {
+        let name = Self.nfcpyPath(path)
+        if json {
+            object("ready") { writer in
+                writer.member("reader", "pn532")
+                writer.member("path", path)
+                writer.member("terminal", terminal)
+                writer.member("libnfc_device", "pn532_uart:" + path)
+                if let name { writer.member("nfcpy_path", name) }
+                Self.describe(product, tag, &writer)
+            }
+            return
+        }
+        lines([
+            "A PN532 at \(path), with \(Self.name(product, tag)) in its field",
+            "  libnfc: LIBNFC_DEVICE=pn532_uart:\(path) nfc-list",
+            "  nfcpy:  "
+                + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? "takes names in /dev: --pn532 /dev/NAME"),
+            "Ctrl-C ends.",
+        ])
+    }
+
+    /// nfcpy's name of a serial line, which has to be in /dev.
+    private static func nfcpyPath(_ path: String) -> String? {
+        guard path.hasPrefix("/dev/") else { return nil }
+        let name = path.dropFirst(5).hasPrefix("tty") ? path.dropFirst(8) : path.dropFirst(5)
+        return name.isEmpty || name.contains("/") ? nil : "tty:\(name):pn532"
+    }
+
+    func readyPCSC(
+        reader: String,
+        configuration: String,
+        daemon: PrivatePCSCD?,
+        product: String,
+        tag: any VirtualTag
+    ) {
+        if json {
+            object("ready") { writer in
+                writer.member("reader", reader)
+                writer.member("reader_conf", configuration)
+                if let daemon {
+                    writer.member("pcsclite_csock_name", daemon.socketPath)
+                    writer.member("pcscd_log", daemon.logPath)
+                    writer.member("pcscd_pid", Int(daemon.processIdentifier))
+                }
+                Self.describe(product, tag, &writer)
+            }
+            return
+        }
+        var text = ["The reader \(reader), with \(Self.name(product, tag)) on it"]
+        if let daemon {
+            text += [
+                "  Programs find it that are started with:",
+                "    export PCSCLITE_CSOCK_NAME=\(daemon.socketPath)",
+            ]
+        } else if configuration.hasPrefix("/etc/reader.conf.d/") {
+            text += ["  pcscd finds it from its next start on: systemctl restart pcscd"]
+        } else {
+            text += [
+                "  Once, for every PC/SC program, as root:",
+                "    cp \(configuration) /etc/reader.conf.d/ && systemctl restart pcscd",
+                "  Or without root: give --start-pcscd.",
+            ]
+        }
+        lines(text + ["Ctrl-C ends."])
+    }
+
+    private static func name(_ product: String, _ tag: any VirtualTag) -> String {
+        "\(product), UID \(HexText.text(tag.identifier)),"
+    }
+
+    private static func describe(_ product: String, _ tag: any VirtualTag, _ writer: inout JSONWriter) {
+        writer.member("product", product)
+        writer.member("uid", hex: tag.identifier)
+    }
+
+    // MARK: What happens
+
+    func notice(_ notice: ReaderServer.Notice) {
+        switch notice {
+        case .connected: event("connected", "pcscd has the reader.")
+        case .disconnected: event("disconnected", "pcscd has let go of the reader.")
+        }
+    }
+
+    func saved(_ path: String) {
+        if json {
+            object("saved") { $0.member("file", path) }
+        } else {
+            lines(["Saved \(path)."])
+        }
+    }
+
+    func ended(_ end: EmulationSignals.End) {
+        guard json else { return }
+        object("ended") { $0.member("reason", end.rawValue) }
+    }
+
+    func exchange(_ exchange: Exchange) {
+        if json {
+            object("exchange") { writer in
+                writer.member("layer", exchange.layer.rawValue)
+                writer.member("name", exchange.name)
+                writer.member("request", hex: exchange.request)
+                if let response = exchange.response { writer.member("response", hex: response) }
+                if let failure = exchange.failure { writer.member("failure", failure) }
+            }
+            return
+        }
+        let indent = exchange.layer == .air ? "    " : ""
+        let request = exchange.request.isEmpty ? "" : " " + HexText.text(exchange.request)
+        let answer = exchange.response.map { $0.isEmpty ? "done" : HexText.text($0) } ?? exchange.failure ?? "no answer"
+        lines(["\(indent)\(exchange.layer.rawValue) \(exchange.name)\(request) -> \(answer)"])
+    }
+
+    // MARK: Lines
+
+    private func event(_ name: String, _ text: String) {
+        if json { object(name) { _ in } } else { lines([text]) }
+    }
+
+    private func object(_ event: String, _ body: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("event", event)
+        body(&writer)
+        writer.endObject()
+        turn.withLock { _ in writer.printLine() }
+    }
+
+    private func lines(_ lines: [String]) {
+        turn.withLock { _ in
+            for line in lines { printLine(RecordText.printable(line)) }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import VirtualTags
+
+/// `nfc tag convert`.
+struct TagConvertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Write a tag's image in another format.",
+        discussion: """
+            Formats, and what they hold:
+              flipper        .nfc   Flipper Zero: Ultralight, NTAG, Classic, DESFire,
+                                    FeliCa, ISO 15693 and SLIX, ISO 14443-3 and -4
+              json           .json  the project's own: every tag
+              proxmark-json         Proxmark3: Ultralight, NTAG, Classic, ISO 15693,
+                                    Topaz 96
+              proxmark-bin   .bin   Proxmark3: Ultralight, NTAG, Classic, ISO 15693
+              mfd            .mfd   libnfc: the memory of Ultralight, NTAG, Classic
+              taginfo        .xml   NXP TagInfo; read only
+
+            The file's content says which it is. A format that can't hold all of a
+            tag is refused, and the sentence says what would be lost.
+
+            Examples:
+              nfc tag convert card.nfc --out card.json
+              nfc tag convert hf-mfu-04A1B2C3D4E580-dump.bin --out card.nfc
+              nfc tag convert card.nfc --to proxmark-json --out dump.json
+              nfc tag convert scan.xml --out card.nfc --json
+
+            Exit status: 0 when it was written, 1 when the image is none or the
+            format can't hold it, 2 for wrong usage.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image to read.", valueName: "file"))
+    var file: String
+
+    @Option(help: "The image of that id, where the file has several; the first unless given.")
+    var id: String?
+
+    @Option(help: ArgumentHelp("The format to write; what the name of --out says unless given.", valueName: "format"))
+    var to: TagImage.Format?
+
+    @Option(help: ArgumentHelp("The file to write.", valueName: "file"))
+    var out: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        if to == nil, TagImage.Format(path: out) == nil {
+            let names = TagImage.Format.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("The name '\(out)' does not say the format. Add --to with one of: \(names).")
+        }
+    }
+
+    func run() throws {
+        do throws(CommandFailure) {
+            let image = try ImageFile(path: file, id: id)
+            let format = to ?? TagImage.Format(path: out) ?? .json
+            try image.convert(to: format, out: out)
+            report(image, format)
+        } catch {
+            try error.report(json: json)
+        }
+    }
+
+    private func report(_ image: ImageFile, _ format: TagImage.Format) {
+        let contents = image.contents
+        guard json else {
+            printLine(
+                "\(contents.product), UID \(HexText.text(contents.uid)): \(image.format.rawValue) to \(format.rawValue)"
+            )
+            return
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", true)
+        if let type = contents.tagType { writer.member("tag_type", type) }
+        writer.member("product", contents.product)
+        writer.member("uid", hex: contents.uid)
+        writer.member("from", image.format.rawValue)
+        writer.member("to", format.rawValue)
+        writer.member("out", out)
+        writer.endObject()
+        writer.printLine()
+    }
+}

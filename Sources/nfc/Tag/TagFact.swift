@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A fact about a tag: a line for people, a member for programs, or both.
+struct TagFact {
+    /// A value as programs read it.
+    enum Value {
+        case number(Int)
+        case flag(Bool)
+        case text(String)
+        case octets([UInt8])
+        case numbers([Int])
+        case objects([[Member]])
+    }
+
+    /// A member of a JSON object.
+    struct Member {
+        var key: String
+        var value: Value
+
+        init(_ key: String, _ value: Value) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// What the line is about and what it says; nil for a fact that is for programs alone.
+    var line: (label: String, text: String)?
+    /// The member; nil for a fact that is for people alone.
+    var member: Member?
+
+    /// A fact for both.
+    init(_ label: String, _ text: String, _ key: String, _ value: Value) {
+        line = (label, text)
+        member = Member(key, value)
+    }
+
+    /// A fact for people.
+    init(_ label: String, _ text: String) {
+        line = (label, text)
+    }
+
+    /// A fact for programs.
+    init(_ key: String, _ value: Value) {
+        member = Member(key, value)
+    }
+
+    /// Octets, which both read in hexadecimal.
+    init(_ label: String, _ key: String, hex octets: some Sequence<UInt8>) {
+        let octets = Array(octets)
+        self.init(label, HexText.text(octets), key, .octets(octets))
+    }
+}
+
+extension TagFact {
+    /// The parts of a memory, from the first unit to the last.
+    ///
+    /// - Parameters:
+    ///   - unit: what the numbers count, such as `page`.
+    ///   - regions: each part's first and last unit, and what is there.
+    static func map(_ unit: String, _ regions: [(ClosedRange<Int>, String)]) -> TagFact {
+        let lines = regions.map { range, name in
+            let place =
+                range.count == 1 ? "\(unit) \(range.lowerBound)" : "\(unit)s \(range.lowerBound)-\(range.upperBound)"
+            return "\(place) \(name)"
+        }
+        let objects = regions.map { range, name in
+            [
+                Member("unit", .text(unit)), Member("first", .number(range.lowerBound)),
+                Member("last", .number(range.upperBound)), Member("what", .text(name)),
+            ]
+        }
+        return TagFact("Map", lines.joined(separator: "; "), "map", .objects(objects))
+    }
+
+    /// Numbers as people read them: `4-15, 20`.
+    static func ranges(_ numbers: [Int]) -> String {
+        var parts: [ClosedRange<Int>] = []
+        for number in numbers.sorted() {
+            if let last = parts.last, last.upperBound + 1 == number {
+                parts[parts.count - 1] = last.lowerBound...number
+            } else {
+                parts.append(number...number)
+            }
+        }
+        return parts.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: ", ")
+    }
+}
+
+extension JSONWriter {
+    /// Writes the member of a fact.
+    mutating func member(_ fact: TagFact) {
+        guard let member = fact.member else { return }
+        key(member.key)
+        value(member.value)
+    }
+
+    private mutating func value(_ value: TagFact.Value) {
+        switch value {
+        case .number(let number): self.value(number)
+        case .flag(let flag): self.value(flag)
+        case .text(let text): self.value(text)
+        case .octets(let octets): hex(octets)
+        case .numbers(let numbers):
+            beginArray()
+            for number in numbers { self.value(number) }
+            endArray()
+        case .objects(let objects):
+            beginArray()
+            for object in objects {
+                beginObject()
+                for member in object {
+                    key(member.key)
+                    self.value(member.value)
+                }
+                endObject()
+            }
+            endArray()
+        }
+    }
+}

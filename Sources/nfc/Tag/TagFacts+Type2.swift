@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import VirtualTags
+
+extension Type1Contents {
+    /// What can be said of a Type 1 tag.
+    var facts: [TagFact] {
+        let isStatic = product == .topaz96
+        let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
+        // Bit n of the first two octets is block n, as delivered 0, D and E (Topaz 512 data sheet, 4).
+        let locked = (0..<16).filter { locks[$0 / 8] >> UInt8($0 % 8) & 1 == 1 }
+        let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
+        var regions: [(ClosedRange<Int>, String)] = [
+            (0...0, "UID"), (1...12, "capability container and data"), (13...13, "reserved"),
+            (14...14, "locks and one-time octets"),
+        ]
+        if !isStatic { regions += [(15...15, "reserved and locks"), (16...63, "data")] }
+        return [
+            TagFact("Header", "header_hex", hex: header),
+            TagFact("Memory", "\(memory.count) octets in blocks of 8", "memory_size", .number(memory.count)),
+            .map("block", regions),
+            TagFact(
+                "Locks",
+                isFree
+                    ? "none on data (\(HexText.text(locks)))"
+                    : "blocks \(TagFact.ranges(locked)) (\(HexText.text(locks)))",
+                "lock_hex",
+                .octets(locks)
+            ),
+            TagFact("CC", "cc_hex", hex: memory[8..<12]),
+        ]
+    }
+}
+
+extension Type2Contents {
+    /// What can be said of a Type 2 tag.
+    var facts: [TagFact] {
+        let octets = product.userPages.count * 4
+        let hasSignature = signature.contains { $0 != 0 }
+        var facts: [TagFact] = .answers(atqa, sak)
+        facts.append(
+            version.map { TagFact("Version", "version_hex", hex: $0) } ?? TagFact("Version", "no GET_VERSION")
+        )
+        facts.append(
+            hasSignature ? TagFact("Signature", "signature_hex", hex: signature) : TagFact("Signature", "none")
+        )
+        facts += [
+            TagFact(
+                "Memory",
+                "\(product.pageCount) pages, \(octets) octets for data",
+                "pages",
+                .number(product.pageCount)
+            ),
+            TagFact("memory_size", .number(product.pageCount * 4)), TagFact("user_size", .number(octets)),
+            .map("page", regions),
+        ]
+        return facts + lockFacts + counterFacts + [TagFact("CC", "cc_hex", hex: memory.dropFirst(12).prefix(4))]
+    }
+
+    private var regions: [(ClosedRange<Int>, String)] {
+        var regions: [(ClosedRange<Int>, String)] = [
+            (0...1, "UID"), (2...2, "UID and static locks"), (3...3, "capability container"),
+            (product.userPages, "data"),
+        ]
+        if let page = product.dynamicLockPage { regions.append((page...page, "dynamic locks")) }
+        if let page = product.firstConfigurationPage {
+            regions.append((page...(product.pageCount - 1), "configuration and \(page == 42 ? "key" : "password")"))
+        }
+        return regions
+    }
+
+    private var lockFacts: [TagFact] {
+        let staticLock = Array(memory.dropFirst(10).prefix(2))
+        // Products with more than 20 pages have three lock octets right behind the data.
+        let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
+        let octets = "static \(HexText.text(staticLock))" + (dynamicLock.map { ", dynamic \(HexText.text($0))" } ?? "")
+        let locked = lockedPages
+        let text = locked.isEmpty ? "none (\(octets))" : "pages \(TagFact.ranges(locked)) are read-only (\(octets))"
+        var facts = [
+            TagFact("Locks", text, "static_lock_hex", .octets(staticLock)),
+            TagFact("locked_pages", .numbers(locked)),
+        ]
+        if let dynamicLock { facts.append(TagFact("dynamic_lock_hex", .octets(dynamicLock))) }
+        if let page = firstProtectedPage {
+            let text = "pages from \(page) on need a password; \(failedAuthentications) failed in a row"
+            facts.append(TagFact("Password", text, "protected_from_page", .number(page)))
+        }
+        return facts
+    }
+
+    private var counterFacts: [TagFact] {
+        let numbers = countersOfProduct
+        guard !numbers.isEmpty else { return [] }
+        let texts = numbers.map { number in
+            let isWhole = numbers.count == 1 || tearingFlags[number] == 0xBD
+            return "\(number) at \(counters[number])" + (isWhole ? "" : " (torn)")
+        }
+        let values = numbers.map { Int(counters[$0]) }
+        return [TagFact("Counters", texts.joined(separator: ", "), "counters", .numbers(values))]
+    }
+}

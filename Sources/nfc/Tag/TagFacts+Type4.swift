@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import VirtualTags
+
+extension Type4Contents {
+    /// What can be said of a Type 4 tag.
+    var facts: [TagFact] {
+        frontEndFacts + cardFacts
+    }
+
+    private var frontEndFacts: [TagFact] {
+        switch frontEnd {
+        case .nfcA(_, let atqa, let sak, let ats):
+            return .answers(atqa, sak) + [TagFact("ATS", "ats", hex: ats)]
+        case .nfcB(_, let data, let info):
+            return [
+                TagFact("ATQB", "application data \(HexText.text(data)), protocol \(HexText.text(info))"),
+                TagFact("application_data", .octets(data)), TagFact("protocol_info", .octets(info)),
+            ]
+        }
+    }
+
+    private var cardFacts: [TagFact] {
+        switch kind {
+        case .unspecified:
+            return [TagFact("Card", "no more is known than its activation")]
+        case .emrtd(let contents):
+            let zone = contents.zone.lines.joined(separator: " ")
+            let files = contents.files.sorted { $0.key < $1.key }.map {
+                (Self.text($0.key), $0.value.count, nil as String?)
+            }
+            return [TagFact("Zone", zone, "mrz", .text(contents.zone.lines.joined()))] + Self.fileFacts(files)
+        case .ndef(let files):
+            let sorted = files.sorted { $0.key < $1.key }
+            return Self.fileFacts(
+                sorted.map { file in
+                    (Self.text(file.key), file.value.count, file.key == 0xE103 ? "capability container" : nil)
+                }
+            )
+        case .ntag424(let contents):
+            var facts = [
+                TagFact("Version", "version_hex", hex: contents.version),
+                TagFact(
+                    "Counter",
+                    "\(contents.readCounter) readings",
+                    "read_counter",
+                    .number(Int(contents.readCounter))
+                ),
+            ]
+            facts += Self.fileFacts(
+                contents.files.map { file in
+                    (Self.text(file.isoIdentifier), file.data.count, Self.rights(file.accessRights))
+                }
+            )
+            return facts
+        case .desfire(let contents):
+            return Self.facts(of: contents)
+        }
+    }
+
+    private static func facts(of contents: DESFireContents) -> [TagFact] {
+        var facts = [
+            TagFact("Version", "version_hex", hex: contents.version),
+            TagFact("Memory", "\(contents.freeMemory) octets free", "free_memory", .number(contents.freeMemory)),
+        ]
+        var objects: [[TagFact.Member]] = []
+        for application in contents.applications {
+            let identifier = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
+            let files = application.files.map { file in
+                let size: String
+                switch file.kind {
+                case .standard(let data): size = "\(data.count) octets"
+                case .backup(let data): size = "\(data.count) octets with backup"
+                case .value(_, _, let current, _): size = "value \(current)"
+                case .linearRecords(let length, let maximum, let records),
+                    .cyclicRecords(let length, let maximum, let records):
+                    size = "\(records.count / max(1, length)) of \(maximum) records of \(length) octets"
+                }
+                objects.append([
+                    TagFact.Member("application", .octets(identifier)),
+                    TagFact.Member("file", .number(Int(file.number))),
+                    TagFact.Member("content", .text(size)), TagFact.Member("rights", .text(rights(file.accessRights))),
+                ])
+                return "file \(file.number): \(size), \(rights(file.accessRights))"
+            }
+            let keys = application.keyCount & 0x0F
+            let text = files.isEmpty ? "no files" : files.joined(separator: "; ")
+            facts.append(TagFact("App", "\(HexText.text(identifier)), \(keys) keys: \(text)"))
+        }
+        return facts + [TagFact("files", .objects(objects))]
+    }
+
+    private static func fileFacts(_ files: [(name: String, size: Int, note: String?)]) -> [TagFact] {
+        let texts = files.map { "\($0.name) with \($0.size) octets" + ($0.note.map { " (\($0))" } ?? "") }
+        let objects = files.map { file in
+            var members: [TagFact.Member] = [
+                TagFact.Member("file", .text(file.name)), TagFact.Member("size", .number(file.size)),
+            ]
+            if let note = file.note { members.append(TagFact.Member("note", .text(note))) }
+            return members
+        }
+        return [TagFact("Files", texts.joined(separator: "; "), "files", .objects(objects))]
+    }
+
+    /// Who may read and write, by the four bits each from the highest: read, write, both.
+    private static func rights(_ rights: UInt16) -> String {
+        func who(_ nibbles: [UInt16]) -> String {
+            if nibbles.contains(0xE) { return "free" }
+            let keys = Set(nibbles.filter { $0 < 0xE }).sorted().map { String($0) }
+            return keys.isEmpty ? "closed" : "with key " + keys.joined(separator: " or ")
+        }
+        let both = rights >> 4 & 0xF
+        return "reading \(who([rights >> 12, both])), writing \(who([rights >> 8 & 0xF, both]))"
+    }
+
+    private static func text(_ number: UInt16) -> String { HexText.text([UInt8(number >> 8), UInt8(number & 0xFF)]) }
+}

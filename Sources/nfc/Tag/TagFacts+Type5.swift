@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import VirtualTags
+
+extension Type5Contents {
+    /// What can be said of a Type 5 tag.
+    var facts: [TagFact] {
+        let locked = lockedBlocks.sorted()
+        let data = product.dataBlockCount
+        var regions: [(ClosedRange<Int>, String)] = [(0...0, "capability container")]
+        if data > 1 { regions.append((1...(data - 1), "data")) }
+        if product.blockCount > data { regions.append((data...data, "counter")) }
+        var facts = [
+            TagFact(
+                "Memory",
+                "\(product.blockCount) blocks of \(product.blockSize) octets",
+                "blocks",
+                .number(product.blockCount)
+            ),
+            TagFact("block_size", .number(product.blockSize)), TagFact("memory_size", .number(memory.count)),
+            .map("block", regions),
+            TagFact(
+                "Locks",
+                locked.isEmpty ? "none" : "blocks \(TagFact.ranges(locked)) are read-only",
+                "locked_blocks",
+                .numbers(locked)
+            ),
+            TagFact("AFI", HexText.text([afi]) + (isAFILocked ? ", locked" : ""), "afi", .octets([afi])),
+            TagFact("DSFID", HexText.text([dsfid]) + (isDSFIDLocked ? ", locked" : ""), "dsfid", .octets([dsfid])),
+            TagFact("afi_locked", .flag(isAFILocked)), TagFact("dsfid_locked", .flag(isDSFIDLocked)),
+            TagFact(
+                "IC",
+                "reference \(HexText.text([product.icReference]))",
+                "ic_reference",
+                .octets([product.icReference])
+            ),
+        ]
+        if product.features.contains(.surveillance) {
+            let text = (isSurveillanceSet ? "set" : "not set") + (isSurveillanceLocked ? ", locked" : "")
+            facts.append(TagFact("EAS", text, "eas", .flag(isSurveillanceSet)))
+        }
+        if product.features.contains(.counter) {
+            facts.append(TagFact("Counter", String(counter), "counter", .number(Int(counter))))
+        }
+        if let guards = guardText { facts.append(TagFact("Guards", guards, "guards", .text(guards))) }
+        if product.features.contains(.signature), signature.contains(where: { $0 != 0 }) {
+            facts.append(TagFact("Signature", "signature_hex", hex: signature))
+        }
+        return facts + [TagFact("CC", "cc_hex", hex: memory.prefix(memory.dropFirst(2).first == 0 ? 8 : 4))]
+    }
+}
+
+extension Type5Contents {
+    /// What passwords and modes keep from a reader, in words; nil when nothing does.
+    private var guardText: String? {
+        var words: [String] = []
+        let pages: [(ICODEProtection.Condition, String)] = [
+            (.readLow, "reading below"), (.writeLow, "writing below"), (.readHigh, "reading from"),
+            (.writeHigh, "writing from"),
+        ]
+        for (condition, name) in pages where protection.condition.contains(condition) {
+            words.append("\(name) block \(protection.pointer) needs a password")
+        }
+        if protection.isPrivate { words.append("private") }
+        if protection.isPersistentlyQuiet { words.append("quiet for good") }
+        if settings.isUntraceable { words.append("untraceable") }
+        if protection.isDestroyed || settings.isKilled { words.append("destroyed") }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
+    }
+}
+
+extension ClassicContents {
+    /// What can be said of a MIFARE Classic.
+    var facts: [TagFact] {
+        let blocks = product.blockCount
+        var facts: [TagFact] = .answers(atqa, sak)
+        facts += [
+            TagFact(
+                "Memory",
+                "\(blocks) blocks of 16 octets in \(product.sectorCount) sectors",
+                "blocks",
+                .number(blocks)
+            ),
+            TagFact("sectors", .number(product.sectorCount)), TagFact("memory_size", .number(memory.count)),
+            .map(
+                "block",
+                [
+                    (0...0, "UID and manufacturer"),
+                    (1...(blocks - 1), "data; the last one of a sector has its keys and rights"),
+                ]
+            ),
+        ]
+        if !unknownOctets.isEmpty {
+            let count = unknownOctets.count
+            facts.append(TagFact("Unknown", "\(count) octets could not be read", "unknown_octets", .number(count)))
+        }
+        if !signature.isEmpty { facts.append(TagFact("Signature", "signature_hex", hex: signature)) }
+        return facts
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import PCSCDriver
+import TagLink
+import TagProtocols
+import Testing
+
+/// Checks the ways for frames to a tag.
+struct FrameLinkTests {
+    private static func link(
+        _ service: ScriptedService,
+        systemCodes: [UInt16] = []
+    ) async throws -> (tag: DiscoveredTag, link: any SelfActivatingLink, reader: PCSCReader) {
+        let reader = PCSCReader(.first, layer: service)
+        let tags = try await reader.discover(Set(Technology.allCases), systemCodes: systemCodes)
+        let tag = try #require(tags.first)
+        guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "no frames") }
+        return (tag, link, reader)
+    }
+
+    private static func code(_ work: () async throws(LinkError) -> Frame) async -> LinkError.Code? {
+        do throws(LinkError) {
+            _ = try await work()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    // MARK: Commands for storage cards
+
+    @Test("A Type 2 tag is read and written by a reader's commands for storage cards")
+    func type2Storage() async throws {
+        let (service, memory) = SampleCards.storageReader()
+        let (tag, link, _) = try await Self.link(service)
+        guard case .nfcA(let target) = try TagTarget(tag.identity) else { throw LinkError(.unsupported, "") }
+        let message = [UInt8](hex: "D101055402656E4869")
+        let type2 = Type2Tag(target: target, link: link)
+        try await type2.writeNDEF(message)
+        #expect(memory.withLock { Array($0[16..<28]).hex } == "0309d101055402656e4869fe")
+        let again = Type2Tag(target: target, link: link)
+        #expect(try await again.readNDEF() == message)
+        // What such a reader can't do has cost no reset.
+        #expect(service.look(\.resets) == 0)
+    }
+
+    @Test("What a reader has no command for is unsupported, and is not sent")
+    func type2Unsupported() async throws {
+        let (service, _) = SampleCards.storageReader()
+        let (_, link, _) = try await Self.link(service)
+        let before = service.commands.count
+        for frame in ["60", "3a0004", "1b00000000", "c2ff", "5000", "39ff"] {
+            let sent = Frame([UInt8](hex: frame))
+            #expect(
+                await Self.code { () throws(LinkError) in
+                    try await link.transceive(sent, timeout: .milliseconds(5))
+                } == .unsupported
+            )
+        }
+        #expect(service.commands.count == before)
+        #expect(try await link.transceive(Frame([0x30, 0xF0]), timeout: .milliseconds(5)).nibble == 0)
+    }
+
+    @Test("Blocks of a Type 5 tag are read and written one by one, and errors are the tag's")
+    func type5Storage() async throws {
+        let service = SampleCards.service(
+            SampleCards.vicinityAnswer,
+            table: [
+                "ffca000000": "e004015000112233 9000", "ffb0000004": "e1400d01 9000", "ffb0000104": "0300fe00 9000",
+                "ffd600010401020304": "9000", "ffd600020401020304": "6982", "ffb000ff04": "6a82",
+            ]
+        )
+        let (_, link, _) = try await Self.link(service)
+        let wait = Airtime.milliseconds(20)
+        func send(_ hex: String) async throws(LinkError) -> String {
+            try await link.transceive(Frame([UInt8](hex: hex)), timeout: wait).bytes.hex
+        }
+        #expect(try await send("022000") == "00e1400d01")
+        #expect(try await send("02230001") == "00e1400d010300fe00")
+        #expect(try await send("22203322110050 0104e0 01") == "000300fe00")
+        #expect(try await send("02210101020304") == "00")
+        #expect(try await send("02210201020304") == "0112")
+        #expect(try await send("0220ff") == "0110")
+        // Another tag's UID, inventory, the system information.
+        for (request, wanted) in [
+            ("22200000000000000000 00", LinkError.Code.timeout), ("260100", .unsupported), ("022b", .unsupported),
+            ("0220", .unsupported), ("42", .unsupported),
+        ] {
+            let frame = Frame([UInt8](hex: request))
+            #expect(
+                await Self.code { () throws(LinkError) in try await link.transceive(frame, timeout: wait) } == wanted
+            )
+        }
+    }
+
+    // MARK: A PN53x inside
+
+    private static func chip(_ answers: [String: String]) -> ScriptedService {
+        var table = [
+            "ffca000000": SampleCards.uid.hex + "9000", "ff00000002d402": "d50332010607 9000",
+            "ff00000005d408630300": "d509 9000", "ff00000005d408630380": "d509 9000",
+        ]
+        table.merge(answers) { _, new in new }
+        return SampleCards.service(SampleCards.type2Answer, table: table)
+    }
+
+    @Test("ACK and NAK come through the chip, and checksums are checked")
+    func chipAnswers() async throws {
+        let service = Self.chip([
+            "ff00000004d4423000": "d54300 0448656c6c6f a3bf 9000", "ff00000008d442a20401020304": "d543000a9000",
+            "ff00000008d442a20501020304": "d543000090 00",
+        ])
+        let (_, link, _) = try await Self.link(service)
+        let write = try await link.transceive(Frame([0xA2, 4, 1, 2, 3, 4]), timeout: .milliseconds(10))
+        #expect(write.nibble == 0x0A)
+        let refused = try await link.transceive(Frame([0xA2, 5, 1, 2, 3, 4]), timeout: .milliseconds(10))
+        #expect(refused.nibble == 0x00)
+        #expect(
+            await Self.code { () throws(LinkError) in
+                try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+            } == .transmission
+        )
+    }
+
+    @Test(
+        "The chip's errors and the reader's are told apart",
+        arguments: [
+            ("d543019000", LinkError.Code.timeout), ("d543029000", .transmission), ("d5430a9000", .frameTooLong),
+            ("d543079000", .collision), ("d5432b9000", .tagRemoved), ("6300", .timeout), ("6a81", .unsupported),
+            ("9000", .transmission), ("d5419000", .transmission), ("d543009000", .timeout), ("", .tagRemoved),
+            ("90", .tagRemoved),
+        ]
+    )
+    func chipErrors(answer: String, wanted: LinkError.Code) async throws {
+        let (_, link, _) = try await Self.link(Self.chip(["ff00000004d4423000": answer]))
+        #expect(
+            await Self.code { () throws(LinkError) in
+                try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
+            } == wanted
+        )
+    }
+
+    @Test("A tag is reset and known again by its UID; another one in its place is not it")
+    func reactivation() async throws {
+        let service = Self.chip([:])
+        let (_, link, _) = try await Self.link(service)
+        try await link.reactivate()
+        #expect(service.look(\.resets) == 1)
+        service.change { state in
+            state.readers[0].card?.respond = { _ in [0x04, 9, 9, 9, 9, 9, 9, 0x90, 0x00] }
+        }
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await link.reactivate() }
+    }
+
+    @Test("A FeliCa tag is polled for the systems that are wanted, in their order")
+    func felica() async throws {
+        let idm = "02fe001122334455"
+        let service = SampleCards.service(
+            SampleCards.felicaAnswer,
+            table: [
+                "ffca000000": idm + "9000", "ff00000002d402": "d50332010607 9000",
+                "ff00000008d4420600fe000100": "d543019000",
+                "ff00000008d442060012fc0100": "d54300 1401" + idm + "00f1000000014300 12fc 9000",
+            ]
+        )
+        let (tag, _, _) = try await Self.link(service, systemCodes: [0xFE00, 0x12FC])
+        #expect(
+            tag.identity
+                == .nfcF(idm: [UInt8](hex: idm), pmm: [UInt8](hex: "00f1000000014300"), systemCode: 0x12FC)
+        )
+        let other = PCSCReader(.first, layer: service)
+        #expect(try await other.discover([.nfcF], systemCodes: [0xFE00]).isEmpty)
+        #expect(try await other.discover([.nfcA], systemCodes: [0x12FC]).isEmpty)
+    }
+
+    // MARK: Transparent sessions
+
+    @Test("A transparent session carries frames with their time, and is ended", arguments: ["c2", "50"])
+    func transparent(instruction: String) async throws {
+        let head = "ff" + instruction
+        let service = SampleCards.service(
+            SampleCards.vicinityAnswer,
+            table: [
+                "ffca000000": "332211005001 04e0 9000".replacing(" ", with: ""),
+                head + "000002810000": "c003009000 9000", head + "0002048f02020300": "c003009000 8f0100 9000",
+                head + "000002820000": "c003009000 9000",
+                head + "00010c5f4604906500009503022000" + "00":
+                    "c003009000 920100 96020000 970500 11223344 9000",
+                head + "00010c5f4604906500009503022001" + "00": "c003016401 9000",
+                head + "00010c5f4604906500009503022002" + "00": "c003009000 96020100 970100 9000",
+                head + "00010c5f4604906500009503022003" + "00": "c003009000 97ff00 9000",
+            ]
+        )
+        let (tag, link, reader) = try await Self.link(service)
+        #expect(tag.identity == .nfcV(uid: [UInt8](hex: "e004015000112233"), dsfid: 0))
+        // 21 ms and the reader's 5: 26000 us, 6590 in hexadecimal, least octet first.
+        func send(_ block: UInt8) async throws(LinkError) -> Frame {
+            try await link.transceive(Frame([0x02, 0x20, block]), timeout: .milliseconds(21))
+        }
+        #expect(try await send(0).bytes.hex == "0011223344")
+        for (block, wanted): (UInt8, LinkError.Code) in [(1, .timeout), (2, .transmission), (3, .transmission)] {
+            #expect(await Self.code { () throws(LinkError) in try await send(block) } == wanted)
+        }
+        await reader.release()
+        #expect(service.commands.last == head + "000002820000")
+        #expect(service.look(\.dispositions) == [.unpower])
+    }
+}

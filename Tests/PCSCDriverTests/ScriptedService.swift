@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import PCSCDriver
+import TagLink
+
+/// A resource manager with readers of a test's own making.
+final class ScriptedService: SmartCardLayer {
+    /// A reader, and the card in it.
+    struct Reader: Sendable {
+        var name: String
+        var card: Card?
+        var isGone = false
+        /// Counts the cards that came and went.
+        var events: UInt32 = 0
+    }
+
+    /// A card: its ATR, and what the reader answers to commands.
+    struct Card: Sendable {
+        var answerToReset: [UInt8]
+        var respond: @Sendable ([UInt8]) throws(SmartCardError) -> [UInt8]
+    }
+
+    struct State {
+        var readers: [Reader] = []
+        var isRunning = true
+        var contexts: Set<Int> = []
+        var abandoned: Set<Int> = []
+        var next = 1
+        var open: [Int: String] = [:]
+        var commands: [[UInt8]] = []
+        var resets = 0
+        var dispositions: [SmartCardDisposition] = []
+        /// How often SCardConnect finds another program in its way.
+        var sharingViolations = 0
+        var looks = 0
+        var controls: [UInt32: [UInt8]] = [:]
+    }
+
+    private let state = Locked(State())
+    private let changes = DispatchSemaphore(value: 0)
+
+    init(_ readers: [Reader] = []) {
+        state.withLock { $0.readers = readers }
+    }
+
+    /// Changes what is there, and wakes those who wait.
+    func change(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        changes.signal()
+    }
+
+    func look<Value: Sendable>(_ body: (State) -> Value) -> Value { state.withLock { body($0) } }
+
+    /// The commands that reached the reader, in hexadecimal.
+    var commands: [String] { look { $0.commands.map(\.hex) } }
+
+    // MARK: SmartCardLayer
+
+    var isServiceLikely: Bool { look(\.isRunning) }
+
+    func establishContext() throws(SmartCardError) -> Int {
+        try state.withLock { state throws(SmartCardError) in
+            guard state.isRunning else { throw SmartCardError(.noService, "SCardEstablishContext") }
+            state.next += 1
+            state.contexts.insert(state.next)
+            return state.next
+        }
+    }
+
+    func releaseContext(_ context: Int) {
+        state.withLock { _ = $0.contexts.remove(context) }
+    }
+
+    func abandon(_ context: Int) {
+        change { _ = $0.abandoned.insert(context) }
+    }
+
+    private func check(_ context: Int) throws(SmartCardError) {
+        try state.withLock { state throws(SmartCardError) in
+            guard state.isRunning, !state.abandoned.contains(context) else {
+                throw SmartCardError(.noService, "test")
+            }
+        }
+    }
+
+    func listReaders(_ context: Int) throws(SmartCardError) -> [String] {
+        try check(context)
+        return look { $0.readers.map(\.name) }
+    }
+
+    private func flags(of name: String) -> SmartCardReaderState {
+        look { state in
+            guard let reader = state.readers.first(where: { $0.name == name }) else {
+                // The plug and play reader counts.
+                return SmartCardReaderState(
+                    name,
+                    flags: SmartCardReaderState.Flags(rawValue: UInt32(state.readers.count + 1) << 16)
+                )
+            }
+            var flags = SmartCardReaderState.Flags(rawValue: reader.events << 16)
+            flags.insert(reader.isGone ? .unavailable : reader.card == nil ? .empty : .present)
+            return SmartCardReaderState(name, flags: flags, answerToReset: reader.card?.answerToReset ?? [])
+        }
+    }
+
+    func waitForChange(
+        _ context: Int,
+        milliseconds: UInt32?,
+        of states: [SmartCardReaderState]
+    ) throws(SmartCardError) -> [SmartCardReaderState]? {
+        state.withLock { $0.looks += 1 }
+        while true {
+            try check(context)
+            let now = states.map { flags(of: $0.reader) }
+            if zip(now, states).contains(where: { $0.flags != $1.flags }) { return now }
+            guard milliseconds != 0 else { return nil }
+            if let milliseconds {
+                if changes.wait(timeout: .now() + .milliseconds(Int(milliseconds))) == .timedOut { return nil }
+            } else {
+                changes.wait()
+            }
+        }
+    }
+
+    func waitForService(milliseconds: Int) {
+        changes.wait()
+    }
+
+    func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
+        try check(context)
+        return try state.withLock { state throws(SmartCardError) in
+            if state.sharingViolations > 0 {
+                state.sharingViolations -= 1
+                throw SmartCardError(.sharingViolation, "SCardConnect")
+            }
+            guard let found = state.readers.first(where: { $0.name == reader }) else {
+                throw SmartCardError(.unknownReader, "SCardConnect")
+            }
+            guard let card = found.card else { throw SmartCardError(.noSmartcard, "SCardConnect") }
+            state.next += 1
+            state.open[state.next] = reader
+            return SmartCardHandle(handle: state.next, answerToReset: card.answerToReset)
+        }
+    }
+
+    func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
+        state.withLock { $0.resets += 1 }
+        let present = try self.card(of: card)
+        return SmartCardHandle(handle: card.handle, answerToReset: present.answerToReset)
+    }
+
+    func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
+        state.withLock { state in
+            state.open[card.handle] = nil
+            state.dispositions.append(disposition)
+        }
+    }
+
+    private func card(of handle: SmartCardHandle) throws(SmartCardError) -> Card {
+        try state.withLock { state throws(SmartCardError) in
+            guard state.isRunning, let name = state.open[handle.handle] else {
+                throw SmartCardError(.invalidHandle, "test")
+            }
+            guard let reader = state.readers.first(where: { $0.name == name }), !reader.isGone else {
+                throw SmartCardError(.readerUnavailable, "test")
+            }
+            guard let card = reader.card else { throw SmartCardError(.removedCard, "test") }
+            return card
+        }
+    }
+
+    func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
+        let card = try self.card(of: card)
+        state.withLock { $0.commands.append(command) }
+        return try card.respond(command)
+    }
+
+    func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8] {
+        guard let answer = look({ $0.controls[code] }) else {
+            throw SmartCardError(.unsupportedFeature, "SCardControl")
+        }
+        return answer
+    }
+
+    /// Blocks until somebody abandons a context, as a call does to which the service does not answer.
+    func hang() throws(SmartCardError) {
+        while look({ $0.abandoned.isEmpty }) { changes.wait() }
+        throw SmartCardError(.communicationError, "SCardTransmit")
+    }
+}
+
+extension [UInt8] {
+    init(hex: String) {
+        var octets: [UInt8] = []
+        var rest = hex.filter { $0 != " " }[...]
+        while !rest.isEmpty {
+            octets.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
+            rest = rest.dropFirst(2)
+        }
+        self = octets
+    }
+
+    var hex: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+import PCSCDriver
+import TagLink
+import Testing
+
+/// Checks what the driver does when readers, the service, or other programs do what they should not.
+struct ServiceTests {
+    private static let all = Set(Technology.allCases)
+
+    private static func card(
+        _ respond: @escaping @Sendable ([UInt8]) throws(SmartCardError) -> [UInt8]
+    ) -> ScriptedService {
+        SampleCards.service([UInt8](hex: "3B8180018080")) { command throws(SmartCardError) in
+            command[0] == 0xFF ? [UInt8](hex: "04112233445566 9000") : try respond(command)
+        }
+    }
+
+    private static func commands(_ reader: PCSCReader) async throws -> any APDULink {
+        let tag = try #require(try await reader.discover(all, systemCodes: []).first)
+        guard case .commands(let link, _) = tag.port else { throw LinkError(.unsupported, "no APDUs") }
+        return link
+    }
+
+    private static func failure(_ work: () async throws -> Void) async -> LinkError? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return error as? LinkError
+        }
+    }
+
+    @Test("Without the service, and without a reader, a sentence says what to do")
+    func nothing() async throws {
+        let service = ScriptedService()
+        let reader = PCSCReader(.first, layer: service)
+        let none = await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) }
+        #expect(none?.code == .readerUnavailable)
+        #expect(none?.reason.contains("Plug one in") == true)
+        service.change { $0.isRunning = false }
+        let stopped = await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) }
+        #expect(stopped?.reason.contains("systemctl start pcscd.socket") == true)
+        service.change { state in
+            state.isRunning = true
+            state.readers = [ScriptedService.Reader(name: "Some reader")]
+        }
+        let named = await Self.failure {
+            _ = try await PCSCReader(.named("other"), layer: service).discover(Self.all, systemCodes: [])
+        }
+        #expect(named?.reason.contains("\"Some reader\"") == true)
+    }
+
+    @Test("Every code has a sentence, and means something for an exchange")
+    func sentences() {
+        for code in UInt32(0x8010_0001)...0x8010_006F {
+            let error = SmartCardError(SmartCardError.Code(rawValue: code), "SCardTransmit")
+            #expect(error.reason.hasSuffix(".") || error.reason.hasSuffix(")") || error.reason.contains("apt-get"))
+        }
+        #expect(SmartCardError(.libraryMissing, "dlopen").reason.contains("libpcsclite1"))
+        #expect(SmartCardError(.securityViolation, "SCardConnect").reason.contains("polkit"))
+    }
+
+    @Test("A reader that goes and comes back is waited for, and the service too")
+    func comesBack() async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        let reader = PCSCReader(.first, layer: service)
+        let link = try await Self.commands(reader)
+        let card = service.look { $0.readers[0] }
+        service.change { $0.readers = [] }
+        let gone = await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }
+        #expect(gone?.code == .readerUnavailable)
+        #expect(try await reader.discover(Self.all, systemCodes: []).isEmpty)
+        service.change { $0.readers = [card] }
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        service.change { $0.isRunning = false }
+        #expect(try await reader.discover(Self.all, systemCodes: []).isEmpty)
+        service.change { $0.isRunning = true }
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        // The link of the first time is of no use for the tag that is there now.
+        #expect(await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }?.code == .tagRemoved)
+        await reader.release()
+        service.change { $0.readers = [] }
+        #expect(await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) } != nil)
+        #expect(service.look { $0.contexts.count } <= 1)
+    }
+
+    @Test("A card that another program holds is waited for, and then that is an error", arguments: [2, 1000])
+    func sharing(violations: Int) async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        service.change { $0.sharingViolations = violations }
+        let reader = PCSCReader(.first, layer: service)
+        if violations < 10 {
+            #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        } else {
+            let failure = await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) }
+            #expect(failure?.code == .readerUnavailable)
+            #expect(failure?.reason.contains("Another program") == true)
+        }
+    }
+
+    @Test("Answers without a status word mean that the tag is lost", arguments: ["", "90"])
+    func shortAnswers(answer: String) async throws {
+        let link = try await Self.commands(PCSCReader(.first, layer: Self.card { _ in [UInt8](hex: answer) }))
+        #expect(await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }?.code == .tagRemoved)
+    }
+
+    @Test(
+        "The service's errors are the link's",
+        arguments: [
+            (SmartCardError.Code.removedCard, LinkError.Code.tagRemoved), (.noSmartcard, .tagRemoved),
+            (.resetCard, .tagRemoved), (.notTransacted, .timeout), (.readerUnavailable, .readerUnavailable),
+            (.noService, .readerUnavailable), (.insufficientBuffer, .frameTooLong), (.unsupportedFeature, .unsupported),
+        ]
+    )
+    func errors(code: SmartCardError.Code, wanted: LinkError.Code) async throws {
+        let link = try await Self.commands(
+            PCSCReader(
+                .first,
+                layer: Self.card { _ throws(SmartCardError) in throw SmartCardError(code, "SCardTransmit") }
+            )
+        )
+        #expect(await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }?.code == wanted)
+    }
+
+    @Test("A call that does not come back is cut at its limit, and the next one goes through")
+    func hang() async throws {
+        let box = Locked<ScriptedService?>(nil)
+        let service = Self.card { command throws(SmartCardError) in
+            if command == [0, 1, 2, 3] { try box.withLock { $0 }?.hang() }
+            return [0x90, 0x00]
+        }
+        box.withLock { $0 = service }
+        let reader = PCSCReader(.first, layer: service, callLimit: 50)
+        let link = try await Self.commands(reader)
+        #expect(await Self.failure { _ = try await link.transmit([0, 1, 2, 3]) }?.code == .readerUnavailable)
+        service.change { $0.abandoned = [] }
+        let again = try await Self.commands(reader)
+        #expect(try await again.transmit([0, 0, 0, 0]) == [0x90, 0x00])
+        box.withLock { $0 = nil }
+    }
+
+    @Test("Cancelling a task ends the call it waits for")
+    func cancellation() async throws {
+        let box = Locked<ScriptedService?>(nil)
+        let (started, mark) = AsyncStream.makeStream(of: Void.self)
+        let service = Self.card { _ throws(SmartCardError) in
+            mark.yield()
+            try box.withLock { $0 }?.hang()
+            return [0x90, 0x00]
+        }
+        box.withLock { $0 = service }
+        let link = try await Self.commands(PCSCReader(.first, layer: service))
+        let task = Task { await Self.failure { _ = try await link.transmit([0, 1, 2, 3]) } }
+        for await _ in started { break }
+        task.cancel()
+        #expect(await task.value?.code == .cancelled)
+        box.withLock { $0 = nil }
+    }
+
+    @Test("A long command does not go to a reader that says it takes none")
+    func extended() async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        // The list of features has one, the properties; among them dwMaxAPDUDataSize 256.
+        service.change { $0.controls = [0x4200_0D48: [0x12, 4, 0x42, 0, 0, 9], 0x4200_0009: [10, 4, 0, 1, 0, 0]] }
+        let link = try await Self.commands(PCSCReader(.first, layer: service))
+        #expect(link.maximumCommandLength == 261)
+        let long = [UInt8](repeating: 0, count: 300)
+        #expect(await Self.failure { _ = try await link.transmit(long) }?.code == .frameTooLong)
+        service.change { $0.controls[0x4200_0009] = [10, 4, 0, 0, 1, 0] }
+        let other = try await Self.commands(PCSCReader(.first, layer: service))
+        #expect(try await other.transmit(long) == [0x90, 0x00])
+    }
+
+    @Test("Whoever observes is told of cards, readers and the service, and nothing is asked while nothing happens")
+    func presence() async throws {
+        let service = ScriptedService([ScriptedService.Reader(name: "NFC reader")])
+        let reader = PCSCReader(.first, layer: service)
+        let (changes, mark) = AsyncStream.makeStream(of: Void.self)
+        let observation = reader.observePresence { mark.yield() }
+        var iterator = changes.makeAsyncIterator()
+        // The monitor has looked, and waits.
+        while service.look(\.looks) < 2 { await Task.yield() }
+        service.change { state in
+            state.readers[0].card = ScriptedService.Card(answerToReset: [0x3B, 0x80]) { _ in [] }
+            state.readers[0].events += 1
+        }
+        await iterator.next()
+        service.change { $0.readers.append(ScriptedService.Reader(name: "Another NFC reader")) }
+        await iterator.next()
+        // The monitor lets go of the service when it has seen its end.
+        service.change { $0.isRunning = false }
+        await iterator.next()
+        while !service.look(\.contexts).isEmpty { await Task.yield() }
+        service.change { $0.isRunning = true }
+        await iterator.next()
+        while service.look(\.contexts).isEmpty { await Task.yield() }
+        let looks = service.look(\.looks)
+        for _ in 0..<100 { await Task.yield() }
+        #expect(service.look(\.looks) <= looks + 2)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test("A task on the driver's own thread needs no other thread to exchange something")
+    func ownThread() async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        let reader = PCSCReader(.first, layer: service)
+        let link = try await Self.commands(reader)
+        let executor = try #require(reader.executor)
+        let answers = await Task(executorPreference: executor) {
+            var count = 0
+            for _ in 0..<1000 where (try? await link.transmit([0, 0, 0, 0])) == [0x90, 0x00] { count += 1 }
+            return count
+        }.value
+        #expect(answers == 1000)
+        #expect(reader.statistics.exchanges >= 1000)
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagLink
+import Testing
+
+@testable import PN532Driver
+
+/// Checks the chip as a card for another reader.
+@Suite(.timeLimit(.minutes(1)))
+struct CardTests {
+    /// A reader's side: what it sends, in turn, and what it hears.
+    private final class OtherReader: Sendable {
+        private struct State {
+            /// Answers to TgGetData.
+            var commands: [[UInt8]]
+            var heard: [[UInt8]] = []
+            var part: [UInt8] = []
+        }
+
+        private let state: Locked<State>
+        var heard: [[UInt8]] { state.withLock { $0.heard } }
+
+        init(_ commands: [[UInt8]]) { state = Locked(State(commands: commands)) }
+
+        func respond(_ code: UInt8, _ data: [UInt8]) -> ScriptedChip.Reply? {
+            switch code {
+            case 0x8C: return .answer([0x08, 0xE0, 0x80])
+            case 0x86:
+                return state.withLock { state in
+                    state.commands.isEmpty ? .silence : .answer(state.commands.removeFirst())
+                }
+            case 0x94:
+                state.withLock { $0.part += data }
+                return .answer([0])
+            case 0x8E:
+                state.withLock { state in
+                    state.heard.append(state.part + data)
+                    state.part = []
+                }
+                return .answer([0])
+            default: return nil
+            }
+        }
+    }
+
+    @Test("Commands come and answers go, long ones in parts, until the reader lets go")
+    func exchange() async throws {
+        let long = [UInt8](repeating: 0x5A, count: 600)
+        let reader = OtherReader([
+            [0x00, 0x00, 0xA4, 0x04, 0x00], [0x40] + long.prefix(262), [0x40] + long[262..<524], [0x00] + long[524...],
+            [0x29],
+        ])
+        let chip = try ScriptedChip { reader.respond($0, $1) }
+        defer { chip.end() }
+        let card = try PN532Card(chip.path)
+        try await card.waitForReader(as: PN532Card.Identity(uid: [0xAA, 0xBB, 0xCC], historicalBytes: [0x80]))
+        let initialization = chip.received.compactMap { received -> [UInt8]? in
+            if case .command(0x8C, let data) = received { data } else { nil }
+        }
+        let expected: [UInt8] =
+            [0x05, 0x04, 0x00, 0xAA, 0xBB, 0xCC, 0x20] + [UInt8](repeating: 0, count: 29) + [0x01, 0x80]
+        #expect(initialization == [expected])
+        #expect(try await card.nextCommand() == [0x00, 0xA4, 0x04, 0x00])
+        #expect(try await card.respond([0x90, 0x00]))
+        #expect(try await card.nextCommand() == long)
+        #expect(try await card.respond(long + [0x90, 0x00]))
+        #expect(try await card.nextCommand() == nil)
+        await card.close()
+        #expect(reader.heard == [[0x90, 0x00], long + [0x90, 0x00]])
+    }
+
+    @Test("A reader that wants something else than ISO/IEC 14443-4 is waited out")
+    func anotherActivation() async throws {
+        let attempts = Locked(0)
+        let chip = try ScriptedChip { code, _ in
+            guard code == 0x8C else { return nil }
+            let attempt = attempts.withLock {
+                $0 += 1
+                return $0
+            }
+            return .answer(attempt < 3 ? [0x00, 0x30, 0x00] : [0x08, 0xE0, 0x80])
+        }
+        defer { chip.end() }
+        try await PN532Card(chip.path).waitForReader(as: PN532Card.Identity())
+        #expect(attempts.withLock { $0 } == 3)
+    }
+
+    @Test("Waiting for a reader is stopped by cancelling")
+    func cancelled() async throws {
+        let chip = try ScriptedChip { code, _ in code == 0x8C ? .silence : nil }
+        defer { chip.end() }
+        let card = try PN532Card(chip.path)
+        let task = Task { try await card.waitForReader(as: PN532Card.Identity()) }
+        while !chip.commands.contains(0x8C) { try await Task.sleep(for: .milliseconds(1)) }
+        task.cancel()
+        await #expect(throws: LinkError(.cancelled, "")) { try await task.value }
+        await card.close()
+        #expect(chip.received.contains(.acknowledge))
+    }
+
+    @Test("What is no identity is refused")
+    func identity() async throws {
+        let card = try PN532Card("/dev/null")
+        let long = PN532Card.Identity(historicalBytes: [UInt8](repeating: 0, count: 16))
+        for identity in [PN532Card.Identity(uid: [1, 2, 3, 4]), long] {
+            await #expect(throws: LinkError(.unsupported, "")) { try await card.waitForReader(as: identity) }
+        }
+    }
+
+    @Test("An app's card meets readers through the chip")
+    func port() async throws {
+        let reader = OtherReader([[0x00, 0x00, 0xA4, 0x04, 0x00], [0x29]])
+        let chip = try ScriptedChip { reader.respond($0, $1) }
+        defer { chip.end() }
+        let port = PN532CardPort(try PN532Card(chip.path)) { Issue.record("\($0)") }
+        let card = EchoCard()
+        #expect(port.attach(card))
+        #expect(!port.attach(EchoCard()))
+        #expect(chip.commands.isEmpty)
+        port.setEmulating(true)
+        while !card.log.contains("deselected") { try await Task.sleep(for: .milliseconds(1)) }
+        port.setEmulating(false)
+        port.detach(card)
+        #expect(card.log.prefix(3) == ["detected", "00a40400", "deselected"])
+        #expect(reader.heard == [[0x00, 0xA4, 0x04, 0x00, 0x90, 0x00]])
+    }
+}
+
+/// A card that answers every command with itself.
+private final class EchoCard: EmulatedCard {
+    private let state = Locked([String]())
+    var log: [String] { state.withLock { $0 } }
+
+    func readerDetected() { state.withLock { $0.append("detected") } }
+    func readerDeselected() { state.withLock { $0.append("deselected") } }
+
+    func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void) {
+        let text = apdu.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        state.withLock { $0.append(text) }
+        respond(apdu + [0x90, 0x00])
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import PN532Driver
+
+/// Checks frames to and from the chip (PN532 user manual, 6.2.1).
+struct ChipFrameDecoderTests {
+    private static let long = (0..<262).map { UInt8(truncatingIfNeeded: $0) }
+
+    private static func frames(in octets: [UInt8], step: Int) -> [ChipFrame] {
+        var decoder = ChipFrameDecoder()
+        var frames: [ChipFrame] = []
+        for start in stride(from: 0, to: octets.count, by: step) {
+            decoder.append(Array(octets[start..<min(start + step, octets.count)]))
+            while let frame = decoder.next() { frames.append(frame) }
+        }
+        return frames
+    }
+
+    @Test("Commands are framed as the manual's examples")
+    func commands() {
+        #expect(HostFrame.command(0x02, []) == [0x00, 0x00, 0xFF, 0x02, 0xFE, 0xD4, 0x02, 0x2A, 0x00])
+        let long = HostFrame.command(0x42, Self.long)
+        #expect(long.prefix(8) == [0x00, 0x00, 0xFF, 0xFF, 0xFF, 0x01, 0x08, 0xF7])
+        #expect(long.count == 8 + 264 + 2)
+    }
+
+    @Test("Frames are found however the line cuts them", arguments: [1, 2, 3, 7, 64, 1000])
+    func pieces(step: Int) {
+        let octets =
+            ScriptedChip.acknowledge + ScriptedChip.frame(0x02, [0x32, 1, 6, 7]) + ScriptedChip.frame(0x42, Self.long)
+            + [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
+        let expected: [ChipFrame] = [
+            .acknowledge, .answer(code: 0x03, data: [0x32, 1, 6, 7]), .answer(code: 0x43, data: Self.long),
+            .syntaxError,
+        ]
+        #expect(Self.frames(in: octets, step: step) == expected)
+    }
+
+    @Test("Noise before and between frames is passed over")
+    func noise() {
+        let noise: [UInt8] = [0xFF, 0x00, 0x55, 0x00, 0xFF, 0x12, 0x34, 0x00]
+        let octets = noise + ScriptedChip.acknowledge + noise + ScriptedChip.frame(0x02, [1]) + noise
+        #expect(Self.frames(in: octets, step: 5) == [.acknowledge, .answer(code: 0x03, data: [1])])
+    }
+
+    @Test("A damaged answer is told, and does not hide the one behind it")
+    func damage() {
+        var damaged = ScriptedChip.frame(0x42, [0, 1, 2, 3])
+        damaged[8] ^= 0x10
+        let octets = damaged + ScriptedChip.frame(0x42, [0, 4])
+        #expect(Self.frames(in: octets, step: 100) == [.damaged(code: 0x43), .answer(code: 0x43, data: [0, 4])])
+    }
+
+    @Test("A frame that breaks off is given up, at whatever octet it does")
+    func torn() {
+        for (frame, header) in [(ScriptedChip.frame(0x42, [0, 9, 8]), 5), (ScriptedChip.frame(0x42, Self.long), 8)] {
+            for length in 2..<frame.count - 1 {
+                var decoder = ChipFrameDecoder()
+                decoder.append(Array(frame.prefix(length)))
+                #expect(decoder.next() == nil)
+                #expect(decoder.isInFrame == (length > 2))
+                #expect(decoder.abandonPartial() == (length >= header + 2 ? .damaged(code: 0x43) : nil))
+                decoder.append(ScriptedChip.frame(0x02, [7]))
+                #expect(decoder.next() == .answer(code: 0x03, data: [7]))
+            }
+        }
+    }
+
+    @Test("Any octets are taken, and no more is kept than a frame")
+    func anything() {
+        var generator = SystemRandomNumberGenerator()
+        var decoder = ChipFrameDecoder()
+        for _ in 0..<3000 {
+            // Octets of which frames are made, so that many begin.
+            var octets: [UInt8] = []
+            for _ in 0..<40 {
+                let any = UInt8.random(in: 0...0xFF, using: &generator)
+                octets.append([0x00, 0x00, 0xFF, 0xFF, 0xD5, any].randomElement(using: &generator) ?? any)
+            }
+            decoder.append(octets)
+            while decoder.next() != nil {}
+            #expect(decoder.keptCount <= ChipFrameDecoder.maximumPayload + 8)
+        }
+    }
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import TagLink
+import Testing
+
+@testable import PN532Driver
+
+/// Checks what becomes of a chip, or a line, that does not do what it should. Every wait has an end.
+struct LineFaultTests {
+    /// A Type 2 tag that answers every command with four pages; `reply` answers its first exchange in another way.
+    private static func chip(
+        _ reply: @escaping @Sendable (_ attempt: Int) -> ScriptedChip.Reply?
+    ) throws -> ScriptedChip {
+        let attempts = Locked(0)
+        return try ScriptedChip { code, data in
+            switch code {
+            case 0x4A where data[1] == 0: .answer([1, 1, 0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6])
+            case 0x42:
+                reply(
+                    attempts.withLock {
+                        $0 += 1
+                        return $0
+                    }
+                ) ?? .answer(pages)
+            default: nil
+            }
+        }
+    }
+
+    private static let payload: [UInt8] = (0..<16).map { $0 }
+    private static let pages: [UInt8] = {
+        let crc = CyclicRedundancyCheck.a(payload)
+        return [0] + payload + [UInt8(crc & 0xFF), UInt8(crc >> 8)]
+    }()
+
+    /// Reads four pages of the tag on a chip.
+    private static func read(_ chip: ScriptedChip) async throws -> [UInt8] {
+        let reader = try PN532Reader(chip.path)
+        let link = try await link(reader)
+        return try await link.transceive(Frame([0x30, 0x00]), timeout: .milliseconds(5)).bytes
+    }
+
+    private static func link(_ reader: PN532Reader) async throws -> any SelfActivatingLink {
+        let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
+        #expect(tag.identity == .nfcA(atqa: 0x0044, sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
+        guard case .frames(let link) = tag.port else { throw LinkError(.unsupported, "no frames") }
+        return link
+    }
+
+    private static func failure(_ work: () async throws -> Void) async -> LinkError? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return error as? LinkError
+        }
+    }
+
+    @Test("Noise around frames costs nothing")
+    func noise() async throws {
+        let noise: [UInt8] = [0x00, 0xFF, 0x00, 0x13, 0x37, 0xFF, 0xFF, 0x00]
+        let octets = noise + ScriptedChip.acknowledge + noise + ScriptedChip.frame(0x42, Self.pages)
+        let chip = try Self.chip { _ in .unacknowledged(octets) }
+        defer { chip.end() }
+        #expect(try await Self.read(chip) == Self.payload)
+    }
+
+    @Test("An answer that is damaged is asked for again")
+    func damage() async throws {
+        var damaged = ScriptedChip.frame(0x42, Self.pages)
+        damaged[10] ^= 1
+        let octets = damaged
+        let chip = try Self.chip { $0 == 1 ? .octets(octets) : nil }
+        defer { chip.end() }
+        // The scripted chip repeats an empty answer, which has no status.
+        let error = await Self.failure { _ = try await Self.read(chip) }
+        #expect(error?.code == .transmission)
+        #expect(chip.received.contains(.negativeAcknowledge))
+    }
+
+    @Test("An answer that breaks off is asked for again, wherever it does", arguments: [7, 8, 12, 25])
+    func torn(length: Int) async throws {
+        let whole = ScriptedChip.frame(0x42, Self.pages)
+        let chip = try Self.chip { $0 == 1 ? .octets(Array(whole.prefix(length))) : nil }
+        chip.repeats(whole)
+        defer { chip.end() }
+        #expect(try await Self.read(chip) == Self.payload)
+        #expect(chip.received.contains(.negativeAcknowledge))
+        #expect(chip.commands.count { $0 == 0x42 } == 1)
+    }
+
+    @Test("A chip that answers with damage alone is told to stop, and the tag is not lost")
+    func damageForEver() async throws {
+        var damaged = ScriptedChip.frame(0x42, Self.pages)
+        damaged[10] ^= 1
+        let octets = damaged
+        let chip = try Self.chip { $0 == 1 ? .octets(octets) : nil }
+        chip.repeats(octets)
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path)
+        let link = try await Self.link(reader)
+        let error = await Self.failure { _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)) }
+        #expect(error?.code == .transmission)
+        #expect(chip.received.count { $0 == .negativeAcknowledge } == HostInterface.repeats)
+        let pages = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)).bytes
+        #expect(pages == Self.payload)
+    }
+
+    @Test("A command without acknowledgement is not repeated, since the tag may have had it")
+    func noAcknowledgement() async throws {
+        let chip = try Self.chip { $0 == 1 ? .unacknowledged(ScriptedChip.frame(0x42, Self.pages)) : nil }
+        defer { chip.end() }
+        let error = await Self.failure { _ = try await Self.read(chip) }
+        #expect(error?.code == .transmission)
+        #expect(chip.commands.count { $0 == 0x42 } == 1)
+    }
+
+    @Test("What is left of an exchange that was given up is not taken for the next answer")
+    func late() async throws {
+        let stale = ScriptedChip.frame(0x42, [0] + [UInt8](repeating: 0xEE, count: 18))
+        let chip = try Self.chip { attempt in
+            switch attempt {
+            case 1: .silence
+            case 2: .unacknowledged(stale + ScriptedChip.acknowledge + ScriptedChip.frame(0x42, Self.pages))
+            default: nil
+            }
+        }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path)
+        let link = try await Self.link(reader)
+        let error = await Self.failure { _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)) }
+        #expect(error?.code == .timeout)
+        #expect(chip.received.contains(.acknowledge))
+        let pages = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)).bytes
+        #expect(pages == Self.payload)
+    }
+
+    @Test("A chip that hangs ends the session's reader in time")
+    func hang() async throws {
+        let hangs = Locked(false)
+        let chip = try ScriptedChip { code, data in
+            if hangs.withLock({ $0 }) { return .unacknowledged([]) }
+            if code == 0x4A, data[1] == 0 { return .answer([1, 1, 0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6]) }
+            return nil
+        }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path)
+        let link = try await Self.link(reader)
+        hangs.withLock { $0 = true }
+        let start = ContinuousClock.now
+        let error = await Self.failure { _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)) }
+        #expect(error?.code == .readerUnavailable)
+        #expect(error?.reason.contains(chip.path) == true)
+        #expect(ContinuousClock.now - start < .seconds(5))
+        // It has come to itself.
+        hangs.withLock { $0 = false }
+        #expect(try await reader.discover([.nfcA], systemCodes: []).count == 1)
+    }
+
+    @Test("A line that goes away ends the exchange; what is plugged in afterwards works")
+    func unplugged() async throws {
+        // A name that stays while the line behind it changes, as udev's do.
+        let path = "/tmp/pn532-\(UInt64.random(in: 0...UInt64.max))"
+        defer { _ = unsafe unlink(path) }
+        let first = try Self.chip { _ in .hangUp }
+        try #require(unsafe symlink(first.path, path) == 0)
+        let reader = try PN532Reader(path)
+        let link = try await Self.link(reader)
+        let error = await Self.failure { _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)) }
+        #expect(error?.code == .readerUnavailable)
+        _ = unsafe unlink(path)
+        let absent = await Self.failure { _ = try await reader.discover([.nfcA], systemCodes: []) }
+        #expect(absent?.code == .readerUnavailable)
+        let second = try Self.chip { _ in nil }
+        defer { second.end() }
+        try #require(unsafe symlink(second.path, path) == 0)
+        let again = try await Self.link(reader)
+        #expect(try await again.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)).bytes == Self.payload)
+        let old = await Self.failure { _ = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)) }
+        #expect(old?.code == .tagRemoved)
+    }
+
+    @Test("A line without a chip says what to look at")
+    func noChip() async throws {
+        let chip = try ScriptedChip { _, _ in .unacknowledged([]) }
+        defer { chip.end() }
+        let error = await Self.failure { try await PN532Reader(chip.path).prepare() }
+        #expect(error?.code == .readerUnavailable)
+        #expect(error?.reason.contains("HSU") == true)
+    }
+
+    @Test("A device that never stops sending is not waited for")
+    func flood() async throws {
+        let terminal = try PseudoTerminal()
+        let isOver = Locked(false)
+        DispatchQueue(label: "flood").async {
+            while !isOver.withLock({ $0 }) { terminal.write([UInt8](repeating: 0xFF, count: 64), milliseconds: 10) }
+            terminal.close()
+        }
+        defer { isOver.withLock { $0 = true } }
+        let start = ContinuousClock.now
+        let error = await Self.failure { try await PN532Reader(terminal.path).prepare() }
+        #expect(error?.code == .readerUnavailable)
+        #expect(ContinuousClock.now - start < .seconds(10))
+    }
+
+    @Test("Something else than a PN532 is not taken for one")
+    func anotherChip() async throws {
+        let chip = try ScriptedChip { code, _ in code == 0x02 ? .answer([0x33, 1, 0, 7]) : nil }
+        defer { chip.end() }
+        let error = await Self.failure { try await PN532Reader(chip.path).prepare() }
+        #expect(error?.code == .readerUnavailable)
+        #expect(error?.reason.contains("no PN532") == true)
+    }
+
+    @Test("A task that is cancelled stops the chip at once")
+    func cancelled() async throws {
+        let chip = try Self.chip { $0 == 1 ? .silence : nil }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path)
+        let link = try await Self.link(reader)
+        let start = ContinuousClock.now
+        let task = Task { try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(3000)) }
+        while !chip.commands.contains(0x42) { try await Task.sleep(for: .milliseconds(1)) }
+        task.cancel()
+        let error = await Self.failure { _ = try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(ContinuousClock.now - start < .seconds(2))
+        let pages = try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5)).bytes
+        #expect(pages == Self.payload)
+        #expect(chip.received.contains(.acknowledge))
+    }
+
+    @Test("A line that another program has is left alone until it lets go")
+    func inUse() async throws {
+        let chip = try Self.chip { _ in nil }
+        defer { chip.end() }
+        let first = try PN532Reader(chip.path)
+        try await first.prepare()
+        #expect(first.name == "PN532 v1.6 (\(chip.path))")
+        let second = try PN532Reader(chip.path)
+        let error = await Self.failure { try await second.prepare() }
+        #expect(error?.reason.contains("in use") == true)
+        await first.release()
+        try await second.prepare()
+    }
+
+    @Test("Lists of targets that make no sense are refused, and crash nothing")
+    func malformedLists() async throws {
+        let answers: [[UInt8]] = [
+            [], [3], [1], [2, 1, 0, 0x44, 0, 4, 1, 2, 3, 4], [1, 1, 0, 0x44, 0, 200, 1, 2], [1, 1, 0, 0x44, 0, 0],
+            [0xFF] + [UInt8](repeating: 0xFF, count: 250), [1, 1, 0x50], [1, 1, 18, 1, 2, 3], [1, 1, 0x14],
+        ]
+        for answer in answers {
+            let chip = try ScriptedChip { code, _ in code == 0x4A ? .answer(answer) : nil }
+            defer { chip.end() }
+            let reader = try PN532Reader(chip.path)
+            for technology in [Technology.nfcA, .nfcB, .nfcF] {
+                let error = await Self.failure {
+                    let tags = try await reader.discover([technology], systemCodes: [0x12FC])
+                    #expect(tags.isEmpty)
+                }
+                #expect(error == nil || error?.code == .transmission, "\(answer) \(technology)")
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+import Testing
+
+@testable import PN532Driver
+
+/// Checks what people are told of a line that can't be used.
+struct SerialPortErrorTests {
+    private static func reason(_ code: Int32, group: String? = nil, isAllowed: Bool = true) -> String {
+        let ownership = group.map { SerialPortError.Ownership(group: $0, isGroupAllowed: isAllowed) }
+        return SerialPortError.reason(path: "/dev/ttyUSB0", code: code, ownership: ownership)
+    }
+
+    @Test("Without permission the group to join is named")
+    func group() {
+        #expect(Self.reason(EACCES, group: "dialout").contains("sudo usermod -aG dialout \"$USER\""))
+        #expect(Self.reason(EACCES, group: "uucp").contains("the group uucp"))
+    }
+
+    @Test("Where no group may use it, the udev rule is named")
+    func rule() {
+        for reason in [
+            Self.reason(EACCES, group: "root"), Self.reason(EACCES, group: "dialout", isAllowed: false),
+            Self.reason(EACCES),
+        ] {
+            #expect(reason.contains(#"KERNEL=="ttyUSB*", GROUP="dialout""#), "\(reason)")
+            #expect(reason.contains("/etc/udev/rules.d/"))
+        }
+    }
+
+    @Test("Other reasons say what to do", arguments: [ENOENT, EBUSY, EWOULDBLOCK, ENXIO, ENOTTY, EINVAL])
+    func others(code: Int32) {
+        #expect(Self.reason(code).contains("/dev/ttyUSB0"))
+    }
+
+    @Test("What is no serial line, or not there, is refused")
+    func notALine() async throws {
+        for (path, text) in [("/dev/null", "not a serial"), ("/dev/ttyUSB99", "Plug"), ("/", "not a serial")] {
+            let reader = try PN532Reader(path)
+            let error = await #expect(throws: LinkError.self) { try await reader.prepare() }
+            #expect(error?.code == .readerUnavailable)
+            #expect(error?.reason.contains(text) == true)
+        }
+    }
+
+    @Test("A line is named by its path, and its speed where it has one")
+    func names() throws {
+        #expect(try SerialLineName("/dev/ttyUSB0").speed == .baud115200)
+        let fast = try SerialLineName("/dev/ttyUSB0@921600")
+        #expect(fast.path == "/dev/ttyUSB0")
+        #expect(fast.speed == .baud921600)
+        #expect(try SerialLineName("/dev/odd@name").path == "/dev/odd@name")
+        #expect(throws: LinkError(.unsupported, "")) { try SerialLineName("/dev/ttyUSB0@1234") }
+        #expect(throws: LinkError(.unsupported, "")) { try SerialLineName("") }
+        #expect(throws: LinkError(.unsupported, "")) { try SerialLineName("@115200") }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import Testing
+
+@testable import PN532Driver
+
+/// Checks the chip's status octets and time-outs.
+struct StatusTests {
+    @Test(
+        "Status octets are errors of links (PN532 user manual, 7.1)",
+        arguments: [
+            (0x01, LinkError.Code.timeout), (0x02, .transmission), (0x03, .transmission), (0x04, .transmission),
+            (0x05, .transmission), (0x06, .collision), (0x07, .frameTooLong), (0x09, .frameTooLong), (0x0A, .timeout),
+            (0x0B, .transmission), (0x0D, .readerUnavailable), (0x0E, .frameTooLong), (0x10, .unsupported),
+            (0x12, .unsupported), (0x13, .transmission), (0x14, .unsupported), (0x23, .transmission),
+            (0x25, .unsupported), (0x26, .unsupported), (0x27, .tagRemoved), (0x29, .tagRemoved), (0x2A, .tagRemoved),
+            (0x2B, .tagRemoved), (0x2D, .readerUnavailable), (0x3E, .transmission),
+        ] as [(UInt8, LinkError.Code)]
+    )
+    func codes(octet: UInt8, code: LinkError.Code) {
+        #expect(PN532Status(octet: octet).error?.code == code)
+        #expect(PN532Status(octet: octet | 0x40).error?.code == code)
+    }
+
+    @Test("Bit 6 says that more follows")
+    func more() {
+        #expect(PN532Status(octet: 0x40).error == nil)
+        #expect(PN532Status(octet: 0x40).hasMore)
+        #expect(!PN532Status(octet: 0x00).hasMore)
+    }
+
+    @Test("Time-outs are never shorter than what is wanted")
+    func timeouts() {
+        #expect(PN532Chip.timeoutIndex(.microseconds(1)) == 1)
+        #expect(PN532Chip.timeoutIndex(.microseconds(100)) == 1)
+        #expect(PN532Chip.timeoutIndex(.microseconds(101)) == 2)
+        #expect(PN532Chip.timeoutIndex(.milliseconds(5)) == 7)
+        #expect(PN532Chip.timeoutIndex(.milliseconds(3276)) == 16)
+        // Longer than the chip can wait: the host does.
+        #expect(PN532Chip.timeoutIndex(.milliseconds(4949)) == 0)
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReaderEmulation
+import TagLink
+import Testing
+import VirtualTags
+
+@Suite struct `A PC/SC reader over a virtual field` {
+    private let field = VirtualField()
+
+    /// A reader with a tag on it that has power.
+    private func reader(_ tag: any VirtualTag) async -> (EmulatedReader, atr: [UInt8]) {
+        field.bring(tag)
+        var reader = EmulatedReader(.showing(tag.technology), field: field)
+        #expect(await reader.look() == .init(hasFound: true))
+        guard case .done(let atr) = await reader.setPower(.up) else {
+            Issue.record("The card has to have an ATR.")
+            return (reader, [])
+        }
+        return (reader, atr)
+    }
+
+    private static func ntag() -> Type2Tag {
+        Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+    }
+
+    private static func type4(_ frontEnd: Type4FrontEnd? = nil) -> Type4Tag {
+        Type4Tag(card: ApplicationCard([NDEFApplication(size: 64)]), frontEnd: frontEnd)
+    }
+
+    private static func storageATR(_ standard: UInt8, _ name: UInt16) -> [UInt8] {
+        let octets: [UInt8] =
+            [0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, standard]
+            + [UInt8(name >> 8), UInt8(name & 0xFF), 0, 0, 0, 0]
+        return [0x3B] + octets + [octets.reduce(0, ^)]
+    }
+
+    // MARK: ATR
+
+    @Test func `Storage cards have the ATR of their standard and name`() async {
+        #expect(await reader(Self.ntag()).atr == Self.storageATR(0x03, 0x0003))
+        field.removeAll()
+        #expect(await reader(Type1Tag(.topaz96)).atr == Self.storageATR(0x03, 0xF004))
+        field.removeAll()
+        let felica = FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])
+        #expect(await reader(Type3Tag(felica)).atr == Self.storageATR(0x03, 0xF011))
+        field.removeAll()
+        #expect(await reader(Type5Tag(.icodeSLIX)).atr == Self.storageATR(0x0B, 0x0014))
+    }
+
+    @Test func `ISO-DEP cards have the ATR of their historical bytes`() async {
+        #expect(await reader(Self.type4()).atr == [0x3B, 0x80, 0x80, 0x01, 0x01])
+        field.removeAll()
+        let historical = Type4FrontEnd.nfcA(uid: [1, 2, 3, 4], ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
+        #expect(await reader(Self.type4(historical)).atr == [0x3B, 0x81, 0x80, 0x01, 0x80, 0x80])
+        field.removeAll()
+        let typeB = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8])
+        let atr = await reader(Self.type4(typeB)).atr
+        #expect(atr.prefix(12) == [0x3B, 0x88, 0x80, 0x01, 5, 6, 7, 8, 0x00, 0x81, 0x71, 0x00])
+        #expect(atr.dropFirst().reduce(0, ^) == 0)
+    }
+
+    // MARK: Commands of class FF
+
+    @Test func `GET DATA gives the UID and the ATS`() async {
+        var (reader, _) = await reader(Self.type4())
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(Type4Tag.defaultUID + [0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 4]) == .done([0x6C, 7]))
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 9]) == .done(Type4Tag.defaultUID + [0x62, 0x82]))
+        #expect(await reader.transmit([0xFF, 0xCA, 1, 0, 0]) == .done([5, 0x78, 0x80, 0x70, 2, 0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xCA, 2, 0, 0]) == .done([0x6A, 0x81]))
+    }
+
+    @Test func `Blocks of a Type 2 tag are read and written, and a refusal does not lose the tag`() async {
+        let tag = Self.ntag()
+        var (reader, _) = await reader(tag)
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 4, 1, 2, 3, 4]) == .done([0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 200, 16]) == .done([0x63, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 32]) == .done([0x6C, 16]))
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 2, 1, 2]) == .done([0x67, 0x00]))
+        // MIFARE Classic's commands: keys are taken, and authentication fails.
+        #expect(await reader.transmit([0xFF, 0x82, 0, 0, 6, 1, 2, 3, 4, 5, 6]) == .done([0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0x86, 0, 0, 5, 1, 0, 4, 0x60, 0]) == .done([0x63, 0x00]))
+        #expect(await reader.transmit([0x00, 0xA4, 0x04, 0x00]) == .done([0x6D, 0x00]))
+        #expect(Array(tag.contents.memory[20..<24]) == [1, 2, 3, 4])
+    }
+
+    @Test func `APDUs reach a card that speaks ISO-DEP`() async {
+        var (reader, _) = await reader(Self.type4())
+        let select: [UInt8] = [0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00]
+        #expect(await reader.transmit(select) == .done([0x90, 0x00]))
+        // A reset begins anew: nothing is selected.
+        #expect(await reader.transmit([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]) == .done([0x90, 0x00]))
+        _ = await reader.setPower(.reset)
+        #expect(await reader.transmit([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]) != .done([0x90, 0x00]))
+    }
+
+    // MARK: Escapes
+
+    @Test func `The ACR122U tells its firmware and takes commands of the PN532`() async {
+        var (reader, _) = await reader(Self.ntag())
+        let escape: UInt32 = 0x4200_0001
+        #expect(await reader.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]) == .done(Array("ACR122U215".utf8)))
+        #expect(
+            await reader.control(escape, [0xFF, 0, 0, 0, 2, 0xD4, 0x02])
+                == .done([0xD5, 0x03, 0x32, 0x01, 0x06, 0x07, 0x90, 0x00])
+        )
+        #expect(await reader.control(escape, [0xFF, 0, 0, 0, 2, 0xD4, 0x99]) == .done([0x63, 0x7F]))
+        // The card that the reader has found is the chip's first target.
+        guard case .done(let answer) = await reader.transmit([0xFF, 0, 0, 0, 5, 0xD4, 0x40, 0x01, 0x30, 0x04]) else {
+            Issue.record("InDataExchange has to be answered.")
+            return
+        }
+        #expect(answer.prefix(3) == [0xD5, 0x41, 0x00])
+        #expect(answer.suffix(2) == [0x90, 0x00])
+        #expect(await reader.transmit([0xFF, 0, 0x40, 0x05, 4, 1, 1, 1, 0]) == .done([0x90, 0x03]))
+        #expect(await reader.control(0x4200_0D48, []) == .done([0x12, 4, 0x42, 0x33, 0, 0x12, 0x13, 4, 0x42, 0, 0, 1]))
+        #expect(await reader.control(0x1234, []) == .unsupported)
+    }
+
+    @Test func `A Type 5 tag is read by blocks and in a transparent session`() async {
+        let tag = Type5Tag(.icodeSLIX)
+        var (reader, _) = await reader(tag)
+        #expect(await reader.transmit([0xFF, 0xD6, 0, 5, 4, 1, 2, 3, 4]) == .done([0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xB0, 0, 5, 4]) == .done([1, 2, 3, 4, 0x90, 0x00]))
+        let done: [UInt8] = [0xC0, 3, 0, 0x90, 0x00]
+        #expect(await reader.transmit([0xFF, 0xC2, 0, 0, 2, 0x81, 0]) == .done(done + [0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xC2, 0, 2, 4, 0x8F, 2, 2, 0]) == .done(done + [0x90, 0x00]))
+        #expect(
+            await reader.transmit([0xFF, 0xC2, 0, 1, 5, 0x95, 3, 0x02, 0x20, 0x05])
+                == .done(done + [0x92, 1, 0, 0x96, 2, 0, 0, 0x97, 5, 0, 1, 2, 3, 4, 0x90, 0x00])
+        )
+        // Nobody answers a request of another tag: the first data object failed.
+        #expect(
+            await reader.transmit([0xFF, 0xC2, 0, 1, 4, 0x95, 2, 0x99, 0x99])
+                == .done([0xC0, 3, 1, 0x64, 0x01, 0x90, 0x00])
+        )
+        #expect(await reader.transmit([0xFF, 0xC2, 0, 0, 2, 0x82, 0]) == .done(done + [0x90, 0x00]))
+        #expect(await reader.transmit([0xFF, 0xC2, 0, 1, 3, 0x95, 0x7F, 1]) == .done([0xC0, 3, 0, 0x67, 0, 0x90, 0]))
+    }
+
+    @Test func `No short command harms the reader`() async {
+        for tag in [Self.ntag(), Self.type4(), Type5Tag(.icodeSLIX)] as [any VirtualTag] {
+            field.removeAll()
+            var (reader, _) = await reader(tag)
+            for instruction in UInt8.min...UInt8.max {
+                for body in [[], [0], [1], [2, 0xD4], [0, 0xFF, 0xFF], [1, 0], [3, 0xD4, 0x42, 0]] as [[UInt8]] {
+                    _ = await reader.transmit([0xFF, instruction, 0, 0] + body)
+                    _ = await reader.control(0x4200_0001, [0xFF, instruction, 0, 0] + body)
+                }
+            }
+            guard case .done = await reader.setPower(.up) else {
+                Issue.record("The card has to come back after nonsense.")
+                return
+            }
+            #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(tag.identifier + [0x90, 0x00]))
+        }
+    }
+
+    // MARK: Presence
+
+    @Test func `Cards come, go and take each other's place`() async {
+        let first = Self.ntag()
+        var (reader, _) = await reader(first)
+        #expect(await reader.look() == .init())
+        field.removeAll()
+        #expect(await reader.look() == .init(hasLost: true))
+        #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .noCard)
+        #expect(await reader.setPower(.up) == .noCard)
+        #expect(await reader.look() == .init())
+        field.bring(first)
+        #expect(await reader.look() == .init(hasFound: true))
+        field.removeAll()
+        field.bring(Self.type4())
+        #expect(await reader.look() == .init(hasLost: true, hasFound: true))
+    }
+}

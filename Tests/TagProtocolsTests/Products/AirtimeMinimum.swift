@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The least time on the air in which a message is detected and read after activation, by the frame timings alone.
+///
+/// The reader of each formula knows in advance what its type's procedure lets nobody know: how long the message is. It
+/// still reads the capability container and the length, in the commands in which the detection procedure of its type
+/// does, and nothing twice. These are the minima that the project's targets are relative to.
+enum AirtimeMinimum {
+    /// What an exchange of whole octets takes.
+    ///
+    /// - Parameters:
+    ///   - request: the request's octets without the checksum.
+    ///   - answer: the answer's octets without the checksum.
+    static func exchange(_ technology: Technology, _ request: Int, _ answer: Int) -> Airtime {
+        let timing = FrameTiming(technology)
+        return timing.request(Frame([UInt8](repeating: 1, count: request)))
+            + timing.answerDelay
+            + timing.response(Frame([UInt8](repeating: 1, count: answer)))
+            + timing.nextRequestDelay
+    }
+
+    /// How many octets an NDEF message TLV has, without a terminator.
+    static func sizeOfTLV(_ message: Int) -> Int {
+        message + (message <= 254 ? 2 : 4)
+    }
+
+    /// Type 1: RALL, then for the blocks beyond it the cheaper of READ8 for each and RSEG for the segment.
+    ///
+    /// The detection procedure is RALL (NFC Forum T1T 1.2, 6.3), though a reader that knows a short message's length
+    /// could do with a few READs.
+    static func type1(_ message: Int, start: Int, isLarge: Bool) -> Airtime {
+        var total = exchange(.nfcA, 7, 122)
+        guard isLarge else { return total }
+        // Octets 104 to 127 are not for data.
+        let last = start + sizeOfTLV(message) - 1
+        let end = last < 104 ? last : last + 24
+        // RALL ends at octet 120, and the next block for data is 16.
+        for segment in 1..<4 where end >= segment * 128 {
+            let blocks = min(16, (end - segment * 128) / 8 + 1)
+            total += min(exchange(.nfcA, 14, 9) * blocks, exchange(.nfcA, 14, 129))
+        }
+        return total
+    }
+
+    /// Type 2: READ of page 3, which brings the container and 12 octets; then the cheapest of READ and FAST_READ, of 60
+    /// pages at most, for the pages that are left; and SECTOR SELECT where the second sector begins.
+    static func type2(_ message: Int, start: Int, hasFastRead: Bool) -> Airtime {
+        let read = exchange(.nfcA, 2, 16)
+        let pages = (start + sizeOfTLV(message) + 3) / 4
+        guard pages > 7 else { return read }
+        func least(_ count: Int) -> Airtime {
+            guard count > 0 else { return .zero }
+            var best = [Airtime.zero]
+            for wanted in 1...count {
+                var cost = best[max(0, wanted - 4)] + read
+                if hasFastRead {
+                    for piece in 1...min(60, wanted) {
+                        cost = min(cost, best[wanted - piece] + exchange(.nfcA, 3, piece * 4))
+                    }
+                }
+                best.append(cost)
+            }
+            return best[count]
+        }
+        guard pages > 256 else { return read + least(pages - 7) }
+        // The first part is acknowledged with four bits, the second by silence for 1 ms.
+        let timing = FrameTiming(.nfcA)
+        let select =
+            timing.request(Frame([0xC2, 0xFF])) + timing.answerDelay
+            + timing.response(Frame(bits: [0x0A], validBitsInLastByte: 4)) + timing.nextRequestDelay
+            + timing.request(Frame([1, 0, 0, 0])) + .milliseconds(1)
+        return read + least(256 - 7) + select + least(pages - 256)
+    }
+
+    /// Type 3: CHECK of the attribute block, then Nbr blocks at a time. Polling for 12FC was activation.
+    static func type3(_ message: Int, blocksPerRead: Int) -> Airtime {
+        func check(_ blocks: Int) -> Airtime { exchange(.nfcF, 14 + 2 * blocks, 13 + 16 * blocks) }
+        var rest = (message + 15) / 16
+        var total = check(1)
+        while rest > 0 {
+            let count = min(rest, blocksPerRead)
+            total += check(count)
+            rest -= count
+        }
+        return total
+    }
+
+    /// Type 4: SELECT the application, SELECT and READ the container, SELECT the NDEF file, and READ the length field
+    /// together with the message, in pieces of MLe, or of what one block brings where that takes less time.
+    ///
+    /// The container of mapping version 3 has 17 octets; that it has shows in the 15 of the others.
+    ///
+    /// - Parameter isFirst: mapping version 1, whose application is selected by its own name when the other is not there.
+    static func type4(
+        _ message: Int,
+        maximumRead: Int,
+        lengthSize: Int,
+        isFirst: Bool = false,
+        technology: Technology
+    ) -> Airtime {
+        // Each side has PCB around its octets, the card a status word.
+        func command(_ octets: Int, _ data: Int) -> Airtime { exchange(technology, 1 + octets, 1 + data + 2) }
+        var total = command(13, 0) + command(7, 0) + command(5, 15) + command(7, 0)
+        if isFirst { total += command(13, 0) }
+        if lengthSize == 4 { total += command(5, 2) }
+        func read(_ limit: Int) -> Airtime {
+            var rest = lengthSize + message
+            var time = Airtime.zero
+            while rest > 0 {
+                let count = min(rest, limit)
+                // Beyond 251 octets an answer takes two blocks, the first of 253 octets and R(ACK) for the second.
+                time +=
+                    count <= 251
+                    ? command(5, count)
+                    : exchange(technology, 6, 1 + 253) + exchange(technology, 1, 1 + count + 2 - 253)
+                rest -= count
+            }
+            return time
+        }
+        return total + min(read(min(maximumRead, 255)), read(min(maximumRead, 251)))
+    }
+
+    /// Type 5: READ MULTIPLE of the first blocks, which have the container and the TLV, then of 32 blocks at most for what
+    /// is left, without the UID.
+    ///
+    /// - Parameter first: how many blocks come first. With four octets in each, two would do for an empty tag and six for
+    ///   a message of 16 octets; four are as far from the best for an empty tag as from the best for 11 octets, and no
+    ///   other number is less far: see ``type5(knowing:)``.
+    static func type5(_ message: Int, start: Int, blockSize: Int, first: Int = 4) -> Airtime {
+        // From block 256 on, the place and the count have an octet more each.
+        func read(_ blocks: Int, isLong: Bool = false) -> Airtime {
+            exchange(.nfcV, isLong ? 6 : 4, 1 + blocks * blockSize)
+        }
+        let blocks = (start + sizeOfTLV(message) + blockSize - 1) / blockSize
+        var total = read(first)
+        var place = first
+        while place < blocks {
+            let count = min(blocks - place, 32, (256 - 3) / blockSize)
+            total += read(count, isLong: place >= 256)
+            place += count
+        }
+        return total
+    }
+
+    /// Type 5 for a reader that knows the length before its first command: 32 blocks at a time.
+    static func type5(knowing message: Int) -> Airtime {
+        let blocks = (4 + sizeOfTLV(message) + 3) / 4
+        var total = Airtime.zero
+        for place in stride(from: 0, to: blocks, by: 32) {
+            total += exchange(.nfcV, 4, 1 + 4 * min(32, blocks - place))
+        }
+        return total
+    }
+}

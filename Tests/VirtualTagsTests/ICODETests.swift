@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import Testing
+import VirtualTags
+
+@Suite struct `Protection of ICODE` {
+    /// A field with one tag, and its UID as it is on the air.
+    private struct Bench {
+        let tag: Type5Tag
+        let script: LinkScript
+        let uid: String
+
+        init(_ product: Type5Product = .icodeSLIX2, change: (inout Type5Contents) -> Void = { _ in }) throws {
+            var contents = Type5Contents(blank: product)
+            contents.passwords[0x01] = 0x0403_0201
+            contents.passwords[0x02] = 0x0807_0605
+            contents.passwords[0x10] = 0x1413_1211
+            if product == .icodeSLIX { contents.passwords = [0x10: 0x1413_1211] }
+            change(&contents)
+            tag = Type5Tag(contents)
+            script = try LinkScript(.nfcV, tag)
+            uid = octets(contents.uid.reversed())
+        }
+
+        /// Sends a command of NXP's to the tag by its UID.
+        func send(_ command: String, _ parameters: String = "", flags: String = "22") async -> String {
+            await script.send("\(flags) \(command) 04 \(uid) \(parameters)")
+        }
+
+        /// A password as it goes over the air: combined with a random number that is fetched first.
+        func covered(_ password: String) async -> String {
+            let random = hex(await script.send("02 b2 04")).dropFirst()
+            return octets(zip(hex(password), Array(random) + Array(random)).map { $0 ^ $1 })
+        }
+
+        func give(_ identifier: String, _ password: String) async -> String {
+            await send("b3", "\(identifier) \(await covered(password))")
+        }
+    }
+
+    @Test func `A password is given, changed, given anew and locked by address alone`() async throws {
+        let bench = try Bench()
+        #expect(await bench.script.send("02 b3 04 01 \(await bench.covered("01 02 03 04"))") == "01 0f")
+        #expect(await bench.send("b5", "01") == "01 0f")
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.send("b4", "01 aa bb cc dd") == "00")
+        #expect(await bench.send("b4", "01 00 00 00 00") == "01 0f")
+        #expect(await bench.give("01", "aa bb cc dd") == "00")
+        #expect(await bench.script.send("02 b5 04 01") == "01 0f")
+        #expect(await bench.send("b5", "01") == "00")
+        #expect(await bench.send("b5", "01") == "01 11")
+        #expect(await bench.send("b4", "01 00 00 00 00") == "01 12")
+        #expect(bench.tag.contents.passwords[0x01] == 0xDDCC_BBAA)
+        bench.tag.losePower()
+        #expect(await bench.send("b5", "01") == "01 0f")
+    }
+
+    @Test func `Pages are guarded by the read and the write password, each on its side of the pointer`() async throws {
+        let bench = try Bench()
+        #expect(await bench.send("b6", "28 21") == "01 0f")
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.send("b6", "28 21") == "01 0f")
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        #expect(await bench.send("b6", "4f 21") == "01 10")
+        // Read password for the lower page, write password for writing to the higher one.
+        #expect(await bench.send("b6", "28 21") == "00")
+        #expect(await bench.send("ab") == "00 28 21 00 7f 35 00 00")
+        #expect(await bench.script.send("02 20 27") == "00 00 00 00 00")
+
+        bench.tag.losePower()
+        #expect(await bench.script.send("02 20 27") == "01 0f")
+        #expect(await bench.script.send("02 20 28") == "00 00 00 00 00")
+        #expect(await bench.script.send("02 23 26 02") == "01 0f")
+        #expect(await bench.script.send("02 21 27 01 02 03 04") == "01 0f")
+        #expect(await bench.script.send("02 21 28 01 02 03 04") == "01 0f")
+        #expect(await bench.script.send("02 22 28") == "01 0f")
+        #expect(await bench.script.send("02 20 4f") == "00 00 00 00 00")
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.script.send("02 21 27 01 02 03 04") == "00")
+        #expect(await bench.script.send("02 21 28 01 02 03 04") == "01 0f")
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        #expect(await bench.script.send("02 21 28 01 02 03 04") == "00")
+        #expect(await bench.send("b7", "27") == "01 0f")
+        #expect(await bench.send("b7", "28") == "00")
+        #expect(await bench.send("b7", "28") == "01 11")
+        #expect(await bench.send("b6", "00 00") == "01 12")
+        #expect(await bench.send("ab") == "00 28 21 08 7f 35 00 00")
+    }
+
+    @Test func `Passwords that are joined are needed together`() async throws {
+        let bench = try Bench { $0.protection.condition = [.readHigh] }
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.script.send("02 20 00") == "00 e1 40 27 01")
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        #expect(await bench.send("bb") == "00")
+        bench.tag.losePower()
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.script.send("02 20 00") == "01 0f")
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        #expect(await bench.script.send("02 20 00") == "00 e1 40 27 01")
+    }
+
+    @Test func `A private tag hears its password alone, with or without power in between`() async throws {
+        let bench = try Bench()
+        #expect(await bench.send("ba", await bench.covered("0f 0f 0f 0f")) == "00")
+        bench.tag.losePower()
+        for request in ["26 01 00", "02 20 00", "22 2b \(bench.uid)", "02 bd 04", "02 b3 04 01 00 00 00 00"] {
+            #expect(await bench.script.send(request) == "timeout", "\(request)")
+        }
+        #expect(await bench.script.send("02 b3 04 04 \(await bench.covered("0f 0f 0f 0f"))") == "00")
+        #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
+        bench.tag.losePower()
+        #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
+        #expect(await bench.send("ba", await bench.covered("0f 0f 0f 0e")) == "timeout")
+        #expect(await bench.script.send("26 01 00") == "timeout")
+    }
+
+    @Test func `A destroyed tag never answers again`() async throws {
+        let bench = try Bench()
+        #expect(await bench.send("b9", await bench.covered("00 00 00 00")) == "timeout")
+        bench.tag.losePower()
+        #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
+        #expect(await bench.send("b9", await bench.covered("0f 0f 0f 0f")) == "00")
+        bench.tag.losePower()
+        #expect(await bench.script.send("26 01 00") == "timeout")
+        #expect(await bench.script.send("02 b2 04") == "timeout")
+        #expect(bench.tag.contents.protection.isDestroyed)
+    }
+
+    @Test func `A tag that is quiet for good stays so without power, until it is reset`() async throws {
+        let bench = try Bench()
+        #expect(await bench.script.send("02 bc 04") == "timeout")
+        #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
+        #expect(await bench.send("bc") == "timeout")
+        bench.tag.losePower()
+        #expect(await bench.script.send("26 01 00") == "timeout")
+        #expect(await bench.script.send("22 20 \(bench.uid) 00") == "00 e1 40 27 01")
+        #expect(await bench.script.send("22 26 \(bench.uid)") == "00")
+        bench.tag.losePower()
+        #expect(await bench.script.send("26 01 00") == "00 00 \(bench.uid)")
+    }
+
+    @Test func `Counting and presetting the counter take their passwords`() async throws {
+        let bench = try Bench()
+        #expect(await bench.script.send("02 21 4f ff ff 00 00") == "01 0f")
+        #expect(await bench.give("02", "05 06 07 08") == "00")
+        #expect(await bench.script.send("02 21 4f fe ff 00 01") == "00")
+        #expect(await bench.script.send("02 20 4f") == "00 fe ff 00 01")
+        #expect(await bench.script.send("02 21 4f 01 00 00 00") == "01 0f")
+        #expect(await bench.give("01", "01 02 03 04") == "00")
+        #expect(await bench.script.send("02 21 4f 01 00 00 00") == "00")
+        #expect(await bench.script.send("02 21 4f 01 00 00 00") == "01 0f")
+        #expect(await bench.script.send("02 20 4f") == "00 ff ff 00 01")
+    }
+
+    @Test(arguments: [Type5Product.icodeSLIX, .icodeSLIX2])
+    func `Surveillance is set, reset, protected and locked`(_ product: Type5Product) async throws {
+        let bench = try Bench(product)
+        let alarm = await bench.script.send("02 a5 04")
+        #expect(alarm.hasPrefix("00 2f b3 62 70"))
+        #expect(hex(alarm).count == 33)
+        #expect(await bench.script.send("02 a3 04") == "00")
+        #expect(await bench.script.send("02 a5 04") == "timeout")
+        #expect(await bench.give("10", "11 12 13 14") == "00")
+        #expect(await bench.script.send("02 a6 04") == "00")
+        // With the option flag it is the family that is protected, and the answer does not wait.
+        #expect(await bench.script.send("42 a6 04") == "00")
+        bench.tag.losePower()
+        for request in ["02 a2 04", "02 a4 04", "02 27 55", "02 28"] {
+            #expect(await bench.script.send(request) == "01 0f", "\(request)")
+        }
+        #expect(await bench.script.send("02 29 55") == "00")
+        #expect(await bench.give("10", "11 12 13 14") == "00")
+        #expect(await bench.script.send("02 27 55") == "00")
+        #expect(await bench.script.send("02 a2 04") == "00")
+        #expect(await bench.script.send("02 a4 04") == "00")
+        #expect(await bench.script.send("02 a3 04") == "01 12")
+        #expect(await bench.script.send("02 a5 04") == alarm)
+    }
+
+    @Test func `SLIX2 answers selective surveillance by its identifier`() async throws {
+        let bench = try Bench()
+        #expect(await bench.script.send("02 a7 04 34 12") == "00")
+        #expect(await bench.script.send("42 a5 04 00") == "00 34 12")
+        #expect(await bench.script.send("42 a5 04 08 34").hasPrefix("00 2f"))
+        #expect(await bench.script.send("42 a5 04 10 34 12").hasPrefix("00 2f"))
+        for request in ["42 a5 04 10 35 12", "42 a5 04", "42 a5 04 04 34", "02 a5 04 00"] {
+            #expect(await bench.script.send(request) == "timeout", "\(request)")
+        }
+    }
+
+    @Test(arguments: [Type5Product.icodeSLIX, .icodeSLIX2])
+    func `INVENTORY READ gives blocks, and the rest of the UID`(_ product: Type5Product) async throws {
+        let bench = try Bench(product)
+        let uid = hex(bench.uid)
+        let blocks = octets(bench.tag.contents.memory.prefix(8))
+        #expect(await bench.script.send("26 a0 04 00 00 01") == "00 \(blocks)")
+        #expect(await bench.script.send("26 a1 04 08 44 00 01") == "00 \(blocks)")
+        #expect(await bench.script.send("66 a0 04 08 44 00 01") == "00 \(octets(uid.dropFirst())) \(blocks)")
+        // A mask of 12 bits: the octet that is known in part is there as a whole.
+        #expect(await bench.script.send("66 a0 04 0c 44 03 00 01") == "00 \(octets(uid.dropFirst())) \(blocks)")
+        #expect(await bench.script.send("36 a0 04 55 00 00 01") == "timeout")
+        #expect(await bench.script.send("26 a0 02 00 00 01") == "timeout")
+        #expect(await bench.script.send("26 a0 04 00 00 f0") == "timeout")
+        #expect(await bench.script.send("26 a0 04 00 00") == "timeout")
+        // Sixteen slots: the first octet 44 names the fourth, and with the slot's bits a mask of four is an octet.
+        #expect(await bench.script.send("46 a0 04 04 04 00 00") == "timeout")
+        for _ in 1..<4 { #expect(await bench.script.sendEnd() == "timeout") }
+        #expect(await bench.script.sendEnd() == "00 \(octets(uid.dropFirst())) \(octets(hex(blocks).prefix(4)))")
+    }
+
+    @Test func `The extended INVENTORY READ of SLIX2 chooses tags and what they tell`() async throws {
+        let bench = try Bench { $0.isSurveillanceSet = false }
+        let blocks = octets(bench.tag.contents.memory.prefix(4))
+        #expect(await bench.script.send("26 a0 04 88 12 44") == "00 \(bench.uid)")
+        #expect(await bench.script.send("26 a0 04 88 02 44 00 00") == "00 \(bench.uid) \(blocks)")
+        #expect(await bench.script.send("26 a0 04 80 11") == "timeout")
+        #expect(await bench.script.send("26 a0 04 80 32") == "00 \(bench.uid)")
+        #expect(await bench.script.send("26 01 00") == "timeout")
+        bench.tag.losePower()
+        #expect(await bench.script.send("26 a0 04 80 72") == "00 \(bench.uid)")
+        bench.tag.losePower()
+        #expect(await bench.script.send("26 01 00") == "timeout")
+    }
+
+    @Test func `Protected blocks are not in an INVENTORY READ`() async throws {
+        let bench = try Bench {
+            $0.protection.pointer = 4
+            $0.protection.condition = [.readHigh]
+        }
+        #expect(await bench.script.send("26 a0 04 00 03 00") == "00 00 00 00 00")
+        #expect(await bench.script.send("26 a0 04 00 03 01") == "timeout")
+    }
+}

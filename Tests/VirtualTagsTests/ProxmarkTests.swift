@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import VirtualTags
+
+/// The files are made after the structures of the client's own source, by a program that has nothing of this one.
+@Suite struct `Proxmark3 files` {
+    private func image(_ name: String) throws -> TagImage { try TagImage(parsing: Files.dump(name)) }
+
+    private func failure(_ name: String, _ original: String, _ fault: String) throws -> TagImageError? {
+        let text = String(decoding: try Files.dump(name), as: UTF8.self)
+        #expect(text.contains(original))
+        do {
+            _ = try TagImage(parsing: Array(text.replacing(original, with: fault, maxReplacements: 1).utf8))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `The header of pages has version, signature, counters and tearing flags`() throws {
+        let contents = try #require(try image("hf-mfu-ntag215-dump.bin").contents.type2)
+        #expect(contents.product == .ntag215)
+        #expect(contents.uid == Script.uid)
+        #expect(contents.counters == [0, 0, 95])
+        #expect(contents.signature == Array(0x40..<0x60))
+        #expect(contents.memory.count == 135 * 4)
+        let json = try #require(try image("hf-mfu-ul11-dump.json").contents.type2)
+        #expect(json.product == .ultralightEV1UL11)
+        #expect(json.counters == [12, 0, 70000])
+        #expect(json.tearingFlags == [0xBD, 0xBD, 0xBD])
+        let old = try #require(try image("hf-mfu-ul11-old.bin").contents.type2)
+        // The acknowledgement of the password is in the old header, and on the tag in its last page.
+        #expect(Array(old.memory.suffix(4)) == hex("12 34 00 00"))
+        #expect(old.counters == [0, 0, 0])
+    }
+
+    @Test func `A new file of pages is laid out as the client reads it`() throws {
+        var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
+        contents.counters = [0, 0, 0x010203]
+        let bytes = try TagImage(contents, format: .proxmarkBinary).encoded()
+        #expect(bytes.count == 56 + 45 * 4)
+        #expect(Array(bytes[0..<8]) == hex("00 04 04 02 01 00 0f 03"))
+        // The number of the last page.
+        #expect(bytes[11] == 44)
+        #expect(Array(bytes[44..<56]) == hex("00 00 00 bd 00 00 00 bd 03 02 01 bd"))
+        #expect(Array(bytes[56..<60]) == hex("04 a1 b2 9f"))
+        let text = String(decoding: try TagImage(contents, format: .proxmarkJSON).encoded(), as: UTF8.self)
+        #expect(
+            text.hasPrefix(
+                "{\n  \"Created\": \"proxmark3\",\n  \"FileType\": \"mfu\",\n  \"Card\": {\n    \"UID\": \"04A1B2C3D4E580\""
+            )
+        )
+        #expect(
+            text.contains(
+                "    \"Counter2\": \"030201\",\n    \"Tearing2\": \"BD\"\n  },\n  \"blocks\": {\n    \"0\": \"04A1B29F\""
+            )
+        )
+        #expect(text.hasSuffix("    \"44\": \"00000000\"\n  }\n}"))
+    }
+
+    @Test func `An ISO 15693 tag has its UID from the low octet on`() throws {
+        for name in ["hf-15-slix2-dump.json", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin"] {
+            guard case .type5(let contents) = try image(name).contents else {
+                Issue.record("\(name) is no Type 5 tag")
+                continue
+            }
+            #expect(contents.uid == hex("e0 04 01 08 11 22 33 44"), "\(name)")
+            #expect(contents.dsfid == 0x05 && contents.afi == 0x21, "\(name)")
+            #expect(contents.isAFILocked && !contents.isDSFIDLocked, "\(name)")
+            #expect(contents.lockedBlocks == [0, 3], "\(name)")
+            #expect(contents.counter == 300, "\(name)")
+            #expect(contents.passwords[0x04] == 0x0F0F_0F0F, "\(name)")
+        }
+    }
+
+    @Test func `Older versions of ISO 15693 files have memory alone`() throws {
+        let data = "E1400401" + String(repeating: "00", count: 28)
+        for (type, body) in [
+            ("15693", "\"raw\": \"\(data)\""),
+            ("15693 v2", "\"blocks\": {\"0\": \"E1400401\", \"1\": \"00000000\"}"),
+            ("15693 v3", "\"blocks\": {\"0\": \"E140040100000000\", \"1\": \"0000000000000000\"}"),
+        ] {
+            let image = try TagImage(
+                parsing: Array("{\"Created\": \"proxmark3\", \"FileType\": \"\(type)\", \(body)}".utf8)
+            )
+            #expect(image.product == "generic Type 5", "\(type)")
+            guard case .type5(let contents) = image.contents else { return }
+            #expect(contents.product.blockSize == (type == "15693 v3" ? 8 : 4))
+            #expect(contents.memory.starts(with: hex("e1 40 04 01")))
+        }
+    }
+
+    @Test func `A MIFARE Classic of either version is the same card as without a header`() throws {
+        guard case .classic(let card) = try image("hf-mf-1k-dump.json").contents,
+            case .classic(let raw) = try image("classic-1k.mfd").contents
+        else { return }
+        #expect(card == raw)
+        #expect(card.uid == hex("9c 0c 37 01"))
+        var signed = card
+        signed.signature = Array(repeating: 0x5A, count: 32)
+        let text = String(decoding: try TagImage(.classic(signed), format: .proxmarkJSON).encoded(), as: UTF8.self)
+        #expect(text.contains("\"FileType\": \"mfc v3\""))
+        #expect(try TagImage(parsing: Array(text.utf8)).contents == .classic(signed))
+        #expect(!TagImage.Format.proxmarkBinary.canHold(.classic(signed)))
+        // The same octets under another name.
+        let binary = try TagImage(parsing: Files.dump("classic-1k.mfd"), as: .proxmarkBinary)
+        #expect(binary.format == .proxmarkBinary)
+    }
+
+    @Test(arguments: ["hf-mfu-ntag215-dump.bin", "hf-mfu-ul11-dump.json", "hf-mfu-ul11-old.bin", "ntag213.mfd"])
+    func `A change is written in its place, and all else stays`(_ name: String) async throws {
+        let bytes = try Files.dump(name)
+        var image = try TagImage(parsing: bytes)
+        let tag = image.makeTag()
+        let script = try Script(tag)
+        try await script.activate(image.uid)
+        #expect(await script.send("a2 0b de ad be ef") == "ACK")
+        image.update(from: tag)
+        let changed = try image.encoded()
+        #expect(changed.count == bytes.count)
+        let differences = zip(bytes, changed).filter { $0 != $1 }.map { $1 }
+        #expect(differences == (name.hasSuffix(".json") ? Array("DEADBEEF".utf8) : hex("de ad be ef")))
+        #expect(try TagImage(parsing: changed).contents == image.contents)
+    }
+
+    @Test func `A counter that the file has no place for is not lost in silence`() async throws {
+        var image = try image("hf-mfu-ul11-old.bin")
+        let tag = image.makeTag()
+        let script = try Script(tag)
+        try await script.activate(image.uid)
+        #expect(await script.send("a5 01 05 00 00 00") == "ACK")
+        image.update(from: tag)
+        #expect(throws: TagImageError(.lossy, "")) { try image.encoded() }
+    }
+
+    @Test(arguments: [
+        ("\"mfu\"", "\"iclass\"", "unsupported"), ("0004030101000B03", "0004030101007F03", "unsupported"),
+        ("0004030101000B03", "0004030101", "malformed"), ("\"19\": ", "\"20\": ", "missing-field"),
+        ("\"3\": \"E1100600\"", "\"3\": \"E11006\"", "malformed"), ("\"blocks\"", "\"block\"", "missing-field"),
+        ("\"Counter2\": \"70", "\"Counter2\": \"7G", "malformed"),
+    ])
+    func `Faults of a JSON file are told`(original: String, fault: String, code: String) throws {
+        #expect(try failure("hf-mfu-ul11-dump.json", original, fault)?.code.description == code)
+    }
+
+    @Test(arguments: [
+        ("\"pagescount\": \"50\"", "\"pagescount\": \"51\"", "malformed"),
+        ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"00\"", "malformed"),
+        ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"21\"", "malformed"),
+        ("\"79\": ", "\"80\": ", "missing-field"), ("\"uid\"", "\"id\"", "missing-field"),
+    ])
+    func `Faults of an ISO 15693 file are told`(original: String, fault: String, code: String) throws {
+        #expect(try failure("hf-15-slix2-dump.json", original, fault)?.code.description == code)
+    }
+
+    @Test func `A Topaz 96 has its header`() throws {
+        let contents = TagProduct(named: "Topaz 96")?.blank(uid: hex("01 02 03 04 05 06 07"))
+        let text = String(
+            decoding: try TagImage(try #require(contents), format: .proxmarkJSON).encoded(),
+            as: UTF8.self
+        )
+        #expect(text.contains("\"FileType\": \"topaz\""))
+        #expect(text.contains("\"H0R1\": \"1148\""))
+        // The name that the client reads.
+        #expect(try TagImage(parsing: Array(text.replacing("H0R1", with: "HR01").utf8)).contents == contents)
+        #expect(throws: TagImageError(.unsupported, "")) {
+            try TagImage(parsing: Array(text.replacing("1148", with: "124C").utf8))
+        }
+    }
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import Testing
+import VirtualTags
+
+@Suite struct `Configuration of ST25TV` {
+    /// A password as it goes over the air: combined with a random number that is fetched first.
+    private func covered(_ password: String, _ script: LinkScript) async -> String {
+        let random = Array(hex(await script.send("02 b4 02")).dropFirst())
+        return octets(zip(0..., hex(password)).map { $0.1 ^ random[$0.0 & 1] })
+    }
+
+    private func present(_ identifier: String, _ password: String, _ script: LinkScript) async -> String {
+        await script.send("02 b3 02 \(identifier) \(await covered(password, script))")
+    }
+
+    private func make(change: (inout Type5Contents) -> Void = { _ in }) throws -> (LinkScript, Type5Tag) {
+        var contents = Type5Contents(blank: .st25tv02K)
+        contents.settings.passwords = [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3], [4, 4, 4, 4]]
+        change(&contents)
+        let tag = Type5Tag(contents)
+        return (try LinkScript(.nfcV, tag), tag)
+    }
+
+    @Test func `Registers are read by all, and written in a session until they are locked`() async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 a0 02 00") == "00 00")
+        #expect(await script.send("02 a0 02 04") == "00 00 00")
+        #expect(await script.send("02 a0 02 05") == "00 01")
+        #expect(await script.send("02 a0 02 08") == "01 10")
+        #expect(await script.send("02 a1 02 00 01") == "01 12")
+        #expect(await present("03", "04 04 04 05", script) == "01 0f")
+        #expect(await script.send("02 a1 02 00 01") == "01 12")
+        #expect(await present("03", "04 04 04 04", script) == "00")
+        #expect(await script.send("02 a1 02 05 00") == "01 10")
+        #expect(await script.send("02 a1 02 00 ff") == "00")
+        #expect(await script.send("02 a0 02 00") == "00 07")
+        #expect(await script.send("02 a1 02 06 01") == "00")
+        #expect(await script.send("02 a1 02 00 00") == "01 12")
+    }
+
+    @Test func `One area has a password of 64 bits, two have one each, and block 0 none`() async throws {
+        let (script, tag) = try make { $0.settings.registers[0] = 0x02 }
+        #expect(await script.send("02 20 00") == "00 e1 40 1f 01")
+        #expect(await script.send("02 20 01") == "01 15")
+        #expect(await script.send("02 23 00 01") == "01 15")
+        #expect(await script.send("02 21 3f 00 00 00 00") == "01 12")
+        #expect(await present("01", "02 02 02 02", script) == "01 02")
+        #expect(await present("01", "02 02 02 02 03 03 03 03", script) == "00")
+        #expect(await script.send("02 23 00 3f").hasPrefix("00 e1 40 1f 01 03 00 fe"))
+        #expect(await script.send("02 21 3f 00 00 00 00") == "00")
+        #expect(await script.send("02 b1 02 02 09 09 09 09") == "00")
+        #expect(tag.contents.settings.passwords[2] == [9, 9, 9, 9])
+
+        let (other, _) = try make {
+            $0.settings.registers[0] = 0x05
+            $0.settings.registers[1] = 0x03
+        }
+        #expect(await other.send("02 20 1f") == "00 00 00 00 00")
+        #expect(await other.send("02 21 1f 01 02 03 04") == "01 12")
+        #expect(await other.send("02 20 20") == "01 15")
+        #expect(await present("01", "02 02 02 02", other) == "00")
+        #expect(await other.send("02 21 1f 01 02 03 04") == "00")
+        #expect(await other.send("02 20 20") == "01 15")
+        #expect(await present("02", "03 03 03 03", other) == "00")
+        #expect(await other.send("02 20 20") == "00 00 00 00 00")
+        #expect(await other.send("02 21 20 01 02 03 04") == "01 12")
+        #expect(await other.send("02 b1 02 01 00 00 00 00") == "01 12")
+    }
+
+    @Test func `A killed tag never answers again`() async throws {
+        let (script, tag) = try make()
+        #expect(await script.send("02 a6 02 00 \(await covered("01 01 01 00", script))") == "01 0f")
+        #expect(await script.send("42 a6 02 00 \(await covered("01 01 01 01", script))") == "01 03")
+        #expect(await script.send("02 b2 02 00 01") == "00")
+        #expect(await script.send("02 b2 02 00 01") == "01 11")
+        #expect(await present("00", "01 01 01 01", script) == "00")
+        #expect(await script.send("02 b1 02 00 00 00 00 00") == "01 12")
+        #expect(await script.send("02 a6 02 00 \(await covered("01 01 01 01", script))") == "00")
+        tag.losePower()
+        #expect(await script.send("26 01 00") == "timeout")
+    }
+
+    @Test func `An untraceable tag is silent until its password is given`() async throws {
+        let (script, tag) = try make()
+        #expect(await script.send("02 ba 02 00 \(await covered("01 01 01 01", script))") == "00")
+        tag.losePower()
+        #expect(await script.send("26 01 00") == "timeout")
+        #expect(await script.send("02 20 00") == "timeout")
+        #expect(await present("00", "01 01 01 01", script) == "00")
+        #expect(await script.send("02 20 00") == "00 e1 40 1f 01")
+    }
+
+    @Test func `The counter counts once while there is power, and is reset by its register`() async throws {
+        let (script, tag) = try make { $0.settings.registers[3] = 0x01 }
+        for _ in 0..<2 { #expect(await script.send("02 21 05 01 02 03 04") == "00") }
+        tag.losePower()
+        #expect(await script.send("02 21 05 01 02 03 04") == "00")
+        #expect(await script.send("02 a0 02 04") == "00 02 00")
+        #expect(await present("03", "04 04 04 04", script) == "00")
+        #expect(await script.send("02 a1 02 03 03") == "00")
+        #expect(await script.send("02 a0 02 04") == "00 00 00")
+        #expect(await script.send("02 a0 02 03") == "00 00")
+    }
+
+    @Test func `Surveillance sends its telegram or its identifier`() async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 a5 02") == "timeout")
+        #expect(await script.send("02 a2 02") == "00")
+        #expect(await script.send("02 21 f8 41 42 43 44") == "00")
+        #expect(await script.send("02 20 f8") == "01 10")
+        #expect(await script.send("02 a8 02 03") == "00")
+        #expect(await script.send("02 a5 02") == "00 41 42 43 44")
+        #expect(await script.send("02 a7 02 34 12") == "00")
+        #expect(await script.send("42 a5 02") == "00 34 12")
+        #expect(await script.send("02 a4 02") == "00")
+        for request in ["02 a3 02", "02 a7 02 00 00", "02 21 f8 00 00 00 00"] {
+            #expect(await script.send(request) == "01 12", "\(request)")
+        }
+    }
+
+    @Test func `Fast reads, INITIATE and INVENTORY READ`() async throws {
+        let (script, tag) = try make()
+        let uid = octets(tag.identifier.reversed())
+        #expect(await script.send("02 c0 02 00") == "00 e1 40 1f 01")
+        #expect(await script.send("42 c3 02 00 01") == "00 00 e1 40 1f 01 00 03 00 fe 00")
+        #expect(await script.send("02 c4 02 00 00") == "01 01")
+        #expect(await script.send("26 d1 02 00") == "timeout")
+        #expect(await script.send("02 d2 02") == "00 00 \(uid)")
+        #expect(await script.send("26 d1 02 00") == "00 00 \(uid)")
+        #expect(await script.send("26 d3 02 00 00 00") == "00 e1 40 1f 01")
+    }
+}
+
+@Suite struct `Configuration of ST25DV` {
+    private static let zero = "00 00 00 00 00 00 00 00"
+
+    private func make(change: (inout Type5Contents) -> Void = { _ in }) throws -> (LinkScript, Type5Tag) {
+        var contents = Type5Contents(blank: .st25dv04K)
+        change(&contents)
+        let tag = Type5Tag(contents)
+        return (try LinkScript(.nfcV, tag), tag)
+    }
+
+    @Test func `A session is opened by a password of 64 bits, one at a time`() async throws {
+        let (script, tag) = try make()
+        #expect(await script.send("02 b1 02 00 01 02 03 04 05 06 07 08") == "01 12")
+        #expect(await script.send("02 b3 02 00 01 02 03 04 05 06 07 08") == "01 0f")
+        #expect(await script.send("02 b3 02 04 \(Self.zero)") == "01 10")
+        #expect(await script.send("02 b3 02 00 00") == "01 02")
+        #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
+        #expect(await script.send("02 b1 02 00 01 02 03 04 05 06 07 08") == "00")
+        #expect(tag.contents.settings.passwords[0] == [1, 2, 3, 4, 5, 6, 7, 8])
+        #expect(await script.send("02 a1 02 00 11") == "00")
+        #expect(await script.send("02 b3 02 01 \(Self.zero)") == "00")
+        #expect(await script.send("02 a1 02 00 12") == "01 12")
+        #expect(await script.send("02 a0 02 00") == "00 11")
+        #expect(await script.send("02 b3 02 00 01 02 03 04 05 06 07 08") == "00")
+        #expect(await script.send("02 a1 02 0f 01") == "00")
+        #expect(await script.send("02 a1 02 00 12") == "01 12")
+    }
+
+    @Test func `Areas end in order, and keep what their passwords guard`() async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 b3 02 00 \(Self.zero)") == "00")
+        #expect(await script.send("02 a1 02 05 10") == "01 0f")
+        #expect(await script.send("02 a1 02 05 03") == "00")
+        #expect(await script.send("02 a1 02 07 03") == "01 0f")
+        #expect(await script.send("02 a1 02 07 07") == "00")
+        #expect(await script.send("02 a1 02 05 02") == "01 0f")
+        // Area 1: writing with password 1. Area 2: both with password 2. Area 3: reading with password 3. Area 4: free.
+        #expect(await script.send("02 a1 02 09 0b") == "00")
+        #expect(await script.send("02 a1 02 04 09") == "00")
+        #expect(await script.send("02 a1 02 06 0a") == "00")
+        #expect(await script.send("02 a1 02 08 0f") == "00")
+        let data = "01 02 03 04"
+        let blocks = ["1f", "20", "40", "60"]
+        let reads = ["00 00 00 00 00", "01 15", "01 15", "00 00 00 00 00"]
+        for (block, answer) in zip(blocks, reads) {
+            #expect(await script.send("02 20 \(block)") == answer, "\(block)")
+            let isFree = block == "60"
+            #expect(await script.send("02 21 \(block) \(data)") == (isFree ? "00" : "01 12"), "\(block)")
+        }
+        #expect(await script.send("02 23 1f 01") == "01 15")
+        #expect(await script.send("02 c3 02 5f 01") == "01 15")
+        #expect(await script.send("02 2c 1f 01") == "00 01 01")
+        for (session, block) in [("01", "1f"), ("02", "20")] {
+            #expect(await script.send("02 b3 02 \(session) \(Self.zero)") == "00")
+            #expect(await script.send("02 21 \(block) \(data)") == "00", "\(block)")
+            #expect(await script.send("02 20 \(block)") == "00 \(data)", "\(block)")
+        }
+        #expect(await script.send("02 b3 02 03 \(Self.zero)") == "00")
+        #expect(await script.send("02 20 40") == "00 00 00 00 00")
+        #expect(await script.send("02 21 40 \(data)") == "01 12")
+        #expect(await script.send("02 20 20") == "01 15")
+    }
+
+    @Test func `Messages go through the mailbox one at a time`() async throws {
+        let (script, tag) = try make { $0.settings.registers[0x0D] = 0x01 }
+        #expect(await script.send("02 ad 02 0d") == "00 00")
+        #expect(await script.send("02 aa 02 02 01 02 03") == "01 0f")
+        #expect(!tag.putMessage([1]))
+        #expect(await script.send("02 ae 02 0d 01") == "00")
+        #expect(await script.send("02 ab 02") == "01 0f")
+        #expect(await script.send("02 aa 02 02 01 02") == "01 02")
+        #expect(await script.send("02 aa 02 02 01 02 03") == "00")
+        #expect(await script.send("02 ad 02 0d") == "00 85")
+        #expect(await script.send("02 aa 02 00 09") == "01 0f")
+        #expect(!tag.putMessage([1]))
+        #expect(tag.takeMessage() == [1, 2, 3])
+        #expect(tag.takeMessage() == nil)
+        #expect(await script.send("02 cd 02 0d") == "00 81")
+
+        #expect(tag.putMessage([4, 5, 6, 7]))
+        #expect(await script.send("02 ad 02 0d") == "00 43")
+        #expect(await script.send("02 ab 02") == "00 03")
+        #expect(await script.send("02 ac 02 00 01") == "00 04 05")
+        #expect(await script.send("02 ca 02 00 09") == "01 0f")
+        #expect(await script.send("02 ac 02 02 02") == "01 0f")
+        #expect(await script.send("02 cc 02 02 01") == "00 06 07")
+        #expect(await script.send("02 ad 02 0d") == "00 41")
+        #expect(await script.send("02 ca 02 00 09") == "00")
+        #expect(tag.takeMessage() == [9])
+        #expect(await script.send("02 ae 02 0d 00") == "00")
+        #expect(await script.send("02 ad 02 0d") == "00 00")
+    }
+
+    @Test func `Without a supply there is no mailbox, and the register tells`() async throws {
+        let (script, _) = try make {
+            $0.settings.registers[0x0D] = 0x01
+            $0.settings.isSupplied = false
+        }
+        #expect(await script.send("02 ae 02 0d 01") == "01 0f")
+        #expect(await script.send("02 ad 02 02") == "00 04")
+        #expect(await script.send("02 ae 02 02 01") == "00")
+        #expect(await script.send("02 ad 02 02") == "00 05")
+        #expect(await script.send("02 ad 02 03") == "01 10")
+    }
+
+    @Test func `Fast reads have one- and two-octet numbers`() async throws {
+        let (script, _) = try make()
+        #expect(await script.send("02 c0 02 00") == "00 e1 40 3f 01")
+        #expect(await script.send("02 c3 02 00 01") == "00 e1 40 3f 01 03 00 fe 00")
+        #expect(await script.send("02 c4 02 7f 00") == "00 00 00 00 00")
+        #expect(await script.send("02 c5 02 7e 00 01 00") == "00" + String(repeating: " 00", count: 8))
+        #expect(await script.send("02 c5 02 7f 00 01 00") == "01 10")
+        #expect(await script.send("02 c5 02 7f 00 01") == "01 02")
+    }
+}
+
+@Suite struct `Images of guarded Type 5 tags` {
+    @Test func `What guards a tag is kept in its image`() throws {
+        var slix = Type5Contents(blank: .icodeSLIX2)
+        slix.protection.pointer = 40
+        slix.protection.condition = [.readLow, .writeHigh]
+        slix.protection.isConditionLocked = true
+        slix.protection.lockedPasswords = [0x01, 0x10]
+        slix.protection.needsBothPasswords = true
+        slix.protection.isSurveillanceProtected = true
+        slix.protection.isFamilyProtected = true
+        slix.protection.surveillanceIdentifier = 0x1234
+        slix.protection.isCounterProtected = true
+        slix.protection.isPrivate = true
+        slix.protection.isDestroyed = true
+        slix.protection.isPersistentlyQuiet = true
+        var plain = Type5Contents(blank: .st25tv02K)
+        plain.settings.registers[0] = 0x07
+        plain.settings.passwords[3] = [1, 2, 3, 4]
+        plain.settings.isKillLocked = true
+        plain.settings.isKilled = true
+        plain.settings.isUntraceable = true
+        plain.settings.isSurveillanceSet = true
+        plain.settings.isSurveillanceLocked = true
+        plain.settings.surveillanceIdentifier = 0x4321
+        plain.settings.telegram[31] = 0x55
+        plain.settings.telegramLength = 2
+        plain.settings.isTamperLoopClosed = false
+        var dynamic = Type5Contents(blank: .st25dv64K)
+        dynamic.settings.registers[5] = 0x10
+        dynamic.settings.passwords[1][7] = 0x77
+        dynamic.settings.isSupplied = false
+        for contents in [slix, plain, dynamic] {
+            let image = try TagImage(parsing: TagImage(.type5(contents)).encoded())
+            #expect(image.contents == .type5(contents))
+        }
+    }
+}
