@@ -26,6 +26,8 @@ let package = Package(
         .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
+        .library(name: "BackgroundTagReading", targets: ["BackgroundTagReading"]),
+        .library(name: "UserActivityReceiving", targets: ["UserActivityReceiving"]),
         .library(name: "NFCTestKit", targets: ["NFCTestKit"]),
         // The driver that pcscd loads to show an emulated reader to other programs.
         .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
@@ -43,6 +45,27 @@ let package = Package(
 
         // Which app opens a link.
         .target(name: "UniversalLinks", swiftSettings: strict),
+
+        // What happens when a tag is read and no app runs: the rules without their surroundings.
+        .target(
+            name: "BackgroundTagReading",
+            dependencies: ["NDEF", "UniversalLinks"],
+            swiftSettings: strict
+        ),
+
+        // What the user's service keeps: files that only their owner reads, the inbox, the installed apps.
+        .target(name: "PrivateStorage", swiftSettings: strict),
+        .target(
+            name: "BackgroundStorage",
+            dependencies: ["BackgroundTagReading", "PrivateStorage"],
+            swiftSettings: strict
+        ),
+
+        // Gets association files from their sites.
+        .target(name: "LinkFetching", dependencies: ["PrivateStorage", "UniversalLinks"], swiftSettings: strict),
+
+        // The user's bus: links to apps, over sd-bus.
+        .target(name: "UserBus", dependencies: ["BackgroundTagReading"], swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
@@ -68,6 +91,12 @@ let package = Package(
             dependencies: ["NDEF", "NFCRuntime", "TagLink", "TagProtocols"],
             swiftSettings: strict
         ),
+        // Gives an app the links of tags that were read in the background.
+        .target(
+            name: "UserActivityReceiving",
+            dependencies: ["BackgroundTagReading", "CoreNFC", "UserBus"],
+            swiftSettings: strict
+        ),
         .target(
             name: "NFCTestKit",
             dependencies: ["TagLink", "VirtualTags", "NFCRuntime"],
@@ -79,7 +108,8 @@ let package = Package(
             dependencies: [
                 "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
                 "CoreNFC",
-                "UniversalLinks",
+                "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
+                "UserBus",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -111,6 +141,41 @@ let package = Package(
             name: "UniversalLinksTests",
             dependencies: ["UniversalLinks"],
             exclude: ["Vectors"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "BackgroundTagReadingTests",
+            dependencies: ["BackgroundTagReading", "NDEF", "UniversalLinks"],
+            swiftSettings: strict
+        ),
+        // Adds to an inbox, and kills itself at a step; a test looks at what is left.
+        .executableTarget(
+            name: "InboxProbe",
+            dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage"],
+            path: "Tests/InboxProbe",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "BackgroundStorageTests",
+            dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage", "InboxProbe"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LinkFetchingTests",
+            dependencies: ["LinkFetching", "PrivateStorage", "UniversalLinks"],
+            exclude: ["site.py"],
+            swiftSettings: strict
+        ),
+        // An app that writes down which links it is given.
+        .executableTarget(
+            name: "DeliveryProbe",
+            dependencies: ["CoreNFC", "UserActivityReceiving"],
+            path: "Tests/DeliveryProbe",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "UserActivityReceivingTests",
+            dependencies: ["BackgroundTagReading", "CoreNFC", "NDEF", "UserActivityReceiving"],
             swiftSettings: strict
         ),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),
@@ -179,7 +244,10 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["nfc", "TagReader", "FirstScan", "LinkageProbe"],
+            dependencies: [
+                "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
+                "BackgroundTagReading", "NDEF", "PrivateStorage",
+            ],
             exclude: ["Images"],
             swiftSettings: strict
         ),

@@ -9,7 +9,9 @@ import json
 import pathlib
 import sys
 
-LIBRARIES = ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC", "NFCTestKit"]
+LIBRARIES = ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC", "NFCTestKit",
+             "UniversalLinks", "BackgroundTagReading", "PrivateStorage", "BackgroundStorage", "LinkFetching",
+             "UserActivityReceiving", "UserBus"]
 
 
 def undocumented(graph):

@@ -6,6 +6,8 @@ struct LinksCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "links",
         abstract: "Say which app a link opens, and why.",
-        subcommands: [LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self]
+        subcommands: [
+            LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self, LinksFetchCommand.self,
+        ]
     )
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+
+/// What is to be opened, after the person said so.
+public enum Delivery: Sendable, Hashable {
+    /// An app, with the link and the whole message.
+    case app(InstalledApp, UserActivityPayload)
+    /// The browser, with the URL.
+    case browser(String)
+    /// What the system has for the scheme, with the URI.
+    case system(LinkScheme, String)
+    /// An app, with a URI of the app's own scheme.
+    case customScheme(InstalledApp, String)
+
+    /// What is to be opened for a message.
+    ///
+    /// - Parameters:
+    ///   - message: the octets of the message.
+    ///   - router: decides where its link goes.
+    /// - Returns: nil when its link goes nowhere.
+    public init?(message: [UInt8], router: LinkRouter) {
+        guard let content = try? NDEFMessage(decoding: message), case .uri(let uri) = LinkChoice(content) else {
+            return nil
+        }
+        switch router.route(uri) {
+        case .app(let app, _):
+            let payload = try? UserActivityPayload(
+                activityType: UserActivityPayload.browsingWeb,
+                webpageURL: uri.text,
+                message: message
+            )
+            guard let payload else { return nil }
+            self = .app(app, payload)
+        case .browser: self = .browser(uri.text)
+        case .system(let scheme): self = .system(scheme, uri.text)
+        case .customScheme(let app): self = .customScheme(app, uri.text)
+        case .refused: return nil
+        }
+    }
+}

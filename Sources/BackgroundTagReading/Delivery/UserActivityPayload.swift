@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NDEF
+
+/// What an app is told of a tag: what its `NSUserActivity` is made of, as it crosses the border of the process.
+public struct UserActivityPayload: Sendable, Hashable {
+    /// The type of the activity of a link, as Foundation names it on Apple's platforms.
+    public static let browsingWeb = "NSUserActivityTypeBrowsingWeb"
+    /// The largest message, in octets.
+    public static let maximumMessageSize = 1 << 16
+
+    /// The type of the activity.
+    public let activityType: String
+    /// The link.
+    public let webpageURL: String
+    /// The octets of the tag's whole message, as they were read.
+    public let message: [UInt8]
+
+    /// Why octets or values are no payload.
+    public struct Problem: Error, Sendable, Hashable {
+        /// The reason, as a sentence for people.
+        public var reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// Takes the values of a delivery, and holds them against each other: the link has to be that of the message.
+    ///
+    /// - Throws: ``Problem``.
+    public init(activityType: String, webpageURL: String, message: [UInt8]) throws(Problem) {
+        guard activityType == Self.browsingWeb else { throw Problem("The activity's type is not \(Self.browsingWeb).") }
+        guard message.count <= Self.maximumMessageSize else {
+            throw Problem("The message is larger than \(Self.maximumMessageSize) octets.")
+        }
+        guard let content = try? NDEFMessage(decoding: message) else {
+            throw Problem("The message is no NDEF message.")
+        }
+        guard case .uri(let uri) = LinkChoice(content), uri.host != nil, uri.text == webpageURL else {
+            throw Problem("The link is not that of the message.")
+        }
+        self.activityType = activityType
+        self.webpageURL = webpageURL
+        self.message = message
+    }
+
+    /// The payload as JSON, for ways other than the bus: `activity_type`, `webpage_url`, and `ndef_message` in Base64.
+    public var json: [UInt8] {
+        let fields = Fields(activity_type: activityType, webpage_url: webpageURL, ndef_message: Data(message))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(fields)).map { [UInt8]($0) } ?? []
+    }
+
+    /// Reads a payload of JSON.
+    ///
+    /// - Throws: ``Problem``.
+    public init(json: [UInt8]) throws(Problem) {
+        // The message grows by a third in Base64; the link is at most as long as a link may be.
+        guard json.count <= 4 * Self.maximumMessageSize else { throw Problem("The payload is too large.") }
+        let fields: Fields
+        do {
+            fields = try JSONDecoder().decode(Fields.self, from: Data(json))
+        } catch {
+            throw Problem("The payload is no JSON object with activity_type, webpage_url and ndef_message.")
+        }
+        try self.init(
+            activityType: fields.activity_type,
+            webpageURL: fields.webpage_url,
+            message: [UInt8](fields.ndef_message)
+        )
+    }
+
+    private struct Fields: Codable {
+        var activity_type: String
+        var webpage_url: String
+        var ndef_message: Data
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UniversalLinks
+
+/// Decides where links go, by the installed apps and the association files of their domains.
+public struct LinkRouter: Sendable {
+    /// The installed apps. Of two with one identifier the first counts.
+    public var apps: [InstalledApp]
+    /// The association files by their domain, in lower case.
+    public var associations: [String: LinkMatcher]
+    /// Whether an app's custom scheme opens it. Apple's documents say no; phones do it.
+    public var allowsCustomSchemes: Bool
+
+    /// Creates a router.
+    public init(
+        apps: [InstalledApp] = [],
+        associations: [String: LinkMatcher] = [:],
+        allowsCustomSchemes: Bool = false
+    ) {
+        self.apps = apps
+        self.associations = associations
+        self.allowsCustomSchemes = allowsCustomSchemes
+    }
+
+    /// Says where a link goes.
+    public func route(_ uri: TagURI) -> LinkRoute {
+        if let scheme = LinkScheme(uri) { return .system(scheme) }
+        if uri.host != nil {
+            let answer = universalLink(uri)
+            guard let id = answer.app, let app = apps.first(where: { $0.id == id }) else {
+                return .browser(why: answer.why)
+            }
+            return .app(app, why: answer.why)
+        }
+        guard allowsCustomSchemes else { return .refused(.customScheme) }
+        guard LinkScheme.isCustom(uri.scheme), let app = apps.first(where: { $0.schemes.contains(uri.scheme) }) else {
+            return .refused(.noApp)
+        }
+        return .customScheme(app)
+    }
+
+    /// Says which installed app opens a link, and why.
+    ///
+    /// Each app has the association file of the entry that applies to the host by its length; files of longer entries
+    /// are asked first.
+    public func universalLink(_ uri: TagURI) -> LinkAnswer {
+        let url: LinkURL
+        do throws(LinkURL.Problem) {
+            url = try LinkURL(uri.text)
+        } catch {
+            return LinkAnswer(app: nil, rule: nil, why: error.description)
+        }
+        var files: [String: (length: Int, apps: Set<String>)] = [:]
+        for app in apps {
+            guard let entry = app.entry(for: url.host) else { continue }
+            let length = entry.domain.utf8.count + (entry.isWildcard ? 2 : 0)
+            let known = files[entry.domain]
+            files[entry.domain] = (max(length, known?.length ?? 0), (known?.apps ?? []).union([app.id]))
+        }
+        var refusal: LinkAnswer?
+        let order = files.sorted { ($1.value.length, $0.key) < ($0.value.length, $1.key) }
+        for (domain, candidates) in order {
+            guard let matcher = associations[domain] else {
+                let why = "The association file of \(domain) is not there; nfc links fetch gets it."
+                refusal = refusal ?? LinkAnswer(app: nil, rule: nil, why: why)
+                continue
+            }
+            let answer = matcher.answer(url, installed: candidates.apps)
+            if answer.app != nil { return answer }
+            refusal = refusal ?? answer
+        }
+        let why = "No installed app has an associated domain for \(url.host)."
+        return refusal ?? LinkAnswer(app: nil, rule: nil, why: why)
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a notification of a tag says.
+///
+/// Everything is safe to show: of a web link the host stands alone and in ASCII, so that no name looks like another.
+public struct NotificationContent: Sendable, Hashable {
+    /// The longest host that is shown whole, in characters. Of a longer one the end is shown.
+    public static let maximumHostLength = 80
+    /// The most characters that are shown of another target, such as a mail address.
+    public static let maximumTargetLength = 100
+
+    /// The heading.
+    public var title: String
+    /// The text, as plain text.
+    public var body: String
+    /// The text as markup, for services that have `body-markup`.
+    public var markupBody: String { DisplayText.escapingMarkup(body) }
+    /// The text of the button; nil when there is nothing to open.
+    public var actionTitle: String?
+    /// The host that is shown; nil for other targets.
+    public var host: String?
+
+    /// What is said of a tag whose URI record can't be read.
+    public static let unusable = NotificationContent(
+        title: "NFC Tag Detected",
+        body: "No usable data found",
+        actionTitle: nil,
+        host: nil
+    )
+
+    /// Creates what is said of a link.
+    ///
+    /// - Parameters:
+    ///   - uri: the link.
+    ///   - route: where it goes.
+    /// - Returns: nil when it goes nowhere, of which nothing is said.
+    public init?(_ uri: TagURI, route: LinkRoute) {
+        let host = uri.host.map { DisplayText.plain($0, limit: Self.maximumHostLength, keeping: .tail) }
+        let target = host ?? Self.target(uri)
+        switch route {
+        case .app(let app, _): self.init(body: "Open “\(target)” in \(app.name)", host: host)
+        case .browser: self.init(body: "Open “\(target)” in the browser", host: host)
+        case .customScheme(let app):
+            self.init(body: "Open “\(uri.scheme):” in \(app.name)", host: nil)
+        case .system(let scheme):
+            let verb =
+                switch scheme {
+                case .mail: "Write a mail to “\(target)”"
+                case .textMessage: "Write a text message to “\(target)”"
+                case .call: "Call “\(target)”"
+                case .faceTime: "Call “\(target)” with FaceTime"
+                case .faceTimeAudio: "Call “\(target)” with FaceTime Audio"
+                case .map: "Show a place on the map"
+                case .homeKit: "Set up a HomeKit accessory"
+                }
+            self.init(body: verb, host: host)
+        case .refused: return nil
+        }
+    }
+
+    private init(title: String, body: String, actionTitle: String?, host: String?) {
+        self.title = title
+        self.body = body
+        self.actionTitle = actionTitle
+        self.host = host
+    }
+
+    private init(body: String, host: String?) {
+        self.init(title: "NFC Tag Detected", body: body, actionTitle: "Open", host: host)
+    }
+
+    /// Whom a URI without a host is for: what stands before the query, its escapes left as they are.
+    private static func target(_ uri: TagURI) -> String {
+        var text = uri.stem.dropFirst(uri.scheme.count + 1)
+        while text.hasPrefix("/") { text.removeFirst() }
+        return DisplayText.plain(String(text), limit: maximumTargetLength)
+    }
+}

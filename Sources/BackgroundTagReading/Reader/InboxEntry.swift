@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The read message of one arrival of a tag, until somebody acts on it.
+public struct InboxEntry: Sendable, Hashable {
+    /// Names an entry: the time of its arrival, and a number by chance. Names sort by time.
+    public struct ID: Sendable, Hashable, Comparable, CustomStringConvertible {
+        /// The milliseconds since 1970.
+        public let received: UInt64
+        /// Tells apart what came at the same time.
+        public let number: UInt32
+
+        /// Creates a name.
+        ///
+        /// - Parameters:
+        ///   - received: the milliseconds since 1970; only the low 48 bits count.
+        ///   - number: a number by chance.
+        public init(received: UInt64, number: UInt32) {
+            self.received = received & 0xFFFF_FFFF_FFFF
+            self.number = number
+        }
+
+        /// Reads a name of 20 hexadecimal digits.
+        public init?(_ text: String) {
+            guard text.utf8.count == 20,
+                text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
+                let received = UInt64(text.prefix(12), radix: 16), let number = UInt32(text.suffix(8), radix: 16)
+            else {
+                return nil
+            }
+            self.received = received
+            self.number = number
+        }
+
+        public static func < (left: ID, right: ID) -> Bool {
+            (left.received, left.number) < (right.received, right.number)
+        }
+
+        /// 20 hexadecimal digits.
+        public var description: String { Self.hex(received, 12) + Self.hex(UInt64(number), 8) }
+
+        private static func hex(_ value: UInt64, _ count: Int) -> String {
+            let digits = String(value, radix: 16)
+            return String(repeating: "0", count: max(count - digits.count, 0)) + digits
+        }
+    }
+
+    /// The entry's name.
+    public let id: ID
+    /// The octets of the tag's message.
+    public let message: [UInt8]
+    /// Whether its notification was shown.
+    public var isAnnounced: Bool
+
+    /// Creates an entry.
+    public init(id: ID, message: [UInt8], isAnnounced: Bool = false) {
+        self.id = id
+        self.message = message
+        self.isAnnounced = isAnnounced
+    }
+}

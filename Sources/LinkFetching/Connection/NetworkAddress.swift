@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// An address of a host, of version 4 or 6.
+package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
+    /// 4 or 16 octets.
+    let octets: [UInt8]
+
+    init(_ octets: [UInt8]) {
+        // ::ffff:a.b.c.d is the address a.b.c.d.
+        let isMapped = octets.count == 16 && octets[..<10].allSatisfy { $0 == 0 } && octets[10...11] == [0xFF, 0xFF]
+        self.octets = isMapped ? Array(octets[12...]) : octets
+    }
+
+    /// Reads an address as people write it.
+    package init?(_ text: String) {
+        var octets = [UInt8](repeating: 0, count: 16)
+        if unsafe inet_pton(AF_INET6, text, &octets) == 1 {
+            self.init(octets)
+        } else if unsafe inet_pton(AF_INET, text, &octets) == 1 {
+            self.init(Array(octets[..<4]))
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether the address is one of the public internet (the registries of special-purpose addresses of IANA, RFC 6890).
+    package var isPublic: Bool {
+        octets.count == 4 ? Self.isPublicVersion4(octets) : isPublicVersion6
+    }
+
+    private static func isPublicVersion4(_ octets: [UInt8]) -> Bool {
+        switch (octets[0], octets[1], octets[2]) {
+        case (0, _, _), (10, _, _), (127, _, _), (224..., _, _): false
+        case (100, 64...127, _), (169, 254, _), (172, 16...31, _), (192, 168, _), (198, 18...19, _): false
+        case (192, 0, 0), (192, 0, 2), (192, 88, 99), (198, 51, 100), (203, 0, 113): false
+        default: true
+        }
+    }
+
+    private var isPublicVersion6: Bool {
+        // 64:ff9b::/96 is how networks without version 4 reach the address of version 4 at its end.
+        if octets.starts(with: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
+            return Self.isPublicVersion4(Array(octets[12...]))
+        }
+        guard octets[0] & 0xE0 == 0x20 else { return false }
+        switch (octets[0], octets[1], octets[2], octets[3]) {
+        // Teredo, other protocols, documentation, 6to4, documentation again.
+        case (0x20, 0x01, 0x00...0x01, _), (0x20, 0x01, 0x0D, 0xB8), (0x20, 0x02, _, _), (0x3F, 0xFF, 0x00...0x0F, _):
+            return false
+        default: return true
+        }
+    }
+
+    package var description: String {
+        var text = [CChar](repeating: 0, count: 64)
+        let family = octets.count == 4 ? AF_INET : AF_INET6
+        guard unsafe inet_ntop(family, octets, &text, 64) != nil else { return "?" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Calls `body` with the address as the system's calls take it.
+    func withSocketAddress<Result>(
+        port: UInt16,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        if octets.count == 4 {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            unsafe withUnsafeMutableBytes(of: &address.sin_addr) { unsafe $0.copyBytes(from: octets) }
+            return unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+        }
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = port.bigEndian
+        unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: octets) }
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+            }
+        }
+    }
+
+    /// The addresses of a host, in the system's order. Waits for the system's resolver.
+    static func all(of host: String) -> [NetworkAddress] {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        unsafe hints.ai_flags = AI_ADDRCONFIG
+        var list: UnsafeMutablePointer<addrinfo>? = nil
+        guard unsafe getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { unsafe freeaddrinfo(list) }
+        var result: [NetworkAddress] = []
+        var next = unsafe list
+        while let info = unsafe next, result.count < 16 {
+            if let address = unsafe NetworkAddress(info.pointee), !result.contains(address) { result.append(address) }
+            unsafe next = info.pointee.ai_next
+        }
+        return result
+    }
+
+    private init?(_ info: addrinfo) {
+        guard let address = unsafe info.ai_addr else { return nil }
+        let raw = UnsafeRawPointer(address)
+        let family = unsafe info.ai_family
+        switch family {
+        case AF_INET:
+            let value = unsafe raw.loadUnaligned(as: sockaddr_in.self).sin_addr
+            self.init(unsafe withUnsafeBytes(of: value) { unsafe Array($0) })
+        case AF_INET6:
+            let value = unsafe raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            self.init(unsafe withUnsafeBytes(of: value) { unsafe Array($0) })
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The names of hosts in the form that is looked up, and that can't look like another name: ASCII alone.
+public enum HostName {
+    /// Brings a name into the form of ASCII (RFC 5891), such as `xn--bcher-kva.example` for `bücher.example`.
+    ///
+    /// - Parameter name: a name, or an IPv4 address with four decimal numbers.
+    /// - Returns: the name in lower case, without a dot at the end; nil when it is none. Addresses in the old ways of
+    ///   writing, such as `0x7f.1`, are none either: programs differ in what they take them for.
+    public static func ascii(_ name: String) -> String? {
+        guard name.utf8.count <= 1024 else { return nil }
+        let folded = name.precomposedStringWithCompatibilityMapping.lowercased()
+            .precomposedStringWithCompatibilityMapping
+            .replacing("\u{3002}", with: ".")
+        var parts = folded.split(separator: ".", omittingEmptySubsequences: false)
+        if parts.count > 1, parts.last?.isEmpty == true { parts.removeLast() }
+        var labels: [String] = []
+        for part in parts {
+            guard let label = label(part) else { return nil }
+            labels.append(label)
+        }
+        let result = labels.joined(separator: ".")
+        guard !result.isEmpty, result.utf8.count <= 253 else { return nil }
+        if let last = labels.last, isNumber(last), !isAddress(labels) { return nil }
+        return result
+    }
+
+    private static func label(_ text: Substring) -> String? {
+        guard !text.isEmpty, text.utf8.count <= 256 else { return nil }
+        var isASCII = true
+        for scalar in text.unicodeScalars {
+            if scalar.isASCII {
+                switch scalar {
+                case "a"..."z", "0"..."9", "-", "_": continue
+                default: return nil
+                }
+            }
+            isASCII = false
+            switch scalar.properties.generalCategory {
+            case .lowercaseLetter, .modifierLetter, .otherLetter, .nonspacingMark, .spacingMark, .decimalNumber:
+                continue
+            default: return nil
+            }
+        }
+        if isASCII { return text.utf8.count <= 63 ? String(text) : nil }
+        guard let encoded = Punycode.encode(text.unicodeScalars), encoded.utf8.count <= 59 else { return nil }
+        return "xn--" + encoded
+    }
+
+    /// Whether programs take a name that ends in this label for an IPv4 address (WHATWG URL, 3.5).
+    private static func isNumber(_ label: String) -> Bool {
+        if label.hasPrefix("0x") { return label.dropFirst(2).allSatisfy(\.isHexDigit) }
+        return label.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func isAddress(_ labels: [String]) -> Bool {
+        labels.count == 4 && labels.allSatisfy { UInt8($0).map(String.init) == $0 }
+    }
+}
+
+/// Names outside of ASCII, written in ASCII (RFC 3492).
+enum Punycode {
+    private static let base: UInt32 = 36
+    private static let minimum: UInt32 = 1
+    private static let maximum: UInt32 = 26
+    private static let skew: UInt32 = 38
+    private static let damp: UInt32 = 700
+
+    /// Encodes a label.
+    ///
+    /// - Returns: the label without `xn--`; nil when a number gets too large.
+    static func encode(_ label: Substring.UnicodeScalarView) -> String? {
+        let scalars = label.map(\.value)
+        var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
+        let basicCount = UInt32(output.count)
+        var handled = basicCount
+        if basicCount > 0 { output.append(0x2D) }
+        var next: UInt32 = 0x80
+        var delta: UInt32 = 0
+        var bias: UInt32 = 72
+        while handled < scalars.count {
+            guard let smallest = scalars.filter({ $0 >= next }).min() else { return nil }
+            let (product, overflow) = (smallest - next).multipliedReportingOverflow(by: handled + 1)
+            let (sum, sumOverflow) = delta.addingReportingOverflow(product)
+            guard !overflow, !sumOverflow else { return nil }
+            delta = sum
+            next = smallest
+            for scalar in scalars {
+                if scalar < next { delta += 1 }
+                guard scalar == next else { continue }
+                append(delta, bias: bias, to: &output)
+                bias = adapt(delta, count: handled + 1, isFirst: handled == basicCount)
+                delta = 0
+                handled += 1
+            }
+            delta += 1
+            next += 1
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Writes a number of variable length, the least digit first.
+    private static func append(_ delta: UInt32, bias: UInt32, to output: inout [UInt8]) {
+        var rest = delta
+        var position = base
+        while true {
+            let threshold = position <= bias ? minimum : min(position - bias, maximum)
+            guard rest >= threshold else { break }
+            output.append(digit(threshold + (rest - threshold) % (base - threshold)))
+            rest = (rest - threshold) / (base - threshold)
+            position += base
+        }
+        output.append(digit(rest))
+    }
+
+    private static func digit(_ value: UInt32) -> UInt8 {
+        UInt8(value < 26 ? 0x61 + value : 0x30 + value - 26)
+    }
+
+    private static func adapt(_ delta: UInt32, count: UInt32, isFirst: Bool) -> UInt32 {
+        var delta = isFirst ? delta / damp : delta / 2
+        delta += delta / count
+        var result: UInt32 = 0
+        while delta > (base - minimum) * maximum / 2 {
+            delta /= base - minimum
+            result += base
+        }
+        return result + (base - minimum + 1) * delta / (delta + skew)
+    }
+}

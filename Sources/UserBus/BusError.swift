@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Why something on the bus failed. Equal by code.
+public struct BusError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure; new kinds may be added.
+    public struct Code: Sendable, Hashable {
+        enum Kind: Sendable { case libraryMissing, noBus, nobody, noMethod, nameTaken, badMessage, refused }
+
+        let kind: Kind
+
+        /// libsystemd is not installed.
+        public static let libraryMissing = Code(kind: .libraryMissing)
+        /// There is no bus, or it closed the connection.
+        public static let noBus = Code(kind: .noBus)
+        /// Nobody has the name, and nobody can be started who does.
+        public static let nobody = Code(kind: .nobody)
+        /// Whoever has the name lacks the object, the interface or the method.
+        public static let noMethod = Code(kind: .noMethod)
+        /// Another program has the name.
+        public static let nameTaken = Code(kind: .nameTaken)
+        /// A message has other values than it should.
+        public static let badMessage = Code(kind: .badMessage)
+        /// Whoever was asked says no, or does not answer.
+        public static let refused = Code(kind: .refused)
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What is wrong, as a sentence for people.
+    public var reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// The error of a call of sd-bus, which returns the number below zero.
+    init(number: CInt, _ what: String) {
+        let text = unsafe String(cString: strerror(-number))
+        let code: Code =
+            switch -number {
+            case ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, ENOMEDIUM, EPIPE: .noBus
+            case EEXIST, EALREADY: .nameTaken
+            default: .refused
+            }
+        self.init(code, "\(what): \(text).")
+    }
+
+    public var description: String { reason }
+}
+
+extension BusError: Hashable {
+    public static func == (left: BusError, right: BusError) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}

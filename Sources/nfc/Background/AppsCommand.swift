@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import BackgroundStorage
+import BackgroundTagReading
+import LinkFetching
+import PrivateStorage
+import UniversalLinks
+
+/// `nfc apps`.
+struct AppsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apps",
+        abstract: "List the apps that tags can open, and which links each gets.",
+        discussion: """
+            An app is a desktop entry, applications/NAME.desktop in a folder for data,
+            with nfc/apps/NAME.json in a folder for data ($XDG_DATA_HOME, which is
+            ~/.local/share, or one of $XDG_DATA_DIRS, such as /usr/share):
+
+              {"app_id": "ABCDE12345.org.example.reader",
+               "associated_domains": ["applinks:example.org"]}
+
+            Examples:
+              nfc apps
+              nfc apps --json
+
+            Exit status: 0 when every description is an app, 1 when one is none.
+            """
+    )
+
+    @Flag(help: "Print one JSON object an app.")
+    var json = false
+
+    func run() async throws {
+        let user = UserEnvironment()
+        let found = user.apps()
+        let cache = try await reportingFailure(json: json) { () throws(CommandFailure) in try user.cache() }
+        for app in found.apps {
+            if json { printJSON(app, cache) } else { show(app, cache) }
+        }
+        for problem in found.problems {
+            guard json else {
+                printLine(RecordText.printable("\(problem.path): \(problem.reason)"))
+                continue
+            }
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("ok", false)
+            writer.member("path", problem.path)
+            writer.member("message", problem.reason)
+            writer.endObject()
+            writer.printLine()
+        }
+        if found.apps.isEmpty, found.problems.isEmpty, !json { printLine("No app is installed. See: nfc apps --help") }
+        guard found.problems.isEmpty else { throw ExitCode(1) }
+    }
+
+    private func show(_ app: InstalledApp, _ cache: LinkCache<DirectoryStore>) {
+        printLine(RecordText.printable("\(app.name)  \(app.id)  (\(app.desktopID).desktop)"))
+        for domain in app.associatedDomains {
+            printLine(RecordText.printable("  \(domain.entry)"))
+            guard domain.service == "applinks" else { continue }
+            for line in links(domain.domain, app, cache).lines { printLine(RecordText.printable("    \(line)")) }
+        }
+        for scheme in app.schemes { printLine("  \(scheme): only where custom schemes are allowed") }
+    }
+
+    private func printJSON(_ app: InstalledApp, _ cache: LinkCache<DirectoryStore>) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", true)
+        writer.member("app_id", app.id)
+        writer.member("name", app.name)
+        writer.member("desktop_id", app.desktopID)
+        writer.member("dbus_activatable", app.isBusActivated)
+        writer.key("associated_domains")
+        writer.beginArray()
+        for domain in app.associatedDomains {
+            writer.beginObject()
+            writer.member("entry", domain.entry)
+            writer.member("domain", domain.domain)
+            if domain.service == "applinks" {
+                let links = links(domain.domain, app, cache)
+                writer.key("age_s")
+                if let age = links.age { writer.value(age) } else { writer.value(nil as String?) }
+                writer.key("failure")
+                writer.value(links.failure)
+                writer.key("rules")
+                writer.beginArray()
+                for rule in links.rules { writer.value(rule) }
+                writer.endArray()
+            }
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.key("schemes")
+        writer.beginArray()
+        for scheme in app.schemes { writer.value(scheme) }
+        writer.endArray()
+        writer.endObject()
+        writer.printLine()
+    }
+
+    /// What an app gets of a domain.
+    private struct Links {
+        var age: Int?
+        var failure: String?
+        var rules: [String] = []
+        var isThere = false
+
+        var lines: [String] {
+            var lines: [String] = []
+            if let age {
+                lines.append("the site answered \(ageText(seconds: Int64(age)))")
+            }
+            if let failure { lines.append("the last try failed: \(failure)") }
+            if !isThere { lines.append("no association file; nfc links fetch gets it") }
+            if isThere, rules.isEmpty { lines.append("the association file gives this app no links") }
+            return lines + rules
+        }
+    }
+
+    private func links(_ domain: String, _ app: InstalledApp, _ cache: LinkCache<DirectoryStore>) -> Links {
+        var links = Links()
+        let known = cache.association(of: domain)
+        links.age = known?.answered.map { Int(UserEnvironment.now - $0) }
+        links.failure = known?.failure
+        guard let matcher = cache.matchers(of: [domain])[domain] else { return links }
+        links.isThere = true
+        for (index, details) in matcher.file.details.enumerated() where details.apps.contains(app.id) {
+            for rule in details.rules.indices {
+                links.rules.append(matcher.name(LinkMatcher.RulePosition(details: index, rule: rule)))
+            }
+        }
+        return links
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundStorage
+import BackgroundTagReading
+import Foundation
+import LinkFetching
+import PrivateStorage
+
+/// The user's apps, inbox and association files.
+struct UserEnvironment {
+    let folders = UserFolders(environment: ProcessInfo.processInfo.environment)
+
+    /// The seconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    /// The installed apps.
+    func apps() -> InstalledApps { InstalledApps(folders) }
+
+    /// The cache of association files.
+    func cache() throws(CommandFailure) -> LinkCache<DirectoryStore> {
+        do throws(StorageError) {
+            return try LinkCache(of: folders)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The inbox.
+    func inbox() throws(CommandFailure) -> Inbox<DirectoryStore> {
+        do throws(StorageError) {
+            return try Inbox(of: folders)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Where links go now.
+    func router(allowsCustomSchemes: Bool = false) throws(CommandFailure) -> LinkRouter {
+        let apps = apps().apps
+        let associations = try cache().matchers(of: apps.flatMap(\.linkedDomains))
+        return LinkRouter(apps: apps, associations: associations, allowsCustomSchemes: allowsCustomSchemes)
+    }
+}
+
+extension CommandFailure {
+    init(_ error: StorageError) {
+        self.init(.refused, "storage", error.reason)
+    }
+}
+
+/// An age as people say it.
+func ageText(seconds: Int64) -> String {
+    switch seconds {
+    case ..<0: "in the future"
+    case ..<120: "just now"
+    case ..<7200: "\(seconds / 60) minutes ago"
+    case ..<172_800: "\(seconds / 3600) hours ago"
+    default: "\(seconds / 86400) days ago"
+    }
+}

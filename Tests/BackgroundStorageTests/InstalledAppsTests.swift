@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundStorage
+import BackgroundTagReading
+import Foundation
+import PrivateStorage
+import Testing
+
+@Suite struct `Installed apps` {
+    private let scratch: Scratch
+    private let folders: UserFolders
+
+    init() throws {
+        scratch = try Scratch()
+        folders = UserFolders(environment: [
+            "XDG_DATA_HOME": scratch.path + "/own", "XDG_DATA_DIRS": scratch.path + "/system",
+        ])
+    }
+
+    private func install(_ name: String, _ id: String, in folder: String = "own", domain: String = "a.example") throws {
+        try scratch.write(
+            "\(folder)/nfc/apps/\(name).json",
+            #"{"app_id":"\#(id)","associated_domains":["applinks:\#(domain)"]}"#
+        )
+    }
+
+    private func entry(_ name: String, in folder: String = "own", title: String = "App") throws {
+        try scratch.write(
+            "\(folder)/applications/\(name).desktop",
+            "[Desktop Entry]\nType=Application\nName=\(title)\nDBusActivatable=true\n"
+        )
+    }
+
+    @Test func `An app is a description and a desktop entry, and the user's hides the system's`() throws {
+        try install("org.x.One", "T.org.x.one", in: "system", domain: "system.example")
+        try entry("org.x.One", in: "system")
+        try install("org.x.Two", "T.org.x.two", in: "system")
+        try entry("org.x.Two", in: "system", title: "Two")
+        var found = InstalledApps(folders)
+        #expect(found.apps.map(\.id) == ["T.org.x.one", "T.org.x.two"])
+        try install("org.x.One", "T.org.x.one")
+        try entry("org.x.Two", title: "Mine")
+        found = InstalledApps(folders)
+        #expect(found.apps.map(\.linkedDomains) == [["a.example"], ["a.example"]])
+        #expect(found.apps.map(\.name) == ["App", "Mine"])
+        #expect(found.problems == [])
+    }
+
+    @Test func `What is no app says why, and keeps no other from being one`() throws {
+        try install("org.x.Good", "T.org.x.good")
+        try entry("org.x.Good")
+        try install("org.x.NoEntry", "T.org.x.noentry")
+        try install("org.x.Same", "T.org.x.good")
+        try entry("org.x.Same")
+        try scratch.write("own/nfc/apps/org.x.Bad.json", "{")
+        try scratch.write("own/nfc/apps/a b.json", "{}")
+        try scratch.write("own/nfc/apps/org.x.Big.json", String(repeating: " ", count: 100_000))
+        try scratch.write("own/nfc/apps/org.x.Open.json", "{}", mode: 0o666)
+        try FileManager.default.createDirectory(
+            atPath: scratch.path + "/own/nfc/apps/org.x.Folder.json",
+            withIntermediateDirectories: true
+        )
+        let pipe = unsafe mkfifo(scratch.path + "/own/nfc/apps/org.x.Pipe.json", 0o600)
+        #expect(pipe == 0)
+        try install("org.x.Entry", "T.org.x.entry")
+        try scratch.write("own/applications/org.x.Entry.desktop", "[Desktop Entry]\nType=Link\n")
+        let found = InstalledApps(folders)
+        #expect(found.apps.map(\.id) == ["T.org.x.good"])
+        let reasons = Dictionary(
+            uniqueKeysWithValues: found.problems.map { (($0.path as NSString).lastPathComponent, $0.reason) }
+        )
+        #expect(reasons.count == 9)
+        #expect(reasons["org.x.NoEntry.json"]?.contains("org.x.NoEntry.desktop") == true)
+        #expect(reasons["org.x.Same.json"]?.contains("T.org.x.good") == true)
+        #expect(reasons["org.x.Open.json"]?.contains("by others") == true)
+        #expect(reasons["org.x.Pipe.json"]?.contains("ordinary") == true)
+        #expect(reasons["org.x.Big.json"]?.contains("larger") == true)
+    }
+
+    @Test func `Another user's file is no app`() throws {
+        try install("org.x.Good", "T.org.x.good")
+        try entry("org.x.Good")
+        // Only the system's owner can give a file away.
+        guard geteuid() == 0 else { return }
+        let status = unsafe chown(scratch.path + "/own/nfc/apps/org.x.Good.json", 65534, 65534)
+        #expect(status == 0)
+        let found = InstalledApps(folders)
+        #expect(found.apps == [])
+        #expect(found.problems.first?.reason.contains("another user") == true)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import PrivateStorage
+import Synchronization
+
+/// A disk in memory that stops at a step, as when the power fails: names that were not synchronized are there or not, and
+/// of a file that was being written a part.
+final class SimulatedDisk: FileStore {
+    /// What comes of the names that were changed since they were last synchronized.
+    enum Loss: CaseIterable { case allKept, allLost, lastLost }
+
+    private struct State {
+        var durable: [String: [UInt8]] = [:]
+        /// What was done since the names were synchronized, in order.
+        var pending: [Change] = []
+        var steps = 0
+        var isDead = false
+    }
+
+    private enum Change {
+        case set(String, [UInt8])
+        case rename(String, String)
+        case remove(String)
+    }
+
+    private let state: Mutex<State>
+    private let last: Int
+    private static let dead = StorageError(.failed, "The power is off.")
+
+    /// Makes a disk that fails at the step of a number; with 0 it never does.
+    init(_ files: [String: [UInt8]] = [:], failsAt last: Int = 0) {
+        state = Mutex(State(durable: files))
+        self.last = last
+    }
+
+    var steps: Int { state.withLock { $0.steps } }
+
+    /// The files as the next run finds them.
+    func afterPowerLoss(_ loss: Loss) -> [String: [UInt8]] {
+        state.withLock { state in
+            switch loss {
+            case .allKept: Self.applying(state.pending[...], to: state.durable)
+            case .allLost: state.durable
+            case .lastLost: Self.applying(state.pending.dropLast(), to: state.durable)
+            }
+        }
+    }
+
+    private static func applying(_ changes: ArraySlice<Change>, to files: [String: [UInt8]]) -> [String: [UInt8]] {
+        var files = files
+        for change in changes {
+            switch change {
+            case .set(let name, let octets): files[name] = octets
+            case .rename(let old, let new):
+                if let octets = files.removeValue(forKey: old) { files[new] = octets }
+            case .remove(let name): files[name] = nil
+            }
+        }
+        return files
+    }
+
+    /// Takes a step. In the one at which it fails, `part` is what is left of it.
+    private func step(_ change: Change?, part: Change? = nil) throws(StorageError) {
+        try state.withLock { state throws(StorageError) in
+            guard !state.isDead else { throw Self.dead }
+            state.steps += 1
+            guard state.steps != last else {
+                state.isDead = true
+                if let part { state.pending.append(part) }
+                throw Self.dead
+            }
+            if let change {
+                state.pending.append(change)
+            } else {
+                state.durable = Self.applying(state.pending[...], to: state.durable)
+                state.pending = []
+            }
+        }
+    }
+
+    func names() throws(StorageError) -> [String] { afterPowerLoss(.allKept).keys.sorted() }
+
+    func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] {
+        guard let octets = afterPowerLoss(.allKept)[name] else { throw StorageError(.missing, name) }
+        guard octets.count <= limit else { throw StorageError(.tooLarge, name) }
+        return octets
+    }
+
+    func write(_ name: String, _ octets: [UInt8]) throws(StorageError) {
+        // Before it is made; made and empty; half of it; all of it.
+        try step(.set(name, []))
+        try step(.set(name, octets), part: .set(name, Array(octets.prefix(octets.count / 2))))
+        try step(.set(name, octets), part: .set(name, octets))
+    }
+
+    func rename(_ name: String, to new: String) throws(StorageError) {
+        guard afterPowerLoss(.allKept)[name] != nil else { throw StorageError(.missing, name) }
+        try step(.rename(name, new))
+    }
+
+    func remove(_ name: String) throws(StorageError) {
+        if afterPowerLoss(.allKept)[name] != nil { try step(.remove(name)) }
+    }
+
+    func synchronize() throws(StorageError) { try step(nil) }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Testing
+import UniversalLinks
+
+@Suite struct `Descriptions of apps` {
+    private func description(_ text: String) throws(AppDescription.Problem) -> AppDescription {
+        try AppDescription(parsing: Array(text.utf8))
+    }
+
+    @Test func `A description has an identifier and associated domains`() throws {
+        let app = try description(
+            #"{"app_id":"T.org.x","associated_domains":["applinks:*.Bücher.example?mode=developer","nonsense"],"x":1}"#
+        )
+        #expect(app.id == "T.org.x")
+        #expect(app.associatedDomains.map(\.entry) == ["applinks:*.xn--bcher-kva.example?mode=developer"])
+        #expect(app.remarks.count == 1)
+    }
+
+    @Test(arguments: [
+        "", "[]", "{}", #"{"app_id":"x","associated_domains":[]}"#, #"{"app_id":"T.x/../y","associated_domains":[]}"#,
+        #"{"app_id":"T.x"}"#, #"{"app_id":5,"associated_domains":[]}"#, #"{"app_id":"T..x","associated_domains":[]}"#,
+    ])
+    func `What is none says why`(text: String) {
+        #expect(throws: AppDescription.Problem.self) { try description(text) }
+    }
+
+    @Test func `Size, depth and number are bounded`() throws {
+        #expect(throws: AppDescription.Problem.self) { try description(String(repeating: "[", count: 60_000)) }
+        #expect(throws: AppDescription.Problem.self) { try description(String(repeating: " ", count: 70_000)) }
+        let many = Array(repeating: #""applinks:a.example""#, count: 500).joined(separator: ",")
+        let app = try description(#"{"app_id":"T.x","associated_domains":[\#(many)]}"#)
+        #expect(app.associatedDomains.count == AppDescription.maximumDomains)
+        #expect(app.remarks.count == 1)
+    }
+
+    @Test func `Of a desktop entry the first group counts`() throws {
+        let text = """
+            # A comment
+            [Desktop Entry]
+            Type=Application
+            Name = Reader\u{202E}
+            Name[de]=Leser
+            DBusActivatable=true
+            MimeType=text/plain;x-scheme-handler/READER;x-scheme-handler/https;x-scheme-handler/file;
+            Exec=sh -c evil
+            [Desktop Action x]
+            Name=Other
+            """
+        let entry = try #require(DesktopEntry(parsing: Array(text.utf8)))
+        #expect(entry.name == "Reader\u{FFFD}")
+        #expect(entry.isBusActivated)
+        #expect(entry.schemes == ["reader"])
+        #expect(DesktopEntry(parsing: Array(text.replacing("Application", with: "Link").utf8)) == nil)
+        #expect(DesktopEntry(parsing: [0xFF, 0xFE]) == nil)
+        #expect(DesktopEntry(parsing: Array((text.replacing("Exec", with: "Hidden=true\nExec")).utf8)) == nil)
+        for name in ["../x", "a/b", "", "a..b", "a b", "a\u{0}b"] { #expect(!DesktopEntry.isName(name)) }
+    }
+
+    @Test func `The object of an app is named after its entry`() {
+        #expect(DeliveryInterface.objectPath(of: "org.example.My-App") == "/org/example/My_App")
+        for name in ["reader", "org.1x", "org..x", "org/x.y"] { #expect(DeliveryInterface.objectPath(of: name) == nil) }
+        #expect(DeliveryInterface.introspection.contains(DeliveryInterface.name))
+        #expect(DeliveryInterface.introspection.contains(DeliveryInterface.method))
+    }
+}

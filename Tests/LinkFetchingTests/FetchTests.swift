@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import LinkFetching
+import Testing
+
+@Suite struct `Fetching from a site` {
+    private let site: Site
+
+    init() throws { site = try Site() }
+
+    private func code(_ domain: String, _ options: AssociationFetcher.Options) async -> FetchError.Code? {
+        do throws(FetchError) {
+            _ = try await AssociationFetcher(options).fetch(domain)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `A file is got however it is sent, and a bad answer says what is bad`() async throws {
+        let expected: [(String, FetchError.Code?)] = [
+            ("good", nil), ("chunked", nil), ("toend", nil), ("early", nil), ("largest", nil), ("redirect", .redirect),
+            ("missing", .missing), ("gone", .missing), ("broken", .status), ("large", .tooLarge), ("liar", .tooLarge),
+            ("twice", .badResponse), ("short", .truncated), ("gzip", .badResponse), ("text", .badFile),
+            ("deep", .badFile), ("garbage", .badResponse), ("head", .tooLarge), ("chunky", .badResponse),
+            ("bigchunk", .tooLarge), ("endless", .tooLarge), ("endlesschunks", .tooLarge),
+        ]
+        for (name, code) in expected {
+            #expect(await self.code("\(name).site.example", site.options()) == code, "\(name)")
+        }
+        let octets = try await AssociationFetcher(site.options()).fetch("chunked.site.example")
+        #expect(String(decoding: octets, as: UTF8.self).hasPrefix(#"{"applinks":"#))
+    }
+
+    @Test func `The certificate has to be the domain's, from a trusted authority`() async {
+        #expect(await code("good.other.example", site.options()) == .certificate)
+        var options = site.options()
+        options.authorities = nil
+        #expect(await code("good.site.example", options) == .certificate)
+        options.authorities = "/nowhere"
+        #expect(await code("good.site.example", options) == .certificate)
+    }
+
+    @Test(arguments: ["slow", "silent"])
+    func `A site that takes too long is given up`(name: String) async {
+        let start = ContinuousClock.now
+        #expect(await code("\(name).site.example", site.options(timeout: .seconds(1))) == .timeout)
+        #expect(ContinuousClock.now - start < .seconds(15))
+    }
+
+    @Test func `Private addresses are refused before anything is sent`() async {
+        var options = AssociationFetcher.Options()
+        #expect(await code("localhost", options) == .privateAddress)
+        #expect(await code("127.0.0.1", options) == .badDomain)
+        #expect(await code("[::1]", options) == .badDomain)
+        #expect(await code("a/b.example", options) == .badDomain)
+        #expect(await code("a.example\r\nX: y", options) == .badDomain)
+        options.connectTo = "127.0.0.1:1"
+        #expect(await code("good.site.example", options) == .noConnection)
+        options.connectTo = "localhost:1"
+        #expect(await code("good.site.example", options) == .badDomain)
+    }
+}
+
+@Suite struct `Addresses` {
+    @Test(arguments: [
+        "0.0.0.0", "10.1.2.3", "127.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255",
+        "192.168.1.1", "198.18.0.1", "192.0.2.1", "224.0.0.1", "255.255.255.255", "::", "::1", "::ffff:10.0.0.1",
+        "fe80::1", "fc00::1", "ff02::1", "64:ff9b::a00:1", "2001::1", "2001:db8::1", "2002:a00:1::1", "3fff::1",
+    ])
+    func `An address that is not of the public internet is told`(text: String) throws {
+        #expect(try #require(NetworkAddress(text)).isPublic == false)
+    }
+
+    @Test(arguments: [
+        "1.1.1.1", "172.32.0.1", "100.128.0.1", "192.0.1.1", "::ffff:8.8.8.8", "64:ff9b::808:808", "2606:4700::1111",
+        "2001:4860::8888",
+    ])
+    func `Others are public`(text: String) throws {
+        #expect(try #require(NetworkAddress(text)).isPublic)
+    }
+
+    @Test func `Addresses are written as people write them`() {
+        #expect(NetworkAddress("2001:DB8:0::1")?.description == "2001:db8::1")
+        #expect(NetworkAddress("::ffff:1.2.3.4")?.description == "1.2.3.4")
+        #expect(NetworkAddress("1.2.3") == nil)
+        #expect(NetworkAddress("x") == nil)
+    }
+}
+
+@Suite struct `Answers` {
+    @Test func `An answer is the same whole and split at every octet`() throws {
+        let texts = [
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+            "HTTP/1.1 200\nTransfer-Encoding: chunked\n\n3;x=y\nhel\n2\nlo\n0\nTrailer: x\n\n",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello and more",
+        ]
+        for text in texts {
+            let octets = Array(text.utf8)
+            for cut in 0...octets.count {
+                var response = HTTPResponse(maximumBody: 5)
+                try response.take(Array(octets[..<cut]))
+                try response.take(Array(octets[cut...]))
+                try response.end()
+                #expect(response.isDone)
+                #expect(response.body == Array("hello".utf8))
+            }
+        }
+    }
+
+    @Test func `An answer that ends early is told at every octet`() throws {
+        let octets = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n".utf8)
+        for count in 0..<octets.count {
+            var response = HTTPResponse(maximumBody: 5)
+            try response.take(Array(octets[..<count]))
+            #expect(throws: FetchError.self) { try response.end() }
+        }
+    }
+}

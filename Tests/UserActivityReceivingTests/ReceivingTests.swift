@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import CoreNFC
+import Foundation
+import NDEF
+import Testing
+import UserActivityReceiving
+
+private typealias UIApplication = Application
+private typealias UIUserActivityRestoring = UserActivityRestoring
+
+/// An app's delegate, written as on a phone.
+@MainActor
+private final class AppDelegate: ApplicationDelegate {
+    var links: [URL] = []
+    var messages: [NFCNDEFMessage] = []
+    var announced: [String] = []
+    var failures = 0
+    let screen = Screen()
+
+    func application(_ application: UIApplication, willContinueUserActivityWithType userActivityType: String) -> Bool {
+        announced.append(userActivityType)
+        return false
+    }
+
+    func application(
+        _ application: UIApplication,
+        continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+    ) -> Bool {
+        guard userActivity.activityType == NSUserActivityTypeBrowsingWeb, let url = userActivity.webpageURL else {
+            return false
+        }
+        let message = userActivity.ndefMessagePayload
+        guard message.records.count > 0, message.records[0].typeNameFormat != .empty else { return false }
+        links.append(url)
+        messages.append(message)
+        restorationHandler([screen])
+        return true
+    }
+
+    func application(
+        _ application: UIApplication,
+        didFailToContinueUserActivityWithType userActivityType: String,
+        error: any Error
+    ) {
+        failures += 1
+    }
+}
+
+@MainActor
+private final class Screen: UserActivityRestoring {
+    var shown: [URL?] = []
+
+    func restoreUserActivityState(_ userActivity: NSUserActivity) { shown.append(userActivity.webpageURL) }
+}
+
+@MainActor
+@Suite struct `An app that is given links` {
+    private func payload(_ link: String) throws -> UserActivityPayload {
+        let message = NDEFMessage([try .text("first", language: "en"), try .uri(link)])
+        return try UserActivityPayload(
+            activityType: UserActivityPayload.browsingWeb,
+            webpageURL: try #require(TagURI(link)).text,
+            message: try message.encoded()
+        )
+    }
+
+    @Test func `The delegate gets the link with the whole message`() throws {
+        let application = Application()
+        let delegate = AppDelegate()
+        application.delegate = delegate
+        #expect(application.receive(try payload("https://example.org/a?b=ü")))
+        #expect(delegate.links.map(\.absoluteString) == ["https://example.org/a?b=%C3%BC"])
+        #expect(delegate.messages.first?.records.map(\.typeNameFormat) == [.nfcWellKnown, .nfcWellKnown])
+        #expect(delegate.messages.first?.records[1].wellKnownTypeURIPayload()?.host == "example.org")
+        #expect(delegate.announced == [NSUserActivityTypeBrowsingWeb])
+        #expect(delegate.screen.shown.count == 1)
+        #expect(NSUserActivityTypeBrowsingWeb == UserActivityPayload.browsingWeb)
+    }
+
+    @Test func `What comes before there is a delegate waits for it, in order and bounded`() throws {
+        let application = Application()
+        for number in 0..<20 { #expect(application.receive(try payload("https://example.org/\(number)"))) }
+        let delegate = AppDelegate()
+        application.delegate = delegate
+        #expect(delegate.links.map(\.lastPathComponent) == (4..<20).map { "\($0)" })
+        application.delegate = delegate
+        #expect(delegate.links.count == 16)
+    }
+
+    @Test func `What has been sent as JSON is the same activity`() throws {
+        let application = Application()
+        let delegate = AppDelegate()
+        application.delegate = delegate
+        application.receive(try UserActivityPayload(json: payload("https://example.org/x").json))
+        #expect(delegate.messages.first?.records.count == 2)
+    }
+}
