@@ -55,12 +55,11 @@ struct TransparentRoute: FrameRoute {
             throw LinkError(.frameTooLong, "A transparent session takes frames of 127 octets here.")
         }
         let microseconds = UInt32(clamping: (timeout + Self.margin).microseconds)
-        let timer = (0..<4).map { UInt8(microseconds >> (8 * $0) & 0xFF) }
-        let objects = try command(
-            0x01,
-            [0x5F, 0x46, 0x04] + timer + [Self.transceive, UInt8(frame.bytes.count)] + frame.bytes,
-            connection
-        )
+        var data: [UInt8] = [0x5F, 0x46, 0x04]
+        for shift: UInt32 in [0, 8, 16, 24] { data.append(UInt8(truncatingIfNeeded: microseconds >> shift)) }
+        data += [Self.transceive, UInt8(frame.bytes.count)]
+        data += frame.bytes
+        let objects = try command(0x01, data, connection)
         guard let octets = objects[Self.response], !octets.isEmpty else {
             throw LinkError(.timeout, "The tag did not answer.")
         }

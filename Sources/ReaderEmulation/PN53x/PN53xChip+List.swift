@@ -18,7 +18,12 @@ extension PN53xChip {
         }
         guard !cards.isEmpty else { return passiveActivationRetries == 0xFF ? .waiting : .answer([0]) }
         take(cards)
-        return .answer([UInt8(cards.count)] + targetData.enumerated().flatMap { [UInt8($0 + 1)] + $1 })
+        var answer = [UInt8(cards.count)]
+        for (index, data) in targetData.enumerated() {
+            answer.append(UInt8(index + 1))
+            answer += data
+        }
+        return .answer(answer)
     }
 
     /// Looks for one kind of target after the other until one is found. The times of a poll pass at once.

@@ -23,7 +23,9 @@ struct PN53xRegisters: Sendable {
     /// ReadRegister: an octet an address.
     func read(_ data: [UInt8]) -> PN53xChip.Outcome {
         guard !data.isEmpty, data.count % 2 == 0 else { return .syntaxError }
-        let addresses = stride(from: 0, to: data.count, by: 2).map { UInt16(data[$0]) << 8 | UInt16(data[$0 + 1]) }
+        let addresses = stride(from: 0, to: data.count, by: 2).map { (index: Int) -> UInt16 in
+            UInt16(data[index]) << 8 | UInt16(data[index + 1])
+        }
         return .answer(addresses.map { self[$0] })
     }
 

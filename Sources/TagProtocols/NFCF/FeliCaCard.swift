@@ -158,7 +158,9 @@ public struct FeliCaCard: Sendable {
                 "The answer to Request System Code has the wrong number of codes (FeliCa Card User's Manual, 4.4.8)."
             )
         }
-        return (0..<Int(count)).map { UInt16(answer[1 + 2 * $0]) << 8 | UInt16(answer[2 + 2 * $0]) }
+        return (0..<Int(count)).map { (index: Int) -> UInt16 in
+            UInt16(answer[1 + 2 * index]) << 8 | UInt16(answer[2 + 2 * index])
+        }
     }
 
     private static func status(_ answer: [UInt8]) throws(TagError) -> Status {

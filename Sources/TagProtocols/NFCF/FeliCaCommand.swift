@@ -89,7 +89,11 @@ public enum FeliCaCommand {
     }
 
     private static func lists(_ services: [UInt16], _ blocks: [BlockElement]) -> [UInt8] {
-        [UInt8(services.count)] + services.flatMap(littleEndian) + [UInt8(blocks.count)] + blocks.flatMap(\.octets)
+        var lists = [UInt8(services.count)]
+        for service in services { lists += littleEndian(service) }
+        lists.append(UInt8(blocks.count))
+        for block in blocks { lists += block.octets }
+        return lists
     }
 
     private static func littleEndian(_ value: UInt16) -> [UInt8] {

@@ -25,7 +25,7 @@ struct Type4WritePlan: Equatable {
     ///   - oldLength: the length that is on the tag.
     ///   - limit: the most data octets of a command at an offset.
     init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
-        let length = (0..<lengthSize).reversed().map { UInt8(message.count >> (8 * $0) & 0xFF) }
+        let length = Self.lengthField(message.count, size: lengthSize)
         if lengthSize + message.count <= limit(0) {
             steps = [Step(offset: 0, octets: length + message)]
             return
@@ -33,7 +33,7 @@ struct Type4WritePlan: Equatable {
         var steps: [Step] = []
         if limit(0) < lengthSize {
             // Octet by octet: leave those alone that are as they shall be, the most significant one last.
-            let old = (0..<lengthSize).map { UInt8(oldLength >> (8 * (lengthSize - 1 - $0)) & 0xFF) }
+            let old = Self.lengthField(oldLength, size: lengthSize)
             for index in old.indices.reversed() where old[index] != 0 { steps.append(Step(offset: index, octets: [0])) }
             steps += Self.pieces(message, at: lengthSize, limit: limit)
             for index in length.indices.reversed() where length[index] != 0 {
@@ -44,6 +44,11 @@ struct Type4WritePlan: Equatable {
             if !message.isEmpty { steps.append(Step(offset: 0, octets: length)) }
         }
         self.steps = steps
+    }
+
+    /// A length, most significant octet first.
+    private static func lengthField(_ length: Int, size: Int) -> [UInt8] {
+        (0..<size).reversed().map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: length >> (8 * index)) }
     }
 
     private static func pieces(_ octets: [UInt8], at start: Int, limit: (Int) -> Int) -> [Step] {

@@ -79,6 +79,9 @@ public struct DESFireKey: Sendable, Hashable {
 
     /// Whether triple DES with this key is single DES, the version aside.
     var isSingleDES: Bool {
-        kind == .des && zip(octets[..<8], octets[8...]).allSatisfy { $0 & 0xFE == $1 & 0xFE }
+        kind == .des
+            && zip(octets[..<8], octets[8...]).allSatisfy { (first: UInt8, second: UInt8) in
+                first & 0xFE == second & 0xFE
+            }
     }
 }

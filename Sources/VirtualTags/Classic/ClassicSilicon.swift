@@ -51,7 +51,8 @@ struct ClassicSilicon: Sendable {
         }
         awaitsReader = true
         let nonce = UInt32(truncatingIfNeeded: random.next())
-        return TagAnswer(Frame((0..<4).map { UInt8(nonce >> (24 - 8 * $0) & 0xFF) }, checksum: .none))
+        let octets = (0..<4).map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: nonce >> UInt32(24 - 8 * index)) }
+        return TagAnswer(Frame(octets, checksum: .none))
     }
 
     private mutating func refuse(_ code: UInt8) -> TagAnswer {

@@ -30,6 +30,10 @@ extension Type2Silicon {
     }
 
     private static func hexadecimal(_ octets: [UInt8]) -> [UInt8] {
-        octets.flatMap { octet in [octet >> 4, octet & 0x0F].map { $0 < 10 ? 0x30 + $0 : 0x37 + $0 } }
+        octets.flatMap { (octet: UInt8) -> [UInt8] in [digit(octet >> 4), digit(octet & 0x0F)] }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? 0x30 + value : 0x37 + value
     }
 }

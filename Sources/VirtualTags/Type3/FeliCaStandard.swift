@@ -117,10 +117,9 @@ struct FeliCaStandardChip: FeliCaChip {
     }
 
     private func requestSystemCode() -> FeliCaAnswer {
-        FeliCaAnswer(
-            [UInt8(contents.systems.count)]
-                + contents.systems.flatMap { [UInt8($0.code >> 8), UInt8($0.code & 0xFF)] }
-        )
+        var answer = [UInt8(contents.systems.count)]
+        for system in contents.systems { answer += [UInt8(system.code >> 8), UInt8(system.code & 0xFF)] }
+        return FeliCaAnswer(answer)
     }
 
     // MARK: Blocks
