@@ -33,6 +33,17 @@ let package = Package(
             exclude: ["nfcpy_peer.py"],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "PCSCTests",
+            dependencies: [
+                "PeerSupport",
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "PCSCDriver", package: "OpenCoreNFC"),
+            ],
+            exclude: ["openpgp_peer.py"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
