@@ -58,6 +58,17 @@ let package = Package(
             exclude: ["nfcpy_serial_peer.py"],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "OpenPGPTests",
+            dependencies: [
+                "PeerSupport",
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "PCSCDriver", package: "OpenCoreNFC"),
+            ],
+            exclude: ["openpgp_peer.py"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -18,9 +18,8 @@ extension PCSCReader {
             return try identify(connection, technologies, systemCodes).map { [$0] } ?? []
         } catch {
             switch error.code {
-            case .tagRemoved: return []
             case .readerUnavailable where state.withLock({ $0.hadReader }) && !isLasting(error): return []
-            case .timeout: throw LinkError(.transmission, error.reason)
+            case .timeout, .tagRemoved: throw LinkError(.transmission, error.reason)
             default: throw error
             }
         }
@@ -79,7 +78,9 @@ extension PCSCReader {
 
     private func notOpened(_ error: SmartCardError) throws(LinkError) -> [DiscoveredTag] {
         switch error.code {
-        case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard: return []
+        // The reader has just said that something is there. When it has left, the next look says so.
+        case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard:
+            throw LinkError(.transmission, error.reason)
         case .readerUnavailable, .unknownReader: return []
         // A tag at the edge of the field: it may go better the next time.
         case .notTransacted, .protocolMismatch: throw LinkError(.transmission, error.reason)

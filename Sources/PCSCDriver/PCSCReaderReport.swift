@@ -19,7 +19,14 @@ public struct PCSCReaderReport: Sendable {
     public struct Call: Sendable, Hashable {
         /// How far it will.
         public enum Support: String, Sendable {
-            case yes, partly, no, unknown
+            /// Whatever the call sends.
+            case yes
+            /// Some of what the call may send.
+            case partly
+            /// Not at all.
+            case no
+            /// It shows when such a tag is on the reader.
+            case unknown
         }
 
         /// The call, as an app writes it.

@@ -123,11 +123,13 @@ struct DiscoveryTests {
         await #expect(throws: LinkError(.transmission, "")) { try await Self.discover(service) }
     }
 
-    @Test("A tag that leaves while it is looked at is not there")
+    @Test("A tag that leaves while it is looked at is looked for again")
     func leaves() async throws {
         let service = SampleCards.service(SampleCards.type2Answer) { _ throws(SmartCardError) in
             throw SmartCardError(.removedCard, "SCardTransmit")
         }
+        await #expect(throws: LinkError(.transmission, "")) { try await Self.discover(service) }
+        service.change { $0.readers[0].card = nil }
         #expect(try await Self.discover(service).isEmpty)
     }
 }

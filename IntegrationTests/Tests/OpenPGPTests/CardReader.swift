@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCRuntime
+import PCSCDriver
+import Synchronization
+
+/// A session on the reader of these tests, as an app has it.
+final class CardReader: NSObject, NFCTagReaderSessionDelegate, Sendable {
+    private let (tags, found) = AsyncStream.makeStream(of: NFCTag.self)
+    private let (ends, ended) = AsyncStream.makeStream(of: NFCReaderError.Code.self)
+    private let box = Mutex<NFCTagReaderSession?>(nil)
+
+    var session: NFCTagReaderSession? { box.withLock { $0 } }
+
+    /// Begins a session.
+    func begin() {
+        let environment = NFCEnvironment(reader: .discovering(PCSCReader(.named(OpenPGPPeer.readerName))))
+        let session = NFCEnvironment.$scoped.withValue(environment) {
+            NFCTagReaderSession(pollingOption: .iso14443, delegate: self, queue: nil)
+        }
+        box.withLock { $0 = session }
+        session?.begin()
+    }
+
+    /// The next tag.
+    func tag() async -> NFCTag? {
+        for await tag in tags { return tag }
+        return nil
+    }
+
+    /// Why the session ended.
+    func end() async -> NFCReaderError.Code? {
+        for await code in ends { return code }
+        return nil
+    }
+
+    func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
+
+    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+        for tag in tags { found.yield(tag) }
+    }
+
+    func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+        if let error = error as? NFCReaderError { ended.yield(error.code) }
+        found.finish()
+        ended.finish()
+    }
+}
