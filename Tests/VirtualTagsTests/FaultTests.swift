@@ -44,6 +44,22 @@ import VirtualTags
         #expect(script.field.tags.isEmpty)
     }
 
+    @Test func `In a weak field a tag is read, and resets at each write without being changed`() async throws {
+        let (script, tag) = try await activated()
+        script.field.arm(.weakField)
+        for _ in 0..<2 {
+            #expect(await script.send("30 03").hasPrefix("e1 10 12 00"))
+            #expect(await script.send("a2 04 01 02 03 04") == "timeout")
+            #expect(await script.send("30 03") == "timeout")
+            try await script.activate()
+        }
+        #expect(script.field.tags.count == 1)
+        #expect(page(4, of: tag) != [1, 2, 3, 4])
+        script.field.arm(FaultPlan())
+        #expect(await script.send("a2 04 01 02 03 04") == "ACK")
+        #expect(page(4, of: tag) == [1, 2, 3, 4])
+    }
+
     @Test func `A refused write is not counted`() async throws {
         let (script, tag) = try await activated()
         script.field.arm(.tear(afterWrite: 1))

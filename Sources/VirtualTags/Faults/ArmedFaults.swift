@@ -24,7 +24,7 @@ struct ArmedFaults: Sendable {
             case .exchange(exchanges):
                 faulty = faulty ?? FaultyExchange(random: random.next())
                 faulty?.add(fault.effect)
-            case .write(writes + 1):
+            case .write(writes + 1), .everyWrite:
                 faulty = faulty ?? FaultyExchange(random: random.next())
                 faulty?.addForWrite(fault.effect)
             default:
@@ -47,6 +47,8 @@ struct FaultyExchange {
     private var effectsOfWrite: [Fault.Effect] = []
     private(set) var disturbance: Disturbance?
     private(set) var swapsTags = false
+    /// Whether a tag whose write fails for want of power resets and stays; else all tags are gone.
+    private(set) var keepsTags = false
 
     init(random: UInt64) {
         self.random = random
@@ -55,6 +57,9 @@ struct FaultyExchange {
     mutating func add(_ effect: Fault.Effect) {
         switch effect {
         case .powerCut(let rest): disturbance = .powerCut(rest.seeded(random))
+        case .brownOut:
+            disturbance = .powerCut(.old)
+            keepsTags = true
         case .refusal(let code): disturbance = .refusal(code)
         default: effects.append(effect)
         }
@@ -62,7 +67,7 @@ struct FaultyExchange {
 
     mutating func addForWrite(_ effect: Fault.Effect) {
         switch effect {
-        case .powerCut: add(effect)
+        case .powerCut, .brownOut: add(effect)
         case .loss: add(.powerCut(.new))
         case .refusal(let code): disturbance = .writeRefusal(code)
         default: effectsOfWrite.append(effect)

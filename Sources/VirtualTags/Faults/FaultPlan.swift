@@ -25,6 +25,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         case swap(any VirtualTag)
         /// The power goes while the tag programs its memory: the reader hears nothing, and all tags are gone.
         case powerCut(TornWrite)
+        /// The power is too low to program the memory: the tag resets, its memory is as before, and it stays.
+        case brownOut
     }
 
     /// When it goes wrong.
@@ -33,6 +35,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         case exchange(Int)
         /// At a command that programs the tag's memory, counted from 1.
         case write(Int)
+        /// At each command that programs the tag's memory.
+        case everyWrite
     }
 
     /// When it goes wrong.
@@ -44,7 +48,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - effect: what goes wrong.
-    ///   - trigger: when it does. A `powerCut` at an exchange that programs nothing does nothing; a `loss` at a write
+    ///   - trigger: when it does. A `powerCut` or `brownOut` at an exchange that programs nothing does nothing; a `loss` at a write
     ///     comes right after it; `deaf` and `swap` come before a request and can't be tied to a write, so they do
     ///     nothing there.
     public init(_ effect: Effect, at trigger: Trigger) {
@@ -61,6 +65,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         return switch trigger {
         case .exchange(let count): "\(effect) at exchange \(count)"
         case .write(let count): "\(effect) at write \(count)"
+        case .everyWrite: "\(effect) at every write"
         }
     }
 }
@@ -120,6 +125,9 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     public static func tear(duringWrite k: Int, leaving rest: TornWrite) -> FaultPlan {
         FaultPlan([Fault(.powerCut(rest), at: .write(k))])
     }
+
+    /// A tag at the edge of the field: it can be read, and has not the power to be written.
+    public static let weakField = FaultPlan([Fault(.brownOut, at: .everyWrite)])
 
     /// One effect at exchange `k`, counted from 0.
     public static func effect(_ effect: Fault.Effect, atExchange k: Int) -> FaultPlan {

@@ -44,7 +44,11 @@ struct FieldState: Sendable {
         if answer.isWrite {
             faults?.countWrite()
             if case .powerCut = fault?.disturbance {
-                removeAllTags()
+                if fault?.keepsTags == true {
+                    for tag in tags { tag.losePower() }
+                } else {
+                    removeAllTags()
+                }
                 answer.reply = .silence
             }
         }
