@@ -77,6 +77,9 @@ public protocol ForumTag: AnyObject {
     /// Says whether the tag still answers, by the cheapest exchange that changes nothing.
     func isPresent() async -> Bool
 
+    /// Forgets what was read of the memory, so that the next procedure reads it from the tag.
+    func forgetMemory()
+
     /// Does what is left of activation: RATS or ATTRIB on a Type 4 tag, RID on a Type 1 tag. The first procedure does it
     /// when it has not been done, so that this is for those who want it in time, or counted with activation.
     ///
@@ -91,4 +94,15 @@ public protocol ForumTag: AnyObject {
 extension ForumTag {
     /// Nothing is left to do.
     public func prepare() async throws(TagError) {}
+
+    /// Checks after a write that the tag holds a message, by reading it from the tag anew.
+    ///
+    /// - Parameter message: the message's octets; none for an empty tag.
+    /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else, and as ``readNDEF()`` does.
+    public func checkNDEF(_ message: [UInt8]) async throws(TagError) {
+        forgetMemory()
+        guard try await readNDEF() == message else {
+            throw TagError(.updateFailed, "The tag does not hold what was written to it. Write it again.")
+        }
+    }
 }

@@ -67,7 +67,7 @@ import Testing
 
     @Test func `What is written to a tag of --tags is saved in its file`() throws {
         let image = try images.blank("NTAG215")
-        #expect(try nfc.run("write", "--text", "Hi", "--lock", "--tags", image).status == 0)
+        #expect(try nfc.run("write", "--text", "Hi", "--check", "--lock", "--tags", image).status == 0)
         let read = try nfc.run("tag", "read", "--image", image, "--json").objects().first
         #expect(read?["message_hex"] as? String == "d101055402656e4869")
         #expect(read?["status"] as? String == "read-only")

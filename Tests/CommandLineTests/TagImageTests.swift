@@ -35,7 +35,7 @@ import Testing
     func `What is created, written and read is what was written`(format: String) throws {
         let image = try images.blank("NTAG213", format: format)
         #expect(try object("tag", "read", "--image", image)["message_hex"] as? String == "")
-        let written = try object("tag", "write", "--image", image, "https://example.com")
+        let written = try object("tag", "write", "--check", "--image", image, "https://example.com")
         #expect(written["message_hex"] as? String == "d1010c55046578616d706c652e636f6d")
         #expect(
             try object("tag", "read", "--image", image)["message_hex"] as? String == "d1010c55046578616d706c652e636f6d"

@@ -74,6 +74,11 @@ public final class Type1Tag: ForumTag {
         lost = nil
     }
 
+    public func forgetMemory() {
+        memory = TLVMemory(unitSize: memory.unitSize, limit: Self.maximumSize)
+        layout = nil
+    }
+
     /// Says whether the tag still answers, by RID.
     ///
     /// - Returns: false when the tag is gone or another one is in its place.

@@ -67,6 +67,12 @@ public final class Type2Tag: ForumTag {
         sector = 0
     }
 
+    public func forgetMemory() {
+        memory = Type2Memory()
+        capabilityContainer = nil
+        layout = nil
+    }
+
     /// Says whether the tag still answers: one page with FAST_READ where the tag has it, else one READ.
     ///
     /// - Returns: false when the tag is gone or another one is in its place.

@@ -52,6 +52,11 @@ public final class Type3Tag: ForumTag {
         session = nil
     }
 
+    public func forgetMemory() {
+        attributes = nil
+        message = nil
+    }
+
     /// Says whether the tag still answers, by polling for its system.
     ///
     /// - Returns: false when the tag is gone or another one is in its place.

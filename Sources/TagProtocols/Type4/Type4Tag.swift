@@ -76,6 +76,13 @@ public final class Type4Tag: ForumTag {
         if lost?.code != .readerUnavailable { lost = nil }
     }
 
+    public func forgetMemory() {
+        capabilityContainer = nil
+        messageLength = nil
+        messageStart = []
+        selectionWasChanged()
+    }
+
     /// Tells the procedures that someone else has sent commands to the card, and may have selected another application.
     public func selectionWasChanged() {
         isApplicationSelected = false

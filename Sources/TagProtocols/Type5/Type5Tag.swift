@@ -66,6 +66,14 @@ public final class Type5Tag: ForumTag {
         lost = nil
     }
 
+    public func forgetMemory() {
+        blockSize = 0
+        memory = TLVMemory(unitSize: 4, limit: 0)
+        capabilityContainer = nil
+        areaEnd = 0
+        layout = nil
+    }
+
     /// Says whether the tag still answers: READ SINGLE BLOCK with its UID.
     ///
     /// - Returns: false when the tag is gone or another one is in its place.

@@ -29,6 +29,9 @@ struct WriteCommand: AsyncParsableCommand {
     @Flag(help: "Make the tag read-only afterwards, for ever.")
     var lock = false
 
+    @Flag(help: "Read the message from the tag afterwards, and compare.")
+    var check = false
+
     @Option(help: "Give up after so many seconds, 60 at most.")
     var timeout: Double?
 
@@ -89,9 +92,11 @@ struct WriteCommand: AsyncParsableCommand {
     ) async throws(CommandFailure) -> TagReport {
         let uid = tag.target.identifier
         let locks = lock
+        let checks = check
         return try await work.perform(on: tag) { forumTag throws(TagError) in
             let detection = try await forumTag.detectNDEF()
             try await forumTag.writeNDEF(octets)
+            if checks { try await forumTag.checkNDEF(octets) }
             if locks { try await forumTag.lock() }
             return TagReport(
                 type: forumTag.type,

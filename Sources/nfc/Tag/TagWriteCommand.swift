@@ -35,6 +35,9 @@ struct TagWriteCommand: AsyncParsableCommand {
     @Flag(help: "Make the tag read-only afterwards, for ever.")
     var lock = false
 
+    @Flag(help: "Read the message from the tag afterwards, and compare.")
+    var check = false
+
     @Option(help: ArgumentHelp("Cut the field after so many write commands; 0 before the first.", valueName: "k"))
     var tearAfter: Int?
 
@@ -65,6 +68,7 @@ struct TagWriteCommand: AsyncParsableCommand {
         do throws(TagError) {
             try await bench.tag.writeNDEF(octets)
             cost = bench.cost
+            if check { try await bench.tag.checkNDEF(octets) }
             if lock { try await bench.tag.lock() }
         } catch {
             if cost == .zero { cost = bench.cost }

@@ -105,6 +105,22 @@ import VirtualTags
         }
     }
 
+    @Test(arguments: names)
+    func `What was written is checked on the tag itself`(_ name: String) async throws {
+        let tag = try Self.make(name)
+        let reader = SiliconReader(tag)
+        let forum = try await reader.find(tag.technology)
+        let link = try #require(reader.field.link(for: tag.technology))
+        for size in [20, 0, 33] {
+            try await forum.writeNDEF(message(size))
+            let before = link.statistics.exchanges
+            try await forum.checkNDEF(message(size))
+            #expect(link.statistics.exchanges > before)
+            await #expect(throws: TagError(.updateFailed, "")) { try await forum.checkNDEF(message(21)) }
+        }
+        #expect(try await forum.readNDEF() == message(33))
+    }
+
     /// Between whole write commands the old message, an empty one or the new one is on the tag.
     @Test(arguments: names)
     func `A write that is cut between commands never leaves a broken message`(_ name: String) async throws {
