@@ -38,10 +38,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
-        // Three leaves.
+        // Four leaves.
         .target(name: "NDEF", swiftSettings: strict),
         .target(name: "TagLink", swiftSettings: strict),
-        .target(name: "CardCryptography", swiftSettings: strict),
+        .target(name: "SystemLibrary", swiftSettings: strict),
+        .target(name: "CardCryptography", dependencies: ["SystemLibrary"], swiftSettings: strict),
 
         // Which app opens a link.
         .target(name: "UniversalLinks", swiftSettings: strict),
@@ -62,17 +63,21 @@ let package = Package(
         ),
 
         // Gets association files from their sites.
-        .target(name: "LinkFetching", dependencies: ["PrivateStorage", "UniversalLinks"], swiftSettings: strict),
+        .target(
+            name: "LinkFetching",
+            dependencies: ["PrivateStorage", "SystemLibrary", "UniversalLinks"],
+            swiftSettings: strict
+        ),
 
         // The user's bus: links to apps, over sd-bus.
-        .target(name: "UserBus", dependencies: ["BackgroundTagReading"], swiftSettings: strict),
+        .target(name: "UserBus", dependencies: ["BackgroundTagReading", "SystemLibrary"], swiftSettings: strict),
 
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
 
         // Readers, which know nothing of each other, nor of what tags hold.
-        .target(name: "PCSCDriver", dependencies: ["TagLink"], swiftSettings: strict),
+        .target(name: "PCSCDriver", dependencies: ["SystemLibrary", "TagLink"], swiftSettings: strict),
         .target(name: "PN532Driver", dependencies: ["TagLink"], swiftSettings: strict),
 
         // A reader as other software meets it: its driver in pcscd, and what answers behind it.

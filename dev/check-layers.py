@@ -13,16 +13,19 @@ SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
 ALLOWED = {
     "Sources/NDEF": set(),
     "Sources/TagLink": {"Glibc"},
-    "Sources/CardCryptography": {"Glibc"},
+    "Sources/SystemLibrary": {"Glibc"},
+    "Sources/CardCryptography": {"SystemLibrary"},
     "Sources/UniversalLinks": {"Foundation"},
     "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks"},
     "Sources/PrivateStorage": {"Glibc"},
     "Sources/BackgroundStorage": {"BackgroundTagReading", "PrivateStorage"},
-    "Sources/LinkFetching": {"Dispatch", "Foundation", "Glibc", "PrivateStorage", "UniversalLinks"},
-    "Sources/UserBus": {"BackgroundTagReading", "Glibc"},
+    "Sources/LinkFetching": {
+        "Dispatch", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
+    },
+    "Sources/UserBus": {"BackgroundTagReading", "Glibc", "SystemLibrary"},
     "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
-    "Sources/PCSCDriver": {"TagLink", "Glibc"},
+    "Sources/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
     "Sources/PN532Driver": {"TagLink", "Dispatch", "Glibc"},
     "Sources/ReaderEmulation": {"TagLink", "TagProtocols"} | SYSTEM,
     "Sources/NFCRuntime": {

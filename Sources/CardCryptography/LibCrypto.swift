@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import SystemLibrary
 
 /// The functions of OpenSSL's libcrypto that cards need, from the library of the system.
 ///
@@ -36,7 +36,7 @@ import Glibc
     static let shared: Result<LibCrypto, CryptographyError> = Result { () throws(CryptographyError) in try LibCrypto() }
 
     private init() throws(CryptographyError) {
-        let library = try unsafe Self.openLibrary()
+        let library = try Self.openLibrary()
         unsafe newContext = try Self.function("EVP_CIPHER_CTX_new", of: library)
         unsafe freeContext = try Self.function("EVP_CIPHER_CTX_free", of: library)
         unsafe setPadding = try Self.function("EVP_CIPHER_CTX_set_padding", of: library)
@@ -56,29 +56,26 @@ import Glibc
     }
 
     /// Opens the library; opening it again gives the same one.
-    static func openLibrary() throws(CryptographyError) -> UnsafeMutableRawPointer {
-        guard
-            let library = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL)
-                ?? dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL)
-        else {
+    static func openLibrary() throws(CryptographyError) -> SystemLibrary {
+        guard let library = SystemLibrary("libcrypto.so.3", "libcrypto.so.1.1") else {
             throw CryptographyError(
                 .libraryMissing,
                 "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"
             )
         }
-        return unsafe library
+        return library
     }
 
     static func function<Function>(
         _ name: String,
-        of library: UnsafeMutableRawPointer
+        of library: SystemLibrary
     ) throws(CryptographyError) -> Function {
-        guard let symbol = unsafe dlsym(library, name) else {
+        guard let function = unsafe library.function(name, as: Function.self) else {
             throw CryptographyError(
                 .libraryMissing,
                 "The system's libcrypto has no \(name); OpenSSL 3 or 1.1 is needed."
             )
         }
-        return unsafe unsafeBitCast(symbol, to: Function.self)
+        return function
     }
 }

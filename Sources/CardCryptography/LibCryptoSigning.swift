@@ -30,7 +30,7 @@
     }
 
     private init() throws(CryptographyError) {
-        let library = try unsafe LibCrypto.openLibrary()
+        let library = try LibCrypto.openLibrary()
         unsafe decodePrivateKey = try LibCrypto.function("d2i_AutoPrivateKey", of: library)
         unsafe freeKey = try LibCrypto.function("EVP_PKEY_free", of: library)
         unsafe newContext = try LibCrypto.function("EVP_MD_CTX_new", of: library)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import SystemLibrary
 
 /// The functions of sd-bus that are used here, from the system's libsystemd.
 ///
@@ -60,7 +60,7 @@ import Glibc
     static let shared: Result<LibSystemd, BusError> = Result { () throws(BusError) in try LibSystemd() }
 
     private init() throws(BusError) {
-        guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL) else {
+        guard let library = SystemLibrary("libsystemd.so.0") else {
             throw BusError(
                 .libraryMissing,
                 "libsystemd.so.0 is not installed. Install it with: apt-get install libsystemd0"
@@ -90,12 +90,12 @@ import Glibc
 
     private static func function<Function>(
         _ name: String,
-        of library: UnsafeMutableRawPointer
+        of library: SystemLibrary
     ) throws(BusError) -> Function {
-        guard let symbol = unsafe dlsym(library, name) else {
+        guard let function = unsafe library.function(name, as: Function.self) else {
             throw BusError(.libraryMissing, "The system's libsystemd has no \(name).")
         }
-        return unsafe unsafeBitCast(symbol, to: Function.self)
+        return function
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import SystemLibrary
 
 /// The functions of OpenSSL's libssl that a client needs, from the library of the system.
 ///
@@ -45,17 +45,13 @@ import Glibc
     static let shared: Result<LibSSL, FetchError> = Result { () throws(FetchError) in try LibSSL() }
 
     private init() throws(FetchError) {
-        let names = [("libssl.so.3", "libcrypto.so.3"), ("libssl.so.1.1", "libcrypto.so.1.1")]
-        var found: (UnsafeMutableRawPointer, UnsafeMutableRawPointer)?
-        for (ssl, crypto) in names {
-            guard unsafe found == nil, let first = unsafe dlopen(ssl, RTLD_NOW | RTLD_LOCAL),
-                let second = unsafe dlopen(crypto, RTLD_NOW | RTLD_LOCAL)
-            else {
-                continue
+        let versions = ["3", "1.1"]
+        let libraries = versions.lazy.compactMap { version in
+            SystemLibrary("libssl.so.\(version)").flatMap { ssl in
+                SystemLibrary("libcrypto.so.\(version)").map { (ssl, $0) }
             }
-            unsafe found = (first, second)
         }
-        guard let (ssl, crypto) = unsafe found else {
+        guard let (ssl, crypto) = libraries.first else {
             throw FetchError(
                 .libraryMissing,
                 "OpenSSL's libssl.so.3 is not installed. Install it with: apt-get install libssl3"
@@ -79,16 +75,16 @@ import Glibc
         unsafe error = try Self.function("SSL_get_error", of: ssl)
         unsafe verifyResult = try Self.function("SSL_get_verify_result", of: ssl)
         unsafe verifyText = try Self.function("X509_verify_cert_error_string", of: crypto)
-        unsafe clearErrors = try Self.function("ERR_clear_error", of: crypto)
+        clearErrors = try Self.function("ERR_clear_error", of: crypto)
     }
 
     private static func function<Function>(
         _ name: String,
-        of library: UnsafeMutableRawPointer
+        of library: SystemLibrary
     ) throws(FetchError) -> Function {
-        guard let symbol = unsafe dlsym(library, name) else {
+        guard let function = unsafe library.function(name, as: Function.self) else {
             throw FetchError(.libraryMissing, "The system's OpenSSL has no \(name); version 3 or 1.1 is needed.")
         }
-        return unsafe unsafeBitCast(symbol, to: Function.self)
+        return function
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import SystemLibrary
 
 /// The functions of libpcsclite, from the library of the system.
 ///
@@ -50,17 +50,17 @@ import Glibc
     static let shared: Result<PCSCLite, SmartCardError> = Result { () throws(SmartCardError) in try PCSCLite() }
 
     private init() throws(SmartCardError) {
-        guard let library = unsafe dlopen("libpcsclite.so.1", RTLD_NOW | RTLD_LOCAL) else {
+        guard let library = SystemLibrary("libpcsclite.so.1") else {
             throw SmartCardError(.libraryMissing, "dlopen")
         }
         unsafe establish = try Self.function("SCardEstablishContext", of: library)
-        unsafe release = try Self.function("SCardReleaseContext", of: library)
-        unsafe cancel = try Self.function("SCardCancel", of: library)
+        release = try Self.function("SCardReleaseContext", of: library)
+        cancel = try Self.function("SCardCancel", of: library)
         unsafe list = try Self.function("SCardListReaders", of: library)
         unsafe statusChange = try Self.function("SCardGetStatusChange", of: library)
         unsafe connect = try Self.function("SCardConnect", of: library)
         unsafe reconnect = try Self.function("SCardReconnect", of: library)
-        unsafe disconnect = try Self.function("SCardDisconnect", of: library)
+        disconnect = try Self.function("SCardDisconnect", of: library)
         unsafe status = try Self.function("SCardStatus", of: library)
         unsafe transmit = try Self.function("SCardTransmit", of: library)
         unsafe control = try Self.function("SCardControl", of: library)
@@ -68,10 +68,12 @@ import Glibc
 
     private static func function<Function>(
         _ name: String,
-        of library: UnsafeMutableRawPointer
+        of library: SystemLibrary
     ) throws(SmartCardError) -> Function {
-        guard let symbol = unsafe dlsym(library, name) else { throw SmartCardError(.libraryMissing, name) }
-        return unsafe unsafeBitCast(symbol, to: Function.self)
+        guard let function = unsafe library.function(name, as: Function.self) else {
+            throw SmartCardError(.libraryMissing, name)
+        }
+        return function
     }
 
     /// Throws unless a call has succeeded.
