@@ -56,15 +56,9 @@ package struct ChainedMessaging: SecureMessaging {
         let plain = try decipher(cryptogram)
         let sent = Array(plain[..<size])
         guard ([0xC4, number] + sent).desfireCRC32 == Array(plain[size..<(size + 4)]) else { throw .integrityError }
-        var octets = Array(sent[..<kind.length])
-        if let old {
-            octets = octets.combined(with: old.octets)
-            guard octets.desfireCRC32 == Array(plain[(size + 4)..<(size + 8)]) else { throw .integrityError }
+        return try DESFireKey(kind, sent: sent, replacing: old) { octets in
+            octets.desfireCRC32 == Array(plain[(size + 4)..<(size + 8)])
         }
-        guard let key = DESFireKey(kind, octets, version: kind == .aes ? sent[size - 1] : 0) else {
-            throw .integrityError
-        }
-        return key
     }
 
     package mutating func seal(

@@ -88,14 +88,9 @@ package struct EV2Messaging: SecureMessaging {
     ) throws(DESFireStatus) -> DESFireKey {
         let sent = try open(0xC4, [number] + cryptogram, .command(.enciphered, header: 1, length: 0)).dropFirst()
         guard sent.count == kind.length + (kind == .aes ? 1 : 0) + (old == nil ? 0 : 4) else { throw .lengthError }
-        var octets = Array(sent.prefix(kind.length))
-        if let old {
-            octets = octets.combined(with: old.octets)
-            guard octets.desfireCRC32 == Array(sent.suffix(4)) else { throw .integrityError }
+        return try DESFireKey(kind, sent: Array(sent), replacing: old) { octets in
+            octets.desfireCRC32 == Array(sent.suffix(4))
         }
-        let version = kind == .aes ? sent.dropFirst(kind.length).first ?? 0 : 0
-        guard let key = DESFireKey(kind, octets, version: version) else { throw .integrityError }
-        return key
     }
 
     package mutating func seal(

@@ -52,15 +52,9 @@ package struct LegacyMessaging: SecureMessaging {
         let plain = try decipher(cryptogram)
         let sent = Array(plain[..<size])
         guard Self.checksum(sent) == Array(plain[size..<(size + 2)]) else { throw .integrityError }
-        var octets = Array(sent[..<kind.length])
-        if let old {
-            octets = octets.combined(with: old.octets)
-            guard Self.checksum(octets) == Array(plain[(size + 2)..<(size + 4)]) else { throw .integrityError }
+        return try DESFireKey(kind, sent: sent, replacing: old) { octets in
+            Self.checksum(octets) == Array(plain[(size + 2)..<(size + 4)])
         }
-        guard let key = DESFireKey(kind, octets, version: kind == .aes ? sent[size - 1] : 0) else {
-            throw .integrityError
-        }
-        return key
     }
 
     package mutating func seal(

@@ -70,6 +70,32 @@ package protocol SecureMessaging: Sendable {
     ) throws(DESFireStatus) -> [UInt8]
 }
 
+extension DESFireKey {
+    /// Takes a new key from what CHANGE KEY sends: its octets, combined with those of another key that it replaces, and
+    /// the version of an AES key.
+    ///
+    /// - Parameters:
+    ///   - kind: what the key is for.
+    ///   - sent: the octets; what follows the version is left alone.
+    ///   - old: the key that is replaced; nil when it is the session's own.
+    ///   - isChecked: whether the checksum over the new octets is right, by which the replaced key shows to be known.
+    init(
+        _ kind: Kind,
+        sent: [UInt8],
+        replacing old: DESFireKey?,
+        isChecked: ([UInt8]) -> Bool
+    ) throws(DESFireStatus) {
+        var octets = Array(sent.prefix(kind.length))
+        if let old {
+            octets = octets.combined(with: old.octets)
+            guard isChecked(octets) else { throw .integrityError }
+        }
+        let version = kind == .aes ? sent.dropFirst(kind.length).first ?? 0 : 0
+        guard let key = DESFireKey(kind, octets, version: version) else { throw .integrityError }
+        self = key
+    }
+}
+
 /// Does something with a cipher; without the system's library, or with what it refuses, the card says integrity error.
 func ciphered<Result>(_ body: () throws(CryptographyError) -> Result) throws(DESFireStatus) -> Result {
     do throws(CryptographyError) {
