@@ -227,13 +227,13 @@ let package = Package(
             swiftSettings: strict
         ),
         // Code in the style of real clients, which would compile on iOS unchanged: in Swift 5 mode, and in mode 6.
-        .target(
+        .testTarget(
             name: "SourceCompatibilitySwift5",
             dependencies: ["CoreNFC"],
             path: "Tests/SourceCompatibilityTests/Swift5",
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        .target(
+        .testTarget(
             name: "SourceCompatibilitySwift6",
             dependencies: ["CoreNFC"],
             path: "Tests/SourceCompatibilityTests/Swift6"

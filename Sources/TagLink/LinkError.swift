@@ -47,12 +47,27 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    private final class Contents: Sendable {
+        let code: Code
+        let reason: String
+        let collision: Collision?
+
+        init(code: Code, reason: String, collision: Collision?) {
+            self.code = code
+            self.reason = reason
+            self.collision = collision
+        }
+    }
+
+    private let contents: Contents
+
     /// The kind of failure.
-    public var code: Code
+    public var code: Code { contents.code }
     /// What happened, as a sentence for people.
-    public var reason: String
+    public var reason: String { contents.reason }
     /// Where the tags disagreed, for ``Code/collision``.
-    public var collision: Collision?
+    public var collision: Collision? { contents.collision }
 
     /// Creates an error.
     ///
@@ -61,9 +76,7 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
     ///   - reason: what happened, as a sentence for people.
     ///   - collision: where the tags disagreed, for ``Code/collision``.
     public init(_ code: Code, _ reason: String, collision: Collision? = nil) {
-        self.code = code
-        self.reason = reason
-        self.collision = collision
+        contents = Contents(code: code, reason: reason, collision: collision)
     }
 
     public var description: String { "\(code): \(reason)" }

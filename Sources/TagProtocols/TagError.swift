@@ -63,12 +63,27 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
         public var description: String { kind.rawValue }
     }
 
+    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    private final class Contents: Sendable {
+        let code: Code
+        let reason: String
+        let link: LinkError?
+
+        init(code: Code, reason: String, link: LinkError?) {
+            self.code = code
+            self.reason = reason
+            self.link = link
+        }
+    }
+
+    private let contents: Contents
+
     /// The kind of failure.
-    public var code: Code
+    public var code: Code { contents.code }
     /// What happened, as a sentence for people; it names the rule of the specification that a tag broke.
-    public var reason: String
+    public var reason: String { contents.reason }
     /// The failed exchange behind it, when there was one.
-    public var link: LinkError?
+    public var link: LinkError? { contents.link }
 
     /// Creates an error.
     ///
@@ -77,9 +92,7 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
     ///   - reason: what happened, as a sentence for people.
     ///   - link: the failed exchange behind it.
     public init(_ code: Code, _ reason: String, link: LinkError? = nil) {
-        self.code = code
-        self.reason = reason
-        self.link = link
+        contents = Contents(code: code, reason: reason, link: link)
     }
 
     public var description: String { "\(code): \(reason)" }

@@ -3,7 +3,7 @@
 /// A file of a MIFARE DESFire application.
 public struct DESFireFile: Sendable, Hashable {
     /// What kind of file it is, and what it holds.
-    public enum Kind: Sendable, Hashable {
+    public indirect enum Kind: Sendable, Hashable {
         case standard([UInt8])
         /// What is written takes effect with COMMIT TRANSACTION.
         case backup([UInt8])

@@ -3,7 +3,7 @@
 /// Everything that a Type 4 tag keeps without power: what an image of the tag holds.
 public struct Type4Contents: Sendable, Hashable {
     /// What the card is, and what it holds.
-    public enum Kind: Sendable, Hashable {
+    public indirect enum Kind: Sendable, Hashable {
         /// A generic NDEF application: its files by their identifiers, the capability container E103 among them.
         case ndef(files: [UInt16: [UInt8]])
         case desfire(DESFireContents)

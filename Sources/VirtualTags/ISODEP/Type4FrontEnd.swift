@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How a Type 4 tag presents itself while it is activated: over NFC-A or over NFC-B.
-public enum Type4FrontEnd: Sendable, Hashable {
+public indirect enum Type4FrontEnd: Sendable, Hashable {
     /// A Type 4A tag.
     ///
     /// - Parameters:

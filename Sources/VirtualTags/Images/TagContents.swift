@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a tag of any type keeps without power.
-public enum TagContents: Sendable, Hashable {
+public indirect enum TagContents: Sendable, Hashable {
     case type1(Type1Contents)
     case type2(Type2Contents)
     case type3(Type3Tag.Contents)

@@ -36,12 +36,27 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
         public var description: String { kind.rawValue }
     }
 
+    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    private final class Contents: Sendable {
+        let code: Code
+        let reason: String
+        let line: Int?
+
+        init(code: Code, reason: String, line: Int?) {
+            self.code = code
+            self.reason = reason
+            self.line = line
+        }
+    }
+
+    private let contents: Contents
+
     /// The kind of failure.
-    public var code: Code
+    public var code: Code { contents.code }
     /// What is wrong, as a sentence for people.
-    public var reason: String
+    public var reason: String { contents.reason }
     /// The line of the file, from 1; nil when it is not about one line.
-    public var line: Int?
+    public var line: Int? { contents.line }
 
     /// Creates an error.
     ///
@@ -50,9 +65,7 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
     ///   - reason: what is wrong, as a sentence for people.
     ///   - line: the line of the file, from 1.
     public init(_ code: Code, _ reason: String, line: Int? = nil) {
-        self.code = code
-        self.reason = reason
-        self.line = line
+        contents = Contents(code: code, reason: reason, line: line)
     }
 
     public var description: String {

@@ -15,7 +15,7 @@ public import TagLink
 /// A refusal by a fault plan answers a read or write with status flags FF 70.
 public final class Type3Tag: VirtualTag {
     /// What a Type 3 tag keeps without power.
-    public enum Contents: Sendable, Hashable {
+    public indirect enum Contents: Sendable, Hashable {
         case liteS(FeliCaLiteSContents)
         case standard(FeliCaStandardContents)
     }
