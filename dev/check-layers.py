@@ -33,7 +33,7 @@ ALLOWED = {
     } | SYSTEM,
     "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
-    "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,
+    "Sources/NFCTestKit": {"NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "Testing"} | SYSTEM,
     "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc"},
     "Examples/FirstScan": {"CoreNFC", "Foundation"},
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Dispatch
 public import TagLink
 
 /// Everything around a session: the reader, the time, the sheet, and whose turn it is.
@@ -28,7 +29,14 @@ public final class NFCEnvironment: Sendable {
     public let limits: SessionLimits
     /// Where apps that are cards meet readers; nil where nothing can be a card.
     public let cardPort: (any CardReaderPort)?
+    /// What the app declares of itself; nil for what the process has.
+    public let app: AppProperties?
+    /// Whether the environment is one of a test: delegates and completion handlers are called within it, so that the
+    /// sessions and tasks that they make are the test's too.
+    public let isOfTest: Bool
 
+    /// Lets one thread act for the sessions of a test at a time; nil outside of tests.
+    let turn: ActingTurn?
     private let onSessionEnd: (@Sendable () -> Void)?
 
     /// Creates an environment.
@@ -40,6 +48,8 @@ public final class NFCEnvironment: Sendable {
     ///   - arbiter: whose turn it is.
     ///   - limits: the spans of time that rule a session.
     ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
+    ///   - app: what the app declares of itself; nil for what the process has.
+    ///   - isOfTest: whether delegates and completion handlers are called within the environment.
     ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
     public init(
         reader: Reader,
@@ -48,6 +58,8 @@ public final class NFCEnvironment: Sendable {
         arbiter: SessionArbiter = SessionArbiter(),
         limits: SessionLimits = SessionLimits(),
         cardPort: (any CardReaderPort)? = nil,
+        app: AppProperties? = nil,
+        isOfTest: Bool = false,
         onSessionEnd: (@Sendable () -> Void)? = nil
     ) {
         self.reader = reader
@@ -56,6 +68,9 @@ public final class NFCEnvironment: Sendable {
         self.arbiter = arbiter
         self.limits = limits
         self.cardPort = cardPort
+        self.app = app
+        self.isOfTest = isOfTest
+        turn = isOfTest ? ActingTurn() : nil
         self.onSessionEnd = onSessionEnd
     }
 
@@ -74,6 +89,13 @@ public final class NFCEnvironment: Sendable {
         case .discovering(let driver): driver
         case .none: nil
         }
+    }
+
+    /// Calls an app on its queue, within the environment where that is one of a test: a block on a queue is not of the
+    /// task that gave it, and would lose the environment.
+    package func call(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
+        guard isOfTest else { return queue.async(execute: work) }
+        queue.async { [self] in NFCEnvironment.$scoped.withValue(self, operation: work) }
     }
 
     func didEndSession() {

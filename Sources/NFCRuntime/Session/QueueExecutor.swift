@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+package import Dispatch
 
 /// Runs an actor on a serial dispatch queue.
 ///
 /// A session's channel runs on a queue whose target is the session's own, so that commands and the completion handlers
 /// between them follow each other on one thread: waking another one costs more than a whole command to a virtual tag.
 /// Reader drivers wait for hardware on threads of their own and never hold up the queue.
-final class QueueExecutor: SerialExecutor, TaskExecutor {
+package final class QueueExecutor: SerialExecutor, TaskExecutor {
     private let queue: DispatchQueue
 
     /// Creates an executor.
     ///
     /// - Parameter target: the queue on whose threads the work is done; nil for any.
-    init(target: DispatchQueue?) {
+    package init(target: DispatchQueue?) {
         queue = DispatchQueue(label: "org.opencorenfc.reader", target: target)
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+    package func enqueue(_ job: consuming ExecutorJob) {
+        enqueue(UnownedJob(job))
+    }
+
+    package func enqueue(_ job: UnownedJob) {
         queue.async { [self] in
             unsafe job.runSynchronously(
                 isolatedTo: asUnownedSerialExecutor(),
