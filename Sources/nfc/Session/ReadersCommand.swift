@@ -34,7 +34,7 @@ struct ReadersCommand: AsyncParsableCommand {
 
     func run() async throws {
         let environment = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            try reader.environment()
+            try reader.environment(recording: "")
         }
         guard let driver = environment.driver else { return }
         try await reportingFailure(json: json) { () throws(CommandFailure) in
