@@ -113,6 +113,7 @@ extension Recording.Step {
             return Trace.Entry(at: time, .exchange(exchange))
         }
         if case .field(let isOn) = action, outcome == .done { return Trace.Entry(at: time, .field(isOn: isOn)) }
+        if action == .presence { return Trace.Entry(at: time, .note(action.words)) }
         return Trace.Entry(at: time, .note(action.words + (outcome.map { ": " + $0.words } ?? "")))
     }
 }

@@ -11,12 +11,15 @@ public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
     public var expected: String?
     /// What came, in words.
     public var actual: String
+    /// Whether the recording was cut off where it ends.
+    public var isCutOff = false
 
     /// What happened, as sentences for people that say what to do.
     public var reason: String {
         let place = exchange == 0 ? "before its first exchange" : "at exchange \(exchange)"
         guard let expected else {
-            let end = exchange == 0 ? "has no exchange" : "ends after exchange \(exchange)"
+            let verb = isCutOff ? "breaks off" : "ends"
+            let end = exchange == 0 ? "\(verb) before its first exchange" : "\(verb) after exchange \(exchange)"
             return "The recording \(end), and what came then was: \(actual). Record the flow anew."
         }
         let moment = time.map { " (\($0.wholeMicroseconds / 1000) ms)" } ?? ""
@@ -126,7 +129,8 @@ struct ReplayScript: Sendable {
             exchange: step?.number ?? lastExchange,
             time: step?.time,
             expected: step.map { describe($0.action) },
-            actual: describe(action)
+            actual: describe(action),
+            isCutOff: step == nil && recording.isCutOff
         )
         self.departure = departure
         return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none)
@@ -140,7 +144,8 @@ struct ReplayScript: Sendable {
             exchange: lastExchange,
             time: nil,
             expected: nil,
-            actual: describe(step.action) + ", whose answer was not recorded"
+            actual: describe(step.action),
+            isCutOff: true
         )
         self.departure = departure
         return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none)
