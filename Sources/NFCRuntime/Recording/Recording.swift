@@ -124,10 +124,9 @@ extension Recording.Action {
         switch self {
         case .field(let isOn): return isOn ? "field on" : "field off"
         case .discover(let technologies, let systems):
-            let codes = systems.map { String($0, radix: 16) }
-            return (["look for", technologies.map(\.recordedName).joined(separator: " ")] + codes).joined(
-                separator: " "
-            )
+            let names = technologies.map(\.recordedName).joined(separator: ", ")
+            let codes = systems.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)].hexText() }.joined(separator: ", ")
+            return "look for \(names)" + (codes.isEmpty ? "" : ", system \(codes)")
         case .select(let tag): return "select tag \(tag)"
         case .reactivate(let tag): return "wake tag \(tag)"
         case .isPresent(let tag): return "is tag \(tag) there"
