@@ -46,7 +46,7 @@ struct UserEnvironment {
 }
 
 extension CommandFailure {
-    init(_ error: StorageError) {
+    convenience init(_ error: StorageError) {
         self.init(.refused, "storage", error.reason)
     }
 }

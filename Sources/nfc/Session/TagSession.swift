@@ -83,7 +83,7 @@ struct TagSession {
 }
 
 extension CommandFailure {
-    init(_ error: CommandError) {
+    convenience init(_ error: CommandError) {
         switch error {
         case .tag(let error): self.init(error)
         case .sessionInvalidated: self.init(.refused, "session-ended", "The session ended before the work was done.")
@@ -93,7 +93,7 @@ extension CommandFailure {
     }
 
     /// Why a session ended by itself; nil when it ended because the work was done.
-    init?(_ end: SessionEnd, found: Bool) {
+    convenience init?(_ end: SessionEnd, found: Bool) {
         switch end {
         case .firstMessageRead: return nil
         case .userCanceled: self.init(.cancelled, "cancelled", "Cancelled.")

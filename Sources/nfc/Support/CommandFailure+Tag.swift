@@ -2,7 +2,7 @@
 import TagProtocols
 
 extension CommandFailure {
-    init(_ error: TagError) {
+    convenience init(_ error: TagError) {
         let status: Status =
             switch error.code {
             case .readerUnavailable: .noReader

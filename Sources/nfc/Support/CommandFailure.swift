@@ -2,7 +2,9 @@
 import ArgumentParser
 
 /// Why a command did not do what was asked, told in one place: a JSON object with `--json`, a sentence without.
-struct CommandFailure: Error {
+///
+/// A class, so that it is one word wherever a call may throw it.
+final class CommandFailure: Error {
     /// The exit status of the contract.
     enum Status: Int32 {
         /// The tag, or the data, said no.
@@ -15,11 +17,11 @@ struct CommandFailure: Error {
         case cancelled = 130
     }
 
-    var status: Status
+    let status: Status
     /// The error's name, as programs read it.
-    var name: String
+    let name: String
     /// What happened and what to do next, as a sentence.
-    var message: String
+    let message: String
 
     init(_ status: Status = .refused, _ name: String, _ message: String) {
         self.status = status
