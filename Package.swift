@@ -73,6 +73,13 @@ let package = Package(
         // The user's bus: links to apps, over sd-bus.
         .target(name: "UserBus", dependencies: ["BackgroundTagReading", "SystemLibrary"], swiftSettings: strict),
 
+        // Opens what a tag has: in its app, the browser, or what the desktop has for it.
+        .target(
+            name: "LinkDelivery",
+            dependencies: ["BackgroundStorage", "BackgroundTagReading", "LinkFetching", "PrivateStorage", "UserBus"],
+            swiftSettings: strict
+        ),
+
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
@@ -115,7 +122,7 @@ let package = Package(
                 "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
-                "UserBus",
+                "LinkDelivery",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

@@ -27,6 +27,10 @@ ALLOWED = {
         "PrivateStorage", "UserBus",
     },
     "Sources/UserBus": {"BackgroundTagReading", "Glibc", "SystemLibrary"},
+    "Sources/LinkDelivery": {
+        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
+        "UserBus",
+    },
     "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
