@@ -131,7 +131,7 @@ let package = Package(
         .executableTarget(
             name: "nfcd",
             dependencies: [
-                "BackgroundStorage", "BackgroundTagReading", "LinkFetching", "NFCRuntime", "PrivateStorage", "UserBus",
+                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "NFCRuntime", "PrivateStorage", "UserBus",
             ],
             swiftSettings: strict + [.defaultIsolation(MainActor.self)]
         ),

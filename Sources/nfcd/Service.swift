@@ -54,7 +54,7 @@ final class Service {
             throw Failure(description: "nfcd runs already.")
         }
         inbox = try Inbox(of: folders)
-        opener = Opener(variables, folders, allowsCustomSchemes: options.allowsCustomSchemes)
+        opener = Opener(variables, allowsCustomSchemes: options.allowsCustomSchemes)
         unlocks = try UnlockMemory(folders)
         environment = .background(options.reader)
     }

@@ -6,7 +6,7 @@ extension Service {
     var statusText: String {
         let findings = surroundings.findings.map { finding in
             """
-            {"condition":\(Log.quoted(finding.obstacle.rawValue)),"met":\(finding.isMet),\
+            {"condition":\(Log.quoted(finding.name)),"met":\(finding.isMet),\
             "source":\(Log.quoted(finding.source))}
             """
         }

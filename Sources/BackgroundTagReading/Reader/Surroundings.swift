@@ -10,6 +10,16 @@ public struct Surroundings: Sendable, Hashable {
         public var isMet: Bool
         /// Where that comes from, as words for people.
         public var source: String
+
+        /// What the condition is about.
+        public var name: String {
+            switch obstacle {
+            case .unsupported: "reader"
+            case .neverUnlocked: "unlocked-once"
+            case .displayOff: "display"
+            case .readerSession, .wallet, .camera, .airplaneMode: obstacle.rawValue
+            }
+        }
     }
 
     /// Whether there is a reader that answers.
