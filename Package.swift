@@ -267,9 +267,9 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
-                "BackgroundTagReading", "NDEF", "PrivateStorage",
+                "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
-            exclude: ["Images"],
+            exclude: ["Images", "bus_peer.py"],
             swiftSettings: strict
         ),
     ],

@@ -77,7 +77,10 @@ public struct LinkDeliverer: Sendable {
         case .none: break
         }
         guard !starts else {
-            throw DeliveryError(.refused, "\(app.name) runs and takes no links over the bus, although its entry says so.")
+            throw DeliveryError(
+                .refused,
+                "\(app.name) runs and takes no links over the bus, although its entry says so."
+            )
         }
         guard found.entry.takesMessages, let bus else {
             try open(payload.webpageURL, with: found, token)
@@ -102,7 +105,9 @@ public struct LinkDeliverer: Sendable {
         if let bus = try bus(isNeeded: found.entry.isBusActivated) {
             let starts = found.entry.isBusActivated
             do throws(BusError) {
-                guard try bus.open(uri, in: found.name, starts: starts, token: token, limit: limit) == .none else { return }
+                guard try bus.open(uri, in: found.name, starts: starts, token: token, limit: limit) == .none else {
+                    return
+                }
             } catch  where error.code == .nobody && found.entry.command != nil {
                 // The entry of a browser may promise more than is installed; its command is there for that.
             } catch {

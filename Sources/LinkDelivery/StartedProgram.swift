@@ -96,7 +96,9 @@ final class StartedProgram: Sendable {
 
     /// `posix_spawn_file_actions_addchdir_np`, which the module of the C library leaves out.
     private static var changeFolder: ChangeFolder? {
-        unsafe dlsym(nil, "posix_spawn_file_actions_addchdir_np").map { unsafe unsafeBitCast($0, to: ChangeFolder.self) }
+        unsafe dlsym(nil, "posix_spawn_file_actions_addchdir_np").map {
+            unsafe unsafeBitCast($0, to: ChangeFolder.self)
+        }
     }
 
     /// `POSIX_SPAWN_SETSID`, which it leaves out too: what happens to this process's terminal is nothing to the program.

@@ -5,7 +5,9 @@ import Glibc
 public struct BusError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
-        enum Kind: Sendable { case libraryMissing, noBus, nobody, noMethod, nameTaken, badMessage, foreign, noAnswer, refused }
+        enum Kind: Sendable {
+            case libraryMissing, noBus, nobody, noMethod, nameTaken, badMessage, foreign, noAnswer, refused
+        }
 
         let kind: Kind
 

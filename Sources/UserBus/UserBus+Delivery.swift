@@ -78,7 +78,9 @@ extension UserBus {
             writer.string("")
             writer.string(uri)
             writer.array(of: "{sv}")
-        } answer: { _ in () }
+        } answer: { _ in
+            ()
+        }
     }
 
     /// Whether a program of the user has the name of an app.
@@ -112,7 +114,9 @@ extension UserBus {
             try call(app.method(fallback.interface, fallback.method), limit: limit) { writer in
                 writer.array(of: "s") { $0.string(uri) }
                 writer.platformData(token)
-            } answer: { _ in () }
+            } answer: { _ in
+                ()
+            }
         } catch  where error.code == .noMethod {
             return false
         }

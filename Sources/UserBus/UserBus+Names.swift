@@ -9,7 +9,11 @@ extension UserBus {
     func owner(of name: String) throws(BusError) -> String? {
         let owner: String
         do throws(BusError) {
-            owner = try call(Self.daemon("GetNameOwner")) { $0.string(name) } answer: { $0.string() }
+            owner = try call(Self.daemon("GetNameOwner")) {
+                $0.string(name)
+            } answer: {
+                $0.string()
+            }
         } catch  where error.code == .nobody {
             return nil
         }
@@ -29,7 +33,9 @@ extension UserBus {
             _ = try call(method, limit: limit) { writer in
                 writer.string(name)
                 writer.number(0)
-            } answer: { $0.number() }
+            } answer: {
+                $0.number()
+            }
         } catch  where error.code == .nobody {
             throw BusError(
                 .nobody,
@@ -50,7 +56,11 @@ extension UserBus {
 
     /// Whether a connection is that of a program of the same user.
     func isOwn(_ connection: String) -> Bool {
-        let user = try? call(Self.daemon("GetConnectionUnixUser")) { $0.string(connection) } answer: { $0.number() }
+        let user = try? call(Self.daemon("GetConnectionUnixUser")) {
+            $0.string(connection)
+        } answer: {
+            $0.number()
+        }
         return user == geteuid()
     }
 

@@ -80,7 +80,10 @@
         }
         defer { _ = unsafe library.unrefMessage(reply) }
         guard let value = answer(unsafe BusMessageReader(library: library, message: reply)) else {
-            throw BusError(.badMessage, "\(method.shown ?? method.destination) answers with other values than it should.")
+            throw BusError(
+                .badMessage,
+                "\(method.shown ?? method.destination) answers with other values than it should."
+            )
         }
         return value
     }

@@ -69,7 +69,8 @@ struct InboxOpenCommand: AsyncParsableCommand {
         return entry
     }
 
-    private func open(_ delivery: Delivery, _ deliverer: LinkDeliverer) throws(CommandFailure) -> LinkDeliverer.Receipt {
+    private func open(_ delivery: Delivery, _ deliverer: LinkDeliverer) throws(CommandFailure) -> LinkDeliverer.Receipt
+    {
         do throws(DeliveryError) {
             return try deliverer.deliver(delivery)
         } catch {
