@@ -72,6 +72,13 @@ let package = Package(
         // The user's bus: links to apps, over sd-bus.
         .target(name: "UserBus", dependencies: ["BackgroundTagReading", "SystemLibrary"], swiftSettings: strict),
 
+        // Opens what a tag has: in its app, the browser, or what the desktop has for it.
+        .target(
+            name: "LinkDelivery",
+            dependencies: ["BackgroundStorage", "BackgroundTagReading", "LinkFetching", "PrivateStorage", "UserBus"],
+            swiftSettings: strict
+        ),
+
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
@@ -114,7 +121,7 @@ let package = Package(
                 "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
-                "UserBus",
+                "LinkDelivery",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -251,9 +258,9 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
-                "BackgroundTagReading", "NDEF", "PrivateStorage",
+                "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
-            exclude: ["Images"],
+            exclude: ["Images", "bus_peer.py"],
             swiftSettings: strict
         ),
     ],

@@ -23,6 +23,10 @@ ALLOWED = {
         "Dispatch", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
     },
     "Sources/UserBus": {"BackgroundTagReading", "Glibc", "SystemLibrary"},
+    "Sources/LinkDelivery": {
+        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
+        "UserBus",
+    },
     "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
