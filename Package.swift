@@ -32,6 +32,7 @@ let package = Package(
         // The driver that pcscd loads to show an emulated reader to other programs.
         .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
         .executable(name: "nfc", targets: ["nfc"]),
+        .executable(name: "nfcd", targets: ["nfcd"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
     ],
     dependencies: [
@@ -125,6 +126,14 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
+        ),
+        // Reads tags in the background.
+        .executableTarget(
+            name: "nfcd",
+            dependencies: [
+                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "NFCRuntime", "PrivateStorage", "UserBus",
+            ],
+            swiftSettings: strict + [.defaultIsolation(MainActor.self)]
         ),
         .executableTarget(
             name: "TagReader",

@@ -21,6 +21,7 @@ struct NFCCommand: AsyncParsableCommand {
         subcommands: [
             ScanCommand.self, WriteCommand.self, ReadersCommand.self, EmulateCommand.self, TagCommand.self,
             NDEFCommand.self, LinksCommand.self, AppsCommand.self, InboxCommand.self,
+            BackgroundCommand.self,
         ]
     )
 

@@ -17,7 +17,7 @@ extension NFCEnvironment {
         let name = configuration.reader?.split(separator: ":", maxSplits: 1).dropFirst().first.map(String.init)
         do throws(LinkError) {
             let reader = try PCSCReader.find(name.map(ReaderChoice.named) ?? .first)
-            self.init(reader: .discovering(reader), sheet: sheet, cardPort: cardPort)
+            self.init(reader: .discovering(reader), sheet: sheet, cardPort: cardPort, gate: .ofUser)
         } catch {
             self.init(reader: .none(reason: TerminalText.escaped(error.reason)), sheet: sheet, cardPort: cardPort)
         }

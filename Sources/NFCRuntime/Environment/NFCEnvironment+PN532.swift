@@ -23,7 +23,7 @@ extension NFCEnvironment {
             let port = PN532CardPort(try PN532Card(connection)) { error in
                 OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
             }
-            self.init(reader: .discovering(reader), sheet: sheet, cardPort: cardPort ?? port)
+            self.init(reader: .discovering(reader), sheet: sheet, cardPort: cardPort ?? port, gate: .ofUser)
         } catch {
             self.init(reader: .none(reason: TerminalText.escaped(error.reason)), sheet: sheet, cardPort: cardPort)
         }

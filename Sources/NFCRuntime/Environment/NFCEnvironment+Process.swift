@@ -17,10 +17,22 @@ extension NFCEnvironment {
         switch reader.split(separator: ":", maxSplits: 1).first {
         case nil, "virtual":
             do throws(ImageFiles.Failure) {
+                if let folder = configuration.tags, ImageFolder.isFolder(folder) {
+                    let field = VirtualField()
+                    _ = try ImageFolder(folder, field: field)
+                    self.init(reader: .field(field), sheet: sheet, cardPort: cardPort, gate: .ofUser)
+                    return
+                }
                 let images = try ImageFiles(configuration)
                 let field = VirtualField()
                 for tag in images.tags { field.bring(tag) }
-                self.init(reader: .field(field), sheet: sheet, cardPort: cardPort, onSessionEnd: images.saver)
+                self.init(
+                    reader: .field(field),
+                    sheet: sheet,
+                    cardPort: cardPort,
+                    gate: .ofUser,
+                    onSessionEnd: images.saver
+                )
             } catch {
                 self.init(reader: .none(reason: error.reason), sheet: sheet, cardPort: cardPort)
             }

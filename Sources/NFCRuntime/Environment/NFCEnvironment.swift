@@ -29,6 +29,9 @@ public final class NFCEnvironment: Sendable {
     /// Where apps that are cards meet readers; nil where nothing can be a card.
     public let cardPort: (any CardReaderPort)?
 
+    /// Where the service that reads in the background is asked for the reader; nil where it is not.
+    public let gate: ReaderGate?
+
     private let onSessionEnd: (@Sendable () -> Void)?
 
     /// Creates an environment.
@@ -40,6 +43,7 @@ public final class NFCEnvironment: Sendable {
     ///   - arbiter: whose turn it is.
     ///   - limits: the spans of time that rule a session.
     ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
+    ///   - gate: where the service that reads in the background is asked for the reader; nil where it is not.
     ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
     public init(
         reader: Reader,
@@ -48,6 +52,7 @@ public final class NFCEnvironment: Sendable {
         arbiter: SessionArbiter = SessionArbiter(),
         limits: SessionLimits = SessionLimits(),
         cardPort: (any CardReaderPort)? = nil,
+        gate: ReaderGate? = nil,
         onSessionEnd: (@Sendable () -> Void)? = nil
     ) {
         self.reader = reader
@@ -56,6 +61,7 @@ public final class NFCEnvironment: Sendable {
         self.arbiter = arbiter
         self.limits = limits
         self.cardPort = cardPort
+        self.gate = gate
         self.onSessionEnd = onSessionEnd
     }
 
