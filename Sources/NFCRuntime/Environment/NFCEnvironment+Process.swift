@@ -37,6 +37,7 @@ extension NFCEnvironment {
             reader: reader,
             sheet: SheetChoice.automatic.makeSheet(),
             cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
+            gate: made.isThere && made.usesGate ? .ofUser : nil,
             recorder: recorder,
             recordingError: failure,
             onSessionEnd: made.onSessionEnd
@@ -51,6 +52,8 @@ extension NFCEnvironment {
         var recordingError: RecordingError?
 
         var isThere: Bool { if case .none = reader { false } else { true } }
+        /// Whether the service may want the reader too; it has no use for a recording.
+        var usesGate = true
     }
 
     private static func made(
@@ -76,6 +79,11 @@ extension NFCEnvironment {
 
     private static func virtual(_ configuration: ReaderConfiguration) -> Made {
         do throws(ImageFiles.Failure) {
+            if let folder = configuration.tags, ImageFolder.isFolder(folder) {
+                let field = VirtualField()
+                _ = try ImageFolder(folder, field: field)
+                return Made(reader: .field(field))
+            }
             let images = try ImageFiles(configuration)
             let field = VirtualField()
             for tag in images.tags { field.bring(tag) }
@@ -89,7 +97,10 @@ extension NFCEnvironment {
     private static func replay(_ path: String?, _ onDeparture: (@Sendable (ReplayDeparture) -> Void)?) -> Made {
         guard let path, !path.isEmpty else { return Made(reader: .none(reason: "Name the recording: replay:FILE.")) }
         do throws(RecordingError) {
-            return Made(reader: Replay(try Recording(path: path), onDeparture: onDeparture).reader)
+            return Made(
+                reader: Replay(try Recording(path: path), onDeparture: onDeparture).reader,
+                usesGate: false
+            )
         } catch {
             return Made(reader: .none(reason: TerminalText.escaped(error.reason)), recordingError: error)
         }

@@ -32,6 +32,9 @@ public final class ReaderSession: Sendable {
         var reported: Set<[UInt8]> = []
         var poll = PollState.idle
         var presence: PresenceObservation?
+        /// Keeps the reader from the service that reads in the background.
+        var claim: ReaderClaim?
+        var hasClaimed = false
 
         var sessionTimer: ScheduledEvent?
         var tagTimer: ScheduledEvent?
