@@ -119,7 +119,8 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "PN532Driver", "ReaderEmulation",
+                "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
                 "LinkDelivery",
