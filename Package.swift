@@ -32,6 +32,7 @@ let package = Package(
         // The driver that pcscd loads to show an emulated reader to other programs.
         .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
         .executable(name: "nfc", targets: ["nfc"]),
+        .executable(name: "nfcd", targets: ["nfcd"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
     ],
     dependencies: [
@@ -72,6 +73,13 @@ let package = Package(
         // The user's bus: links to apps, over sd-bus.
         .target(name: "UserBus", dependencies: ["BackgroundTagReading", "SystemLibrary"], swiftSettings: strict),
 
+        // Opens what a tag has: in its app, the browser, or what the desktop has for it.
+        .target(
+            name: "LinkDelivery",
+            dependencies: ["BackgroundStorage", "BackgroundTagReading", "LinkFetching", "PrivateStorage", "UserBus"],
+            swiftSettings: strict
+        ),
+
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
         .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
@@ -111,13 +119,22 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "PN532Driver", "ReaderEmulation",
+                "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
-                "UserBus",
+                "LinkDelivery",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
+        ),
+        // Reads tags in the background.
+        .executableTarget(
+            name: "nfcd",
+            dependencies: [
+                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "NFCRuntime", "PrivateStorage", "UserBus",
+            ],
+            swiftSettings: strict + [.defaultIsolation(MainActor.self)]
         ),
         .executableTarget(
             name: "TagReader",
@@ -256,9 +273,9 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
-                "BackgroundTagReading", "NDEF", "PrivateStorage",
+                "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
-            exclude: ["Images"],
+            exclude: ["Images", "bus_peer.py"],
             swiftSettings: strict
         ),
     ],

@@ -21,7 +21,8 @@ let package = Package(
         .package(name: "OpenCoreNFC", path: "..")
     ],
     targets: [
-        .target(name: "PeerSupport", swiftSettings: strict),
+        .target(name: "CSpawnActions"),
+        .target(name: "PeerSupport", dependencies: ["CSpawnActions"], swiftSettings: strict),
         .testTarget(
             name: "NfcpyTests",
             dependencies: [
@@ -36,12 +37,12 @@ let package = Package(
         ),
         .target(
             name: "EmulationSupport",
-            dependencies: [.product(name: "VirtualTags", package: "OpenCoreNFC")],
+            dependencies: ["PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
             swiftSettings: strict
         ),
         .testTarget(
             name: "PCSCTests",
-            dependencies: ["EmulationSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            dependencies: ["EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
             exclude: ["pyscard_peer.py", "same_interface.c"],
             swiftSettings: strict
         ),
@@ -56,6 +57,16 @@ let package = Package(
                 "EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["nfcpy_serial_peer.py"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "BackgroundServiceTests",
+            dependencies: [
+                "PeerSupport",
+                .product(name: "NDEF", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            exclude: ["desktop_peer.py"],
             swiftSettings: strict
         ),
         .testTarget(

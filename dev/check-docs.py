@@ -11,7 +11,7 @@ import sys
 
 LIBRARIES = ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC", "NFCTestKit",
              "UniversalLinks", "BackgroundTagReading", "PrivateStorage", "BackgroundStorage", "LinkFetching",
-             "UserActivityReceiving", "UserBus"]
+             "LinkDelivery", "UserActivityReceiving", "UserBus"]
 
 
 def undocumented(graph):

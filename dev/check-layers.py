@@ -22,7 +22,15 @@ ALLOWED = {
     "Sources/LinkFetching": {
         "Dispatch", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
     },
+    "Sources/nfcd": {
+        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "NFCRuntime",
+        "PrivateStorage", "UserBus",
+    },
     "Sources/UserBus": {"BackgroundTagReading", "Glibc", "SystemLibrary"},
+    "Sources/LinkDelivery": {
+        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
+        "UserBus",
+    },
     "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},

@@ -9,6 +9,10 @@ public struct UserFolders: Sendable, Hashable {
     public let state: String
     /// `XDG_CACHE_HOME`.
     public let cache: String
+    /// `XDG_CONFIG_HOME`.
+    public let config: String
+    /// `XDG_CONFIG_HOME` and then `XDG_CONFIG_DIRS`, in the order of their weight, each once.
+    public let allConfig: [String]
     /// `XDG_DATA_HOME` and then `XDG_DATA_DIRS`, in the order of their weight, each once.
     public let allData: [String]
 
@@ -22,14 +26,19 @@ public struct UserFolders: Sendable, Hashable {
         self.data = data
         state = path("XDG_STATE_HOME") ?? home + "/.local/state"
         cache = path("XDG_CACHE_HOME") ?? home + "/.cache"
-        let shared = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
-        var all = [data]
-        for folder in shared.split(separator: ":") where folder.hasPrefix("/") {
-            var name = String(folder)
-            while name.count > 1, name.hasSuffix("/") { name.removeLast() }
-            if !all.contains(name), all.count < 64 { all.append(name) }
+        config = path("XDG_CONFIG_HOME") ?? home + "/.config"
+        func all(_ own: String, _ name: String, _ usual: String) -> [String] {
+            var all = [own]
+            let shared = environment[name].flatMap { $0.isEmpty ? nil : $0 } ?? usual
+            for folder in shared.split(separator: ":") where folder.hasPrefix("/") {
+                var name = String(folder)
+                while name.count > 1, name.hasSuffix("/") { name.removeLast() }
+                if !all.contains(name), all.count < 64 { all.append(name) }
+            }
+            return all
         }
-        allData = all
+        allData = all(data, "XDG_DATA_DIRS", "/usr/local/share:/usr/share")
+        allConfig = all(config, "XDG_CONFIG_DIRS", "/etc/xdg")
     }
 
     private static var ownHome: String {

@@ -5,7 +5,9 @@ import Glibc
 public struct BusError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
-        enum Kind: Sendable { case libraryMissing, noBus, nobody, noMethod, nameTaken, badMessage, refused }
+        enum Kind: Sendable {
+            case libraryMissing, noBus, nobody, noMethod, nameTaken, badMessage, foreign, noAnswer, refused
+        }
 
         let kind: Kind
 
@@ -21,7 +23,11 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
         public static let nameTaken = Code(kind: .nameTaken)
         /// A message has other values than it should.
         public static let badMessage = Code(kind: .badMessage)
-        /// Whoever was asked says no, or does not answer.
+        /// The name is another user's.
+        public static let foreign = Code(kind: .foreign)
+        /// Whoever was asked does not answer in time, or ended before it did.
+        public static let noAnswer = Code(kind: .noAnswer)
+        /// Whoever was asked says no.
         public static let refused = Code(kind: .refused)
     }
 
@@ -42,6 +48,7 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
             switch -number {
             case ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, ENOMEDIUM, EPIPE: .noBus
             case EEXIST, EALREADY: .nameTaken
+            case ETIMEDOUT: .noAnswer
             default: .refused
             }
         self.init(code, "\(what): \(text).")

@@ -12,7 +12,7 @@
         unsafe self.message = message
     }
 
-    private mutating func note(_ number: CInt) {
+    mutating func note(_ number: CInt) {
         if status >= 0, number < 0 { status = number }
     }
 
@@ -27,6 +27,23 @@
         note(unsafe library.appendBasic(message, Self.type("b"), &number))
     }
 
+    mutating func number(_ value: UInt32) {
+        var number = value
+        note(unsafe library.appendBasic(message, Self.type("u"), &number))
+    }
+
+    /// A dictionary of texts by their names, whose values are variants.
+    mutating func texts(_ texts: KeyValuePairs<String, String>) {
+        array(of: "{sv}") { writer in
+            for (name, text) in texts {
+                writer.container("e", "sv") { writer in
+                    writer.string(name)
+                    writer.container("v", "s") { $0.string(text) }
+                }
+            }
+        }
+    }
+
     mutating func octets(_ octets: [UInt8]) {
         note(
             unsafe octets.withUnsafeBytes { bytes in
@@ -37,7 +54,15 @@
 
     /// An array, whose elements `body` writes.
     mutating func array(of signature: String, _ body: (inout BusMessageWriter) -> Void = { _ in }) {
-        note(unsafe library.openContainer(message, Self.type("a"), signature))
+        container("a", signature, body)
+    }
+
+    private mutating func container(
+        _ kind: Unicode.Scalar,
+        _ signature: String,
+        _ body: (inout BusMessageWriter) -> Void
+    ) {
+        note(unsafe library.openContainer(message, Self.type(kind), signature))
         body(&self)
         note(unsafe library.closeContainer(message))
     }
@@ -65,6 +90,11 @@
     func boolean() -> Bool? {
         var number: CInt = 0
         return unsafe library.readBasic(message, 0x62, &number) > 0 ? number != 0 : nil
+    }
+
+    func number() -> UInt32? {
+        var number: UInt32 = 0
+        return unsafe library.readBasic(message, 0x75, &number) > 0 ? number : nil
     }
 
     func octets() -> [UInt8]? {

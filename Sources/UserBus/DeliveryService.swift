@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
+import Glibc
 
-/// The app's side on the bus: has the app's name there, and takes its links.
+/// The app's side on the bus: has the app's name there, and takes its links from the user's own programs.
+///
+/// Whoever asks for the name later does not get it while the app runs.
 ///
 /// It is made by one thread and then run by one thread.
 public final class DeliveryService: @unchecked Sendable {
@@ -17,13 +20,14 @@ public final class DeliveryService: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - desktopID: the name of the app's desktop entry, which is the name on the bus.
+    ///   - address: where the bus is; nil is that of this process.
     ///   - handler: takes each link.
     /// - Throws: ``BusError``; of code `nameTaken` when the app runs already.
-    public init(desktopID: String, handler: @escaping Handler) throws(BusError) {
+    public init(desktopID: String, address: String? = nil, handler: @escaping Handler) throws(BusError) {
         guard let path = DeliveryInterface.objectPath(of: desktopID) else {
             throw BusError(.nobody, "\(desktopID) can't be the name of an app on the bus.")
         }
-        bus = try UserBus()
+        bus = try UserBus(address: address)
         self.handler = handler
         // The service outlives the object: the bus is closed when this goes.
         let own = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -53,17 +57,23 @@ public final class DeliveryService: @unchecked Sendable {
         let library = bus.library
         let method = DeliveryInterface.method
         guard unsafe library.isCall(message, DeliveryInterface.name, method) > 0 else { return 0 }
+        // A bus may let others in: those of another user can't make the app open anything.
+        guard let sender = unsafe library.sender(message), let name = unsafe String(validatingCString: sender),
+            bus.isOwn(name)
+        else {
+            return -EACCES
+        }
         let reader = unsafe BusMessageReader(library: library, message: message)
         guard reader.hasSignature(DeliveryInterface.argumentSignature), let type = reader.string(),
             let url = reader.string(), let octets = reader.octets()
         else {
-            return -Self.invalidArgument
+            return -EINVAL
         }
         let payload: UserActivityPayload
         do throws(UserActivityPayload.Problem) {
             payload = try UserActivityPayload(activityType: type, webpageURL: url, message: octets)
         } catch {
-            return -Self.invalidArgument
+            return -EINVAL
         }
         var answer: OpaquePointer?
         let made = unsafe library.newAnswer(message, &answer)
@@ -75,9 +85,6 @@ public final class DeliveryService: @unchecked Sendable {
         let sent = unsafe library.send(bus.bus, answer, nil)
         return sent < 0 ? sent : 1
     }
-
-    /// `EINVAL`, which sd-bus answers as `org.freedesktop.DBus.Error.InvalidArgs`.
-    private static let invalidArgument: CInt = 22
 }
 
 /// What sd-bus calls; a function, because it may not be bound to an actor.

@@ -9,6 +9,8 @@ import SystemLibrary
     typealias Pointer = OpaquePointer
     typealias Text = UnsafePointer<CChar>
     typealias Open = @convention(c) (UnsafeMutablePointer<Pointer?>?) -> CInt
+    typealias SetAddress = @convention(c) (Pointer?, Text?) -> CInt
+    typealias SetFlag = @convention(c) (Pointer?, CInt) -> CInt
     typealias Unref = @convention(c) (Pointer?) -> Pointer?
     typealias NewCall = @convention(c) (Pointer?, UnsafeMutablePointer<Pointer?>?, Text?, Text?, Text?, Text?) -> CInt
     typealias NewAnswer = @convention(c) (Pointer?, UnsafeMutablePointer<Pointer?>?) -> CInt
@@ -27,6 +29,7 @@ import SystemLibrary
         @convention(c) (Pointer?, CChar, UnsafeMutablePointer<UnsafeRawPointer?>?, UnsafeMutablePointer<Int>?) -> CInt
     typealias HasSignature = @convention(c) (Pointer?, Text?) -> CInt
     typealias IsCall = @convention(c) (Pointer?, Text?, Text?) -> CInt
+    typealias Sender = @convention(c) (Pointer?) -> Text?
     typealias Handler = @convention(c) (Pointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CInt
     typealias AddObject =
         @convention(c) (Pointer?, UnsafeMutablePointer<Pointer?>?, Text?, Handler?, UnsafeMutableRawPointer?) -> CInt
@@ -36,6 +39,10 @@ import SystemLibrary
     typealias Send = @convention(c) (Pointer?, Pointer?, UnsafeMutablePointer<UInt64>?) -> CInt
 
     let openUser: Open
+    let newBus: Open
+    let setAddress: SetAddress
+    let setClient: SetFlag
+    let startBus: Simple
     let closeBus: Unref
     let unrefMessage: Unref
     let newCall: NewCall
@@ -50,6 +57,7 @@ import SystemLibrary
     let readArray: ReadArray
     let hasSignature: HasSignature
     let isCall: IsCall
+    let sender: Sender
     let addObject: AddObject
     let requestName: RequestName
     let process: Process
@@ -67,6 +75,10 @@ import SystemLibrary
             )
         }
         unsafe openUser = try Self.function("sd_bus_open_user", of: library)
+        unsafe newBus = try Self.function("sd_bus_new", of: library)
+        unsafe setAddress = try Self.function("sd_bus_set_address", of: library)
+        unsafe setClient = try Self.function("sd_bus_set_bus_client", of: library)
+        unsafe startBus = try Self.function("sd_bus_start", of: library)
         unsafe closeBus = try Self.function("sd_bus_flush_close_unref", of: library)
         unsafe unrefMessage = try Self.function("sd_bus_message_unref", of: library)
         unsafe newCall = try Self.function("sd_bus_message_new_method_call", of: library)
@@ -81,6 +93,7 @@ import SystemLibrary
         unsafe readArray = try Self.function("sd_bus_message_read_array", of: library)
         unsafe hasSignature = try Self.function("sd_bus_message_has_signature", of: library)
         unsafe isCall = try Self.function("sd_bus_message_is_method_call", of: library)
+        unsafe sender = try Self.function("sd_bus_message_get_sender", of: library)
         unsafe addObject = try Self.function("sd_bus_add_object", of: library)
         unsafe requestName = try Self.function("sd_bus_request_name", of: library)
         unsafe process = try Self.function("sd_bus_process", of: library)

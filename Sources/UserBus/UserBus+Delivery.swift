@@ -1,57 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
 
-/// Giving links to apps.
+/// Giving links to apps that have their name on the bus.
+///
+/// What is given goes to the connection that was looked at, so that nobody else who takes the name meanwhile gets it.
 extension UserBus {
-    /// Gives an app a link with its message, and starts the app when it does not run. An app that lacks the interface gets
-    /// the link alone, by `org.freedesktop.Application`.
+    /// What became of a delivery.
+    public enum Outcome: Sendable, Hashable {
+        /// The app has the link with its message.
+        case message
+        /// The app lacks ``BackgroundTagReading/DeliveryInterface`` and has the link alone.
+        case link
+        /// The app does not run, or takes no links over the bus.
+        case none
+    }
+
+    /// Gives an app a link with its message. An app that lacks the interface gets the link alone, by
+    /// `org.freedesktop.Application`.
     ///
     /// - Parameters:
     ///   - payload: the link with its message.
-    ///   - app: the app.
-    /// - Returns: whether the app got the message too.
+    ///   - desktopID: the name of the app's desktop entry.
+    ///   - starts: whether the bus starts the app when it does not run.
+    ///   - token: lets the app come to the front, where the desktop gave one.
+    ///   - limit: how long the app may take to start, and then to answer.
     /// - Throws: ``BusError``.
-    public func deliver(_ payload: UserActivityPayload, to app: InstalledApp) throws(BusError) -> Bool {
-        let (interface, name) = (DeliveryInterface.name, DeliveryInterface.method)
+    public func deliver(
+        _ payload: UserActivityPayload,
+        to desktopID: String,
+        starts: Bool,
+        token: String? = nil,
+        limit: Duration
+    ) throws(BusError) -> Outcome {
+        guard let app = try app(desktopID, starts, limit) else { return .none }
         let isHandled: Bool
         do throws(BusError) {
-            isHandled = try call(method(app, interface, name)) { writer in
+            isHandled = try call(app.method(DeliveryInterface.name, DeliveryInterface.method), limit: limit) { writer in
                 writer.string(payload.activityType)
                 writer.string(payload.webpageURL)
                 writer.octets(payload.message)
-                writer.array(of: "{sv}")
+                writer.platformData(token)
             } answer: { reader in
                 reader.hasSignature(DeliveryInterface.answerSignature) ? reader.boolean() : nil
             }
         } catch  where error.code == .noMethod {
-            try open(payload.webpageURL, in: app)
-            return false
+            return try open(payload.webpageURL, app, token, limit) ? .link : .none
         }
-        guard isHandled else { throw BusError(.refused, "\(app.name) does not take the link.") }
-        return true
+        guard isHandled else { throw BusError(.refused, "\(desktopID) does not take the link.") }
+        return .message
     }
 
-    /// Gives an app a URI, by `org.freedesktop.Application`, and starts the app when it does not run.
+    /// Gives an app a URI, by `org.freedesktop.Application`.
     ///
+    /// - Returns: ``Outcome/link`` or ``Outcome/none``.
     /// - Throws: ``BusError``.
-    public func open(_ uri: String, in app: InstalledApp) throws(BusError) {
-        let fallback = DeliveryInterface.fallback
-        try call(method(app, fallback.interface, fallback.method)) { writer in
-            writer.array(of: "s") { $0.string(uri) }
+    public func open(
+        _ uri: String,
+        in desktopID: String,
+        starts: Bool,
+        token: String? = nil,
+        limit: Duration
+    ) throws(BusError) -> Outcome {
+        guard let app = try app(desktopID, starts, limit) else { return .none }
+        return try open(uri, app, token, limit) ? .link : .none
+    }
+
+    /// Has the desktop's portal open a URI (`org.freedesktop.portal.OpenURI`).
+    ///
+    /// - Throws: ``BusError``; of code `nobody` when there is no portal.
+    public func openWithPortal(_ uri: String, limit: Duration) throws(BusError) {
+        let name = "org.freedesktop.portal.Desktop"
+        var owner = try owner(of: name)
+        if owner == nil { owner = try start(name, limit: limit) }
+        guard let owner else { return }
+        let portal = App(name: name, owner: owner, path: "/org/freedesktop/portal/desktop")
+        try call(portal.method("org.freedesktop.portal.OpenURI", "OpenURI"), limit: limit) { writer in
+            writer.string("")
+            writer.string(uri)
             writer.array(of: "{sv}")
         } answer: { _ in
             ()
         }
     }
 
-    private func method(
-        _ app: InstalledApp,
-        _ interface: String,
-        _ name: String
-    ) throws(BusError) -> Method {
-        guard let path = DeliveryInterface.objectPath(of: app.desktopID) else {
-            throw BusError(.nobody, "\(app.desktopID) can't be the name of an app on the bus.")
+    /// Whether a program of the user has the name of an app.
+    ///
+    /// - Throws: ``BusError``.
+    public func isRunning(_ desktopID: String) throws(BusError) -> Bool { try owner(of: desktopID) != nil }
+
+    private struct App {
+        var name: String
+        var owner: String
+        var path: String
+
+        func method(_ interface: String, _ name: String) -> Method {
+            Method(destination: owner, path: path, interface: interface, name: name, shown: self.name)
         }
-        return Method(destination: app.desktopID, path: path, interface: interface, name: name)
+    }
+
+    private func app(_ desktopID: String, _ starts: Bool, _ limit: Duration) throws(BusError) -> App? {
+        guard let path = DeliveryInterface.objectPath(of: desktopID) else {
+            guard starts else { return nil }
+            throw BusError(.nobody, "\(desktopID) can't be the name of an app on the bus.")
+        }
+        if let owner = try owner(of: desktopID) { return App(name: desktopID, owner: owner, path: path) }
+        return starts ? App(name: desktopID, owner: try start(desktopID, limit: limit), path: path) : nil
+    }
+
+    /// - Returns: whether the app has the method.
+    private func open(_ uri: String, _ app: App, _ token: String?, _ limit: Duration) throws(BusError) -> Bool {
+        let fallback = DeliveryInterface.fallback
+        do throws(BusError) {
+            try call(app.method(fallback.interface, fallback.method), limit: limit) { writer in
+                writer.array(of: "s") { $0.string(uri) }
+                writer.platformData(token)
+            } answer: { _ in
+                ()
+            }
+        } catch  where error.code == .noMethod {
+            return false
+        }
+        return true
+    }
+}
+
+extension BusMessageWriter {
+    /// What the Desktop Entry Specification gives an app that is activated.
+    fileprivate mutating func platformData(_ token: String?) {
+        if let token {
+            texts(["activation-token": token, "desktop-startup-id": token])
+        } else {
+            array(of: "{sv}")
+        }
     }
 }

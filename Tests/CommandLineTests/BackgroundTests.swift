@@ -6,70 +6,6 @@ import NDEF
 import PrivateStorage
 import Testing
 
-/// A user with folders, apps and an inbox of a test's own.
-private struct User {
-    let scratch: ScratchFolder
-    let nfc: Command
-
-    init(environment: [String: String] = [:]) throws {
-        scratch = try ScratchFolder()
-        var variables = [
-            "XDG_DATA_HOME": scratch.path("data"), "XDG_DATA_DIRS": scratch.path("none"),
-            "XDG_STATE_HOME": scratch.path("state"), "XDG_CACHE_HOME": scratch.path("cache"),
-            "PATH": scratch.path("bin") + ":/usr/bin:/bin",
-        ]
-        variables.merge(environment) { $1 }
-        nfc = Command(name: "nfc", environment: variables)
-        try write("data/nfc/apps/org.example.Reader.json", Self.description)
-        try write(
-            "data/applications/org.example.Reader.desktop",
-            "[Desktop Entry]\nType=Application\nName=Reader\nDBusActivatable=true\nMimeType=x-scheme-handler/reader;\n"
-        )
-    }
-
-    private static let description = """
-        {"app_id":"TEAM.org.example.reader","associated_domains":["applinks:good.site.example"]}
-        """
-
-    func write(_ name: String, _ text: String, mode: Int = 0o644) throws {
-        let path = scratch.path(name)
-        try FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent,
-            withIntermediateDirectories: true
-        )
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-    }
-
-    /// Puts an association file into the cache, as if its site had served it now.
-    func cache(_ file: String) throws {
-        let now = Int64(Date().timeIntervalSince1970)
-        try write("cache/nfc/links/good.site.example.links", "nfc-links 1 \(now) \(now) \(file.utf8.count) \n\(file)")
-    }
-
-    static let association =
-        #"{"applinks":{"details":[{"appIDs":["TEAM.org.example.reader"],"components":[{"/":"/x/*"}]}]}}"#
-
-    /// Adds an entry to the inbox.
-    func add(_ uri: String, number: UInt32 = 1) throws -> String {
-        let id = InboxEntry.ID(received: UInt64(Date().timeIntervalSince1970 * 1000), number: number)
-        let message = try NDEFMessage([.uri(uri), .text("more", language: "en")]).encoded()
-        try Inbox(DirectoryStore(scratch.path("state/nfc/inbox"))).add(InboxEntry(id: id, message: message))
-        return id.description
-    }
-
-    /// What was opened, as a desktop would be told.
-    func opener(status: Int = 0) throws {
-        let script = "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$1\" >> '\(scratch.path("opened"))'\nexit \(status)\n"
-        try write("bin/xdg-open", script, mode: 0o755)
-    }
-
-    var opened: [String] {
-        let text = (try? String(contentsOfFile: scratch.path("opened"), encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").map(String.init)
-    }
-}
-
 @Suite struct `nfc apps` {
     @Test func `It lists each app with its domains and rules`() throws {
         let user = try User()
@@ -124,7 +60,7 @@ private struct User {
         try user.opener()
         _ = try user.add("https://b.example/$(touch x);`y`&'|\"")
         #expect(try user.nfc.run("inbox", "open").status == 0)
-        #expect(user.opened == ["1", "https://b.example/$(touch%20x);%60y%60&'%7C%22"])
+        #expect(user.opened == ["2", "open", "https://b.example/$(touch%20x);%60y%60&'%7C%22"])
         #expect(try user.nfc.run("inbox", "list").output == "The inbox is empty.\n")
         #expect(try user.nfc.run("inbox", "open").status == 1)
     }
@@ -133,7 +69,7 @@ private struct User {
         let user = try User()
         try user.opener(status: 3)
         let id = try user.add("tel:+49123")
-        #expect(try user.nfc.run("inbox", "open", id, "--json").objects().first?["error"] as? String == "not-opened")
+        #expect(try user.nfc.run("inbox", "open", id, "--json").objects().first?["error"] as? String == "no-handler")
         _ = try user.add("reader:x", number: 2)
         #expect(try user.nfc.run("inbox", "open", "--json").objects().first?["error"] as? String == "nothing-to-open")
         #expect(try user.nfc.run("inbox", "list").lines.count == 2)
@@ -146,40 +82,7 @@ private struct User {
 }
 
 @Suite struct `Delivery over the bus` {
-    /// A bus of a test's own, which ends with it, with everything that it started.
-    private final class Bus {
-        let process = Process()
-        let address: String
-
-        init(_ folder: String) throws {
-            let configuration = """
-                <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" \
-                "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-                <busconfig><type>session</type><listen>unix:path=\(folder)/bus</listen>
-                <servicedir>\(folder)/services</servicedir>
-                <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>\
-                <allow own="*"/></policy></busconfig>
-                """
-            try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/bus.conf"))
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
-            process.arguments = ["--nofork", "--config-file=\(folder)/bus.conf", "--print-address"]
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            address = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-                .trimmingCharacters(in: .whitespacesAndNewlines)
-        }
-
-        deinit {
-            // What a thread of the tests starts has its signals blocked, so that it can't be asked to end.
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
-    }
-
-    private static let hasBus = FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon")
-
-    @Test(.enabled(if: hasBus, "dbus-daemon is not installed"))
+    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
     func `An app is started and given the link with the message, and then given more while it runs`() throws {
         let folder = try ScratchFolder()
         let probe = Command(name: "DeliveryProbe").path
@@ -197,7 +100,7 @@ private struct User {
         #expect(try first.objects().first?["opened_in"] as? String == "TEAM.org.example.reader")
         _ = try user.add("https://good.site.example/x/refuse")
         let refused = try user.nfc.run("inbox", "open", "--json")
-        #expect(try refused.objects().first?["error"] as? String == "not-delivered")
+        #expect(try refused.objects().first?["error"] as? String == "app-refused")
         #expect(try user.nfc.run("inbox", "list").lines.count == 1)
         let log = try String(contentsOfFile: folder.path("log"), encoding: .utf8).split(separator: "\n")
         #expect(log.count == 3)
@@ -211,7 +114,7 @@ private struct User {
         withExtendedLifetime(bus) {}
     }
 
-    @Test(.enabled(if: hasBus, "dbus-daemon is not installed"))
+    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
     func `An app that nobody can start leaves the entry in the inbox`() throws {
         let folder = try ScratchFolder()
         let bus = try Bus(folder.path(""))
@@ -219,7 +122,7 @@ private struct User {
         try user.cache(User.association)
         _ = try user.add("https://good.site.example/x/1")
         let outcome = try user.nfc.run("inbox", "open", "--json")
-        #expect(try outcome.objects().first?["error"] as? String == "not-delivered")
+        #expect(try outcome.objects().first?["error"] as? String == "not-started")
         #expect(try user.nfc.run("inbox", "list").lines.count == 1)
         withExtendedLifetime(bus) {}
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+import PeerSupport
 
 /// A program of somebody else, run to its end.
 public struct Program: Sendable {
@@ -51,23 +52,23 @@ public struct Program: Sendable {
         let outputFile = folder.appending(path: "output")
         try Data(input.utf8).write(to: inputFile)
         try Data().write(to: outputFile)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.currentDirectoryURL = place ?? folder
-        process.standardInput = try FileHandle(forReadingFrom: inputFile)
+        let reading = try FileHandle(forReadingFrom: inputFile)
         let output = try FileHandle(forWritingTo: outputFile)
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let deadline = ContinuousClock.now + .seconds(limit)
-        while process.isRunning {
-            if ContinuousClock.now > deadline { process.terminate() }
-            if ContinuousClock.now > deadline + .seconds(2) { kill(process.processIdentifier, SIGKILL) }
-            try await Task.sleep(for: .milliseconds(5))
+        let program = try SpawnedProgram(
+            path,
+            arguments,
+            environment: environment,
+            folder: (place ?? folder).path,
+            descriptors: [0: reading.fileDescriptor, 1: output.fileDescriptor, 2: output.fileDescriptor]
+        )
+        var status = await program.end(within: .seconds(limit))
+        for signal in [SIGTERM, SIGKILL] where status == nil {
+            program.send(signal: signal)
+            status = await program.end(within: .seconds(2))
         }
-        let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-        return Result(output: String(decoding: try Data(contentsOf: outputFile), as: UTF8.self), status: status)
+        return Result(
+            output: String(decoding: try Data(contentsOf: outputFile), as: UTF8.self),
+            status: status ?? -SIGKILL
+        )
     }
 }

@@ -6,6 +6,11 @@ public enum Samples {
     /// A link to https://example.com.
     public static let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x04] + Array("example.com".utf8)
 
+    /// The octets of a tag's image.
+    public static func image(_ contents: TagContents) throws -> [UInt8] {
+        Array(try TagImage(contents).encoded())
+    }
+
     /// The UID of the Type 2 tags.
     public static let uid: [UInt8] = [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]
 

@@ -3,8 +3,7 @@ import Glibc
 
 /// A child process whose standard input and output are one end of a pair of sockets.
 ///
-/// Nobody but the child inherits its end, and it inherits no other's: every descriptor that is opened here closes when a
-/// program is started.
+/// Nobody but the child inherits its end, and it inherits no other's.
 final class ChildProcess {
     /// What there was to read.
     enum Output {
@@ -15,31 +14,41 @@ final class ChildProcess {
         case nothing
     }
 
-    private let identifier: pid_t
+    let program: SpawnedProgram
     private let socket: Int32
 
-    init(_ path: String, _ arguments: [String]) throws(PeerError) {
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - arguments: what it is started with.
+    ///   - environment: its variables beside those of the tests.
+    ///   - joinsErrors: standard error goes to the socket too, and not to that of the tests.
+    init(
+        _ path: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        joinsErrors: Bool = false
+    ) throws(PeerError) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
             throw PeerError("There are no sockets: error \(errno).")
         }
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
-        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-        var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-        var started: pid_t = 0
-        let code = unsafe posix_spawn(&started, path, &actions, nil, &words, environ)
-        unsafe words.forEach { unsafe free($0) }
-        unsafe posix_spawn_file_actions_destroy(&actions)
-        // The child has this end now; were it kept, the child's end could not be seen.
-        close(ends[1])
-        guard code == 0 else {
+        // The child has this end then; were it kept, the child's end could not be seen.
+        defer { close(ends[1]) }
+        do throws(PeerError) {
+            program = try SpawnedProgram(
+                path,
+                arguments,
+                environment: environment,
+                descriptors: [STDIN_FILENO: ends[1], STDOUT_FILENO: ends[1]]
+                    .merging(joinsErrors ? [STDERR_FILENO: ends[1]] : [:]) { $1 }
+            )
+        } catch {
             close(ends[0])
-            throw PeerError("\(path) can't be started: error \(code).")
+            throw error
         }
-        identifier = started
         socket = ends[0]
     }
 
@@ -83,27 +92,15 @@ final class ChildProcess {
         }
     }
 
-    /// Waits for the child's end, and kills it when that takes too long. To be called once.
+    /// Waits for the child's end, and kills it when that takes too long.
     ///
     /// - Returns: its exit status, or the number of the signal that ended it, negated.
     func wait(until deadline: ContinuousClock.Instant) -> Int32 {
-        var status: Int32 = 0
-        var options = WNOHANG
         while true {
-            let ended = unsafe waitpid(identifier, &status, options)
-            if ended == identifier { break }
-            if ended < 0, errno != EINTR { return Int32.min }
-            if ended == 0 {
-                if ContinuousClock.now < deadline {
-                    usleep(2000)
-                } else {
-                    kill(identifier, SIGKILL)
-                    options = 0
-                }
-            }
+            if let status = program.status { return status }
+            if ContinuousClock.now >= deadline { program.send(signal: SIGKILL) }
+            usleep(2000)
         }
-        let signal = status & 0x7F
-        return signal == 0 ? status >> 8 & 0xFF : -signal
     }
 
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {

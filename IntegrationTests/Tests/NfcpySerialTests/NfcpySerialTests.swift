@@ -70,8 +70,16 @@ struct `nfcpy on a serial PN532 and our tags` {
         #expect(contents.userMemory.dropFirst(16).starts(with: Self.record("three")))
     }
 
-    @Test(arguments: [Samples.type4(), Samples.desfire()])
-    func `A Type 4 tag is read and written`(_ contents: TagContents) async throws {
+    /// A tag with the name under which a test shows it.
+    enum Type4Sample: String, CaseIterable {
+        case plain, desfire
+
+        var contents: TagContents { self == .plain ? Samples.type4() : Samples.desfire() }
+    }
+
+    @Test(arguments: Type4Sample.allCases)
+    func `A Type 4 tag is read and written`(_ sample: Type4Sample) async throws {
+        let contents = sample.contents
         let (answer, after) = try await exchange(contents, "106A", "four")
         #expect(answer.type == "Type4Tag")
         #expect(answer.before == Self.hex(Samples.message))

@@ -66,7 +66,12 @@ public struct InstalledApps: Sendable, Hashable {
         } catch {
             throw Failure(reason: "\(error)")
         }
-        let entry = try desktopEntry(name, folders)
+        let entry: DesktopEntry
+        do throws(DesktopEntries.Problem) {
+            entry = try DesktopEntries(folders).entry(name).entry
+        } catch {
+            throw Failure(reason: error.reason)
+        }
         problems += description.remarks.map { Problem(path: path, reason: $0) }
         return InstalledApp(
             id: description.id,
@@ -76,24 +81,5 @@ public struct InstalledApps: Sendable, Hashable {
             schemes: entry.schemes,
             isBusActivated: entry.isBusActivated
         )
-    }
-
-    private func desktopEntry(_ name: String, _ folders: UserFolders) throws(Failure) -> DesktopEntry {
-        for folder in folders.allData {
-            let path = "\(folder)/applications/\(name).desktop"
-            let octets: [UInt8]
-            do throws(StorageError) {
-                octets = try TrustedFile.read(path, limit: DesktopEntry.maximumSize)
-            } catch  where error.code == .missing {
-                continue
-            } catch {
-                throw Failure(reason: error.reason)
-            }
-            guard let entry = DesktopEntry(parsing: octets) else {
-                throw Failure(reason: "\(path) is no desktop entry of an app that is shown.")
-            }
-            return entry
-        }
-        throw Failure(reason: "There is no desktop entry \(name).desktop.")
     }
 }

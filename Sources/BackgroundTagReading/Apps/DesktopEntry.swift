@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is needed of a desktop entry (Desktop Entry Specification 1.5): the keys of its first group.
+/// What is needed of a desktop entry (Desktop Entry Specification 1.5): the keys of its group `Desktop Entry`.
 public struct DesktopEntry: Sendable, Hashable {
     /// The largest file that is read, in octets.
     public static let maximumSize = 256 << 10
@@ -11,36 +11,43 @@ public struct DesktopEntry: Sendable, Hashable {
     public var isBusActivated: Bool
     /// The schemes of `MimeType`, in lower case, without those that are never an app's own.
     public var schemes: [String]
+    /// `Exec`, the command that starts the app; ``StartCommand`` reads it.
+    public var command: String?
+    /// `TryExec`: a program without which the app is not installed.
+    public var neededProgram: String?
+    /// `Path`: the folder in which the app is started.
+    public var folder: String?
+    /// `Icon`.
+    public var icon: String?
+    /// Whether the app needs a terminal.
+    public var needsTerminal: Bool
+    /// Whether `Implements` names ``DeliveryInterface/name``: the app takes links with their messages over the bus.
+    public var takesMessages: Bool
 
     /// Reads an entry.
     ///
     /// - Parameter octets: the file.
     /// - Returns: nil when it is no entry of an application, is too large, or is hidden.
     public init?(parsing octets: [UInt8]) {
-        guard octets.count <= Self.maximumSize, let text = String(validating: octets, as: UTF8.self) else { return nil }
-        var values: [Substring: Substring] = [:]
-        var isInside = false
-        for line in text.split(whereSeparator: \.isNewline) {
-            if line.hasPrefix("[") {
-                if isInside { break }
-                isInside = line.hasPrefix("[Desktop Entry]")
-                continue
-            }
-            guard isInside, !line.hasPrefix("#"), let mark = line.firstIndex(of: "=") else { continue }
-            let key = line[..<mark].trimmed
-            if values[key] == nil { values[key] = line[line.index(after: mark)...].trimmed }
-        }
-        guard values["Type"] == "Application", values["Hidden"] != "true", let name = values["Name"], !name.isEmpty
+        let group = "Desktop Entry"
+        guard let file = KeyFile(parsing: octets), file.value("Type", in: group) == "Application",
+            file.value("Hidden", in: group) != "true", let name = file.value("Name", in: group)
         else {
             return nil
         }
-        self.name = DisplayText.plain(String(name), limit: 60)
-        isBusActivated = values["DBusActivatable"] == "true"
-        schemes = (values["MimeType"] ?? "").split(separator: ";").prefix(1000).compactMap { type in
+        self.name = DisplayText.plain(name, limit: 60)
+        isBusActivated = file.value("DBusActivatable", in: group) == "true"
+        schemes = file.list("MimeType", in: group).compactMap { type in
             guard type.hasPrefix("x-scheme-handler/") else { return nil }
             let scheme = type.dropFirst(17).lowercased()
             return LinkScheme.isCustom(scheme) ? scheme : nil
         }
+        command = file.string("Exec", in: group)
+        neededProgram = file.string("TryExec", in: group)
+        folder = file.string("Path", in: group)
+        icon = file.string("Icon", in: group)
+        needsTerminal = file.value("Terminal", in: group) == "true"
+        takesMessages = file.list("Implements", in: group).contains(DeliveryInterface.name)
     }
 
     /// Whether a text can be the name of a desktop entry and of a bus: letters, digits, `-`, `_` and periods between.
@@ -56,15 +63,5 @@ public struct DesktopEntry: Sendable, Hashable {
                         }
                     }
             }
-    }
-}
-
-extension Substring {
-    /// The text without spaces and tabs at its ends.
-    fileprivate var trimmed: Substring {
-        var text = self
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
     }
 }

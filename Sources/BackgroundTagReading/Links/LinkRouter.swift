@@ -9,22 +9,33 @@ public struct LinkRouter: Sendable {
     public var associations: [String: LinkMatcher]
     /// Whether an app's custom scheme opens it. Apple's documents say no; phones do it.
     public var allowsCustomSchemes: Bool
+    /// The domains for which the person chose the browser.
+    public var choices: LinkChoices
+    /// Schemes that nothing on this system opens. A link of theirs is shown, and can't be opened.
+    public var unopenedSchemes: Set<LinkScheme>
 
     /// Creates a router.
     public init(
         apps: [InstalledApp] = [],
         associations: [String: LinkMatcher] = [:],
-        allowsCustomSchemes: Bool = false
+        allowsCustomSchemes: Bool = false,
+        choices: LinkChoices = LinkChoices(),
+        unopenedSchemes: Set<LinkScheme> = []
     ) {
         self.apps = apps
         self.associations = associations
         self.allowsCustomSchemes = allowsCustomSchemes
+        self.choices = choices
+        self.unopenedSchemes = unopenedSchemes
     }
 
     /// Says where a link goes.
     public func route(_ uri: TagURI) -> LinkRoute {
         if let scheme = LinkScheme(uri) { return .system(scheme) }
-        if uri.host != nil {
+        if let host = uri.host {
+            guard !choices.opensBrowser(for: host) else {
+                return .browser(why: "The browser was chosen for \(host); nfc apps choose changes it.")
+            }
             let answer = universalLink(uri)
             guard let id = answer.app, let app = apps.first(where: { $0.id == id }) else {
                 return .browser(why: answer.why)

@@ -58,6 +58,18 @@ public struct NotificationContent: Sendable, Hashable {
         }
     }
 
+    /// Creates what is said of a link, which can't be opened when nothing on the system takes its scheme.
+    ///
+    /// - Returns: nil when it goes nowhere, of which nothing is said.
+    public init?(_ uri: TagURI, router: LinkRouter) {
+        let route = router.route(uri)
+        self.init(uri, route: route)
+        if case .system(let scheme) = route, router.unopenedSchemes.contains(scheme) {
+            body = "No app opens “\(uri.scheme):” links"
+            actionTitle = nil
+        }
+    }
+
     private init(title: String, body: String, actionTitle: String?, host: String?) {
         self.title = title
         self.body = body

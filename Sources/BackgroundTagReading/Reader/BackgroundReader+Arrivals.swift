@@ -56,7 +56,7 @@ extension BackgroundReader {
     private mutating func announce(_ index: Int) -> [Action] {
         let entry = entries[index]
         guard let message = try? NDEFMessage(decoding: entry.message), case .uri(let uri) = LinkChoice(message),
-            let content = NotificationContent(uri, route: router.route(uri))
+            let content = NotificationContent(uri, router: router)
         else {
             entries[index].stage = .waiting
             return [.note(.nothingToOpen(entry.id))]

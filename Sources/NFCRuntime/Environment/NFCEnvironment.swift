@@ -37,6 +37,13 @@ public final class NFCEnvironment: Sendable {
 
     /// Lets one thread act for the sessions of a test at a time; nil outside of tests.
     let turn: ActingTurn?
+    /// Where the service that reads in the background is asked for the reader; nil where it is not.
+    public let gate: ReaderGate?
+    /// What keeps all that goes on at the reader; nil where nothing is kept.
+    public let recorder: Recorder?
+    /// Why a recording that was asked for can't be made or replayed; there is no reader then.
+    public let recordingError: RecordingError?
+
     private let onSessionEnd: (@Sendable () -> Void)?
 
     /// Creates an environment.
@@ -50,6 +57,9 @@ public final class NFCEnvironment: Sendable {
     ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
     ///   - app: what the app declares of itself; nil for what the process has.
     ///   - isOfTest: whether delegates and completion handlers are called within the environment.
+    ///   - gate: where the service that reads in the background is asked for the reader; nil where it is not.
+    ///   - recorder: what keeps all that goes on; the reader is one that it has wrapped.
+    ///   - recordingError: why a recording that was asked for can't be made or replayed.
     ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
     public init(
         reader: Reader,
@@ -60,6 +70,9 @@ public final class NFCEnvironment: Sendable {
         cardPort: (any CardReaderPort)? = nil,
         app: AppProperties? = nil,
         isOfTest: Bool = false,
+        gate: ReaderGate? = nil,
+        recorder: Recorder? = nil,
+        recordingError: RecordingError? = nil,
         onSessionEnd: (@Sendable () -> Void)? = nil
     ) {
         self.reader = reader
@@ -71,6 +84,9 @@ public final class NFCEnvironment: Sendable {
         self.app = app
         self.isOfTest = isOfTest
         turn = isOfTest ? ActingTurn() : nil
+        self.gate = gate
+        self.recorder = recorder
+        self.recordingError = recordingError
         self.onSessionEnd = onSessionEnd
     }
 

@@ -6,7 +6,7 @@ public struct Exploration: Sendable {
     private enum Part: Sendable {
         case losses, tears, answers
         case noise(runs: Int, faults: Int)
-        case replay(Replay)
+        case replay(FaultScript)
     }
 
     private var parts: [Part]
@@ -30,7 +30,7 @@ public struct Exploration: Sendable {
     }
 
     /// One run alone, as a report names it.
-    public static func replay(_ replay: Replay) -> Exploration { Exploration(parts: [.replay(replay)]) }
+    public static func replay(_ replay: FaultScript) -> Exploration { Exploration(parts: [.replay(replay)]) }
 
     /// Both, one after the other.
     public static func + (one: Exploration, other: Exploration) -> Exploration {
@@ -38,32 +38,32 @@ public struct Exploration: Sendable {
     }
 
     /// The runs, when a run without faults made these exchanges and so many writes.
-    func runs(answered: [Bool], writes: Int, seed: UInt64) throws(FieldError) -> [Replay] {
-        var runs: [Replay] = []
+    func runs(answered: [Bool], writes: Int, seed: UInt64) throws(FieldError) -> [FaultScript] {
+        var runs: [FaultScript] = []
         for part in parts {
             switch part {
             case .losses: runs += answered.indices.map { single(.loss, $0 + 1, seed) }
             case .tears:
                 guard writes > 0 else { continue }
                 runs += (1...writes).flatMap { write in
-                    [Replay.Kind.old, .new, .mixed].map { single($0, write, seed) }
+                    [FaultScript.Kind.old, .new, .mixed].map { single($0, write, seed) }
                 }
             case .answers:
                 // Where nobody answered there is nothing to replace.
                 runs += answered.indices.filter { answered[$0] }.flatMap { exchange in
-                    [Replay.Kind.silence, .nak, .flip].map { single($0, exchange + 1, seed) }
+                    [FaultScript.Kind.silence, .nak, .flip].map { single($0, exchange + 1, seed) }
                 }
             case .noise(let count, let faults):
                 guard !answered.isEmpty else { continue }
                 var generator = SplitMix64(seed: seed)
                 for _ in 0..<max(0, count) {
                     let steps = (0..<max(1, faults)).map { _ in
-                        Replay.Step(
+                        FaultScript.Step(
                             kind: [.loss, .silence, .nak, .flip].randomElement(using: &generator) ?? .loss,
                             place: Int.random(in: 1...answered.count, using: &generator)
                         )
                     }
-                    runs.append(Replay(steps, seed: seed))
+                    runs.append(FaultScript(steps, seed: seed))
                 }
             case .replay(let replay):
                 if let unreadable = replay.unreadable {
@@ -81,7 +81,7 @@ public struct Exploration: Sendable {
         return runs
     }
 
-    private func single(_ kind: Replay.Kind, _ place: Int, _ seed: UInt64) -> Replay {
-        Replay([Replay.Step(kind: kind, place: place)], seed: seed)
+    private func single(_ kind: FaultScript.Kind, _ place: Int, _ seed: UInt64) -> FaultScript {
+        FaultScript([FaultScript.Step(kind: kind, place: place)], seed: seed)
     }
 }

@@ -102,7 +102,7 @@ public struct ExplorationFailure: Error, Sendable, CustomStringConvertible {
     /// How many runs were made, also to make the failing one simpler.
     public var runs: Int { contents.runs }
     /// The faults that make it fail; nil when it fails without any.
-    public var replay: Replay? { contents.run.replay }
+    public var replay: FaultScript? { contents.run.replay }
 
     /// One line that says what failed and replays it.
     public var line: String {

@@ -40,7 +40,7 @@ struct Explorer {
         var report = ExplorationReport(runs: runs, first: run, writes: writes)
         guard isVirtual else { return report }
 
-        let asked = environmentValue("NFC_REPLAY").map { Exploration.replay(Replay($0)) } ?? exploration
+        let asked = environmentValue("NFC_REPLAY").map { Exploration.replay(FaultScript($0)) } ?? exploration
         let answered = run.trace.exchanges.map { (try? $0.answer?.get()) != nil }
         for replay in try asked.runs(answered: answered, writes: writes, seed: seed) {
             if let failure = try await failure(with: replay) { throw try await shrunk(failure) }
@@ -63,7 +63,7 @@ struct Explorer {
         return ExplorationFailure(failure.run, invariant: failure.invariant, finding: failure.finding, runs: runs)
     }
 
-    private mutating func failure(with replay: Replay) async throws -> ExplorationFailure? {
+    private mutating func failure(with replay: FaultScript) async throws -> ExplorationFailure? {
         await failure(of: try await run(replay).run)
     }
 
@@ -83,7 +83,7 @@ struct Explorer {
         return nil
     }
 
-    private mutating func run(_ replay: Replay?) async throws -> (run: FlowRun, isVirtual: Bool, writes: Int) {
+    private mutating func run(_ replay: FaultScript?) async throws -> (run: FlowRun, isVirtual: Bool, writes: Int) {
         try Task.checkCancellation()
         runs += 1
         let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: reader)

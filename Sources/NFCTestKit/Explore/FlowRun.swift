@@ -16,7 +16,7 @@ public struct FlowRun: Sendable {
     }
 
     /// What went wrong in the run; nil in the first run, in which nothing does.
-    public let replay: Replay?
+    public let replay: FaultScript?
     /// What the flow threw; nil when it ended well.
     public let error: (any Error)?
     /// What the sheet showed, and when.
@@ -39,7 +39,7 @@ public struct FlowRun: Sendable {
     /// Whether the flow ended because its person or its test wanted it so.
     public var isCancelled: Bool { error is CancellationError }
 
-    init(_ field: TestField, replay: Replay?, error: (any Error)?, leavesSessionOpen: Bool) {
+    init(_ field: TestField, replay: FaultScript?, error: (any Error)?, leavesSessionOpen: Bool) {
         self.replay = replay
         self.error = error
         let state = field.state.withLock { $0 }

@@ -56,7 +56,7 @@ extension TestField {
             return state.tagsMade
         }
         let tag = NearbyTag(try await spec.make(seed: seed &+ number), in: self)
-        if virtual == nil { Self.ask("Put a \(tag) on the reader.") }
+        if drivenClock == nil { Self.ask("Put a \(tag) on the reader.") }
         state.withLock { $0.tags.append(tag) }
         return tag
     }
@@ -82,7 +82,7 @@ extension TestField {
     /// - Throws: ``FieldError`` with `notVirtual` on a reader.
     public func inject(_ faults: FaultPlan) throws {
         guard let virtual else {
-            throw FieldError(.notVirtual, "A reader has no faults to order. Run this test without NFC_TEST_READER.")
+            throw FieldError(.notVirtual, "Faults are for virtual tags. Run this without NFC_TEST_READER and without a recording.")
         }
         virtual.arm(faults)
     }

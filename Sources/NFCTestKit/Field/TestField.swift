@@ -47,6 +47,7 @@ public final class TestField: Sendable {
     public let environment: NFCEnvironment
 
     let drivenClock: ManualClock?
+    let replay: NFCRuntime.Replay?
     let sheet: RecordingSheet
     let limit: Duration
     let state = Locked(State())
@@ -68,6 +69,7 @@ public final class TestField: Sendable {
                 onExchange: { owner.field?.exchanged($0) }
             )
             virtual = field
+            replay = nil
             drivenClock = clock
             environment = NFCEnvironment(
                 reader: .field(field),
@@ -78,8 +80,29 @@ public final class TestField: Sendable {
                 app: app,
                 isOfTest: true
             )
+        case .recording(let recording):
+            let clock = ManualClock()
+            let replay = NFCRuntime.Replay(
+                recording,
+                onElapsed: { time in
+                    clock.advance(by: time)
+                    owner.field?.timeHasPassed()
+                }
+            )
+            virtual = nil
+            drivenClock = clock
+            self.replay = replay
+            environment = NFCEnvironment(
+                reader: replay.reader,
+                clock: clock,
+                sheet: sheet,
+                limits: limits,
+                app: app,
+                isOfTest: true
+            )
         case .reader(let reader):
             virtual = nil
+            replay = nil
             drivenClock = nil
             environment = NFCEnvironment(reader: reader, sheet: sheet, limits: limits, app: app, isOfTest: true)
         }
@@ -100,7 +123,24 @@ public final class TestField: Sendable {
     public var now: Duration { environment.clock.now }
 
     /// What happened so far: exchanges, the sheet, and what the person did.
-    public var trace: Trace { Trace(state.withLock { $0.log }) }
+    public var trace: Trace {
+        let log = state.withLock { $0.log }
+        guard let replay else { return Trace(log) }
+        // What was recorded, as far as it was asked for, with what happened now at its time.
+        var left = replay.recording.exchangeCount - replay.remainingExchangeCount
+        var entries = replay.recording.trace.entries.prefix { entry in
+            if case .exchange = entry.event { left -= 1 }
+            return left >= 0
+        }[...]
+        var merged: [Trace.Entry] = []
+        for note in log {
+            let before = entries.prefix { ($0.time ?? .zero) < (note.time ?? .zero) }
+            merged += before
+            entries = entries.dropFirst(before.count)
+            merged.append(note)
+        }
+        return Trace(merged + entries)
+    }
 
     /// The exchanges so far.
     public var exchanges: [Trace.Exchange] { trace.exchanges }

@@ -7,6 +7,7 @@ public struct TestReader: Sendable {
     enum Kind: Sendable {
         case virtual
         case reader(NFCEnvironment.Reader)
+        case recording(Recording)
     }
 
     let kind: Kind
@@ -20,6 +21,21 @@ public struct TestReader: Sendable {
     public static func pcsc(_ name: String? = nil) -> TestReader {
         reader(NFCEnvironment(ReaderConfiguration(reader: name.map { "pcsc:\($0)" } ?? "pcsc")).reader)
     }
+
+    /// A recording, which answers what it was asked then in the order of then, by its own time.
+    ///
+    /// - Parameter path: its file, as `NFC_RECORD` or `nfc record` made it.
+    /// - Throws: ``FieldError`` with `badRecording`.
+    public static func recording(_ path: String) throws(FieldError) -> TestReader {
+        do throws(RecordingError) {
+            return TestReader(kind: .recording(try Recording(path: path)))
+        } catch {
+            throw FieldError(.badRecording, "\(error.reason) Make one with NFC_RECORD=\(path) in the environment.")
+        }
+    }
+
+    /// A recording that was read.
+    public static func recording(_ recording: Recording) -> TestReader { TestReader(kind: .recording(recording)) }
 
     /// Any reader.
     public static func reader(_ reader: NFCEnvironment.Reader) -> TestReader { TestReader(kind: .reader(reader)) }

@@ -43,10 +43,13 @@ public func withField<Value: Sendable>(
     let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: reader)
     do {
         let value = try await field.run(body)
+        try field.checkRecording()
         field.close()
         return value
     } catch {
         field.close()
+        // A flow that fails because the recording does not fit fails for that reason.
+        try field.checkRecording()
         throw error
     }
 }
@@ -102,6 +105,16 @@ extension TestField {
         } onCancel: {
             task.cancel()
         }
+    }
+
+    /// Says where a recording was left.
+    func checkRecording() throws(FieldError) {
+        guard let departure = replay?.departure else { return }
+        throw FieldError(
+            .badRecording,
+            "\(departure.reason) NFC_RECORD=FILE records.",
+            trace: trace
+        )
     }
 
     /// Runs a test's own function in the field. It can't be left behind: when it does not end after its task was

@@ -10,8 +10,10 @@ final class DescriptorChannel: @unchecked Sendable {
     private let source: any DispatchSourceRead
     private let ended: Locked<Bool>
 
-    /// How long the other side may take none of what is sent.
+    /// How long the other side may take none of what is sent, in milliseconds, and how often it is looked whether the
+    /// channel was closed meanwhile.
     private static let sendLimit: Int32 = 2000
+    private static let sendStep: Int32 = 50
 
     /// Takes over a descriptor.
     ///
@@ -78,13 +80,22 @@ final class DescriptorChannel: @unchecked Sendable {
                 if count >= 0 {
                     offset += count
                 } else if errno == EAGAIN {
-                    var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    guard unsafe poll(&writable, 1, Self.sendLimit) > 0 else { return false }
+                    guard waitUntilWritable() else { return false }
                 } else if errno != EINTR {
                     return false
                 }
             }
             return true
         }
+    }
+
+    /// Waits until the other side takes octets, or the channel is closed.
+    private func waitUntilWritable() -> Bool {
+        var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        for _ in 0..<Self.sendLimit / Self.sendStep {
+            if ended.withLock({ $0 }) { return false }
+            if unsafe poll(&writable, 1, Self.sendStep) > 0 { return true }
+        }
+        return false
     }
 }

@@ -72,5 +72,7 @@ package final class PN532Server: Sendable {
     /// Ends the work of ``start()``, which then takes the link away.
     package func stop() {
         continuation.finish()
+        // What is still to be answered is not waited for.
+        channel.close()
     }
 }

@@ -9,6 +9,8 @@ package struct PrivatePCSCD: Sendable {
     package let logPath: String
     /// The process.
     package let processIdentifier: Int32
+    /// What ends pcscd when this program could not.
+    private let lifeline: Lifeline
 
     /// Starts pcscd with a folder of reader configurations.
     ///
@@ -32,22 +34,59 @@ package struct PrivatePCSCD: Sendable {
         guard log >= 0 else { throw .system("\(logPath) can't be made") }
         defer { close(log) }
         let script = "export LISTEN_FDS=1 LISTEN_PID=$$; exec \(program) --foreground --info --config \"$0\""
-        guard let process = Self.spawn(["/bin/sh", "-c", script, configuration], socket: socket, log: log) else {
+        let arguments = ["/bin/sh", "-c", script, configuration]
+        guard let process = Self.spawn(arguments, [1: log, 2: log, 3: socket]) else {
             throw .system("pcscd can't be started")
         }
         processIdentifier = process
+        guard let lifeline = Lifeline(of: process) else {
+            let error = EmulationError.system("pcscd can't be watched")
+            kill(process, SIGKILL)
+            _ = waitpid(process, nil, 0)
+            throw error
+        }
+        self.lifeline = lifeline
+    }
+
+    /// Ends a process when this program ends without doing so itself, as one that is killed does: a shell that waits for
+    /// the end of a pipe whose other end nobody else has.
+    private struct Lifeline {
+        private let outlet: Int32
+        private let shell: Int32
+
+        init?(of process: Int32) {
+            var ends: [Int32] = [-1, -1]
+            guard unsafe pipe(&ends) == 0 else { return nil }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            defer { close(ends[0]) }
+            let script = "read -r word || kill -TERM \"$0\""
+            guard let shell = PrivatePCSCD.spawn(["/bin/sh", "-c", script, String(process)], [0: ends[0]]) else {
+                close(ends[1])
+                return nil
+            }
+            outlet = ends[1]
+            self.shell = shell
+        }
+
+        /// Lets the shell end without doing anything.
+        func cut() {
+            _ = unsafe write(outlet, "\n", 1)
+            close(outlet)
+            _ = waitpid(shell, nil, 0)
+        }
     }
 
     private static func isProgram(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
-    private static func spawn(_ arguments: [String], socket: Int32, log: Int32) -> Int32? {
+    /// Starts a shell that has the given descriptors by the given numbers; standard input is empty unless it is among them.
+    private static func spawn(_ arguments: [String], _ descriptors: [Int32: Int32]) -> Int32? {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, log, 1)
-        unsafe posix_spawn_file_actions_adddup2(&actions, log, 2)
-        unsafe posix_spawn_file_actions_adddup2(&actions, socket, 3)
+        for (number, descriptor) in descriptors {
+            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+        }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -90,7 +129,10 @@ package struct PrivatePCSCD: Sendable {
 
     /// Ends pcscd, by force when it takes more than two seconds, and takes its socket away.
     package func stop() {
-        defer { _ = unsafe unlink(socketPath) }
+        defer {
+            lifeline.cut()
+            _ = unsafe unlink(socketPath)
+        }
         if hasEnded { return }
         kill(processIdentifier, SIGTERM)
         for _ in 0..<200 {

@@ -2,9 +2,8 @@
 import ArgumentParser
 import BackgroundStorage
 import BackgroundTagReading
-import Foundation
+import LinkDelivery
 import PrivateStorage
-import UserBus
 
 /// `nfc inbox open`.
 struct InboxOpenCommand: AsyncParsableCommand {
@@ -30,7 +29,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let answer = try await reportingFailure(json: json) { () throws(CommandFailure) in
+        let (delivery, receipt) = try await reportingFailure(json: json) { () throws(CommandFailure) in
             let user = UserEnvironment()
             let inbox = try user.inbox()
             let entry = try choose(inbox)
@@ -38,19 +37,22 @@ struct InboxOpenCommand: AsyncParsableCommand {
             guard let delivery = Delivery(message: entry.message, router: router) else {
                 throw CommandFailure(.refused, "nothing-to-open", "The entry has nothing that can be opened.")
             }
-            let answer = try open(delivery)
+            let receipt = try open(delivery, user.deliverer)
             do throws(StorageError) {
                 try inbox.remove(entry.id)
             } catch {
                 throw CommandFailure(error)
             }
-            return answer
+            return (delivery, receipt)
         }
-        guard json else { return printLine(RecordText.printable("Opened in \(answer)")) }
+        guard json else { return printLine(RecordText.printable("Opened in \(text(delivery, receipt))")) }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", true)
-        writer.member("opened_in", answer)
+        writer.member("opened_in", text(delivery, receipt))
+        writer.key("app")
+        writer.value(receipt.app)
+        writer.member("with_message", receipt.hasMessage)
         writer.endObject()
         writer.printLine()
     }
@@ -67,58 +69,22 @@ struct InboxOpenCommand: AsyncParsableCommand {
         return entry
     }
 
-    /// - Returns: what it was opened in, for people.
-    private func open(_ delivery: Delivery) throws(CommandFailure) -> String {
-        switch delivery {
-        case .app(let app, let payload):
-            do throws(BusError) {
-                return try UserBus().deliver(payload, to: app) ? app.id : "\(app.id), without the message"
-            } catch {
-                throw CommandFailure(.refused, "not-delivered", error.reason)
-            }
-        case .customScheme(let app, let uri):
-            do throws(BusError) {
-                try UserBus().open(uri, in: app)
-            } catch {
-                throw CommandFailure(.refused, "not-delivered", error.reason)
-            }
-            return app.id
-        case .browser(let url):
-            try DesktopOpener.open(url)
-            return "the browser"
-        case .system(let scheme, let uri):
-            try DesktopOpener.open(uri)
-            return "the system's app for \(scheme.rawValue)"
+    private func open(_ delivery: Delivery, _ deliverer: LinkDeliverer) throws(CommandFailure) -> LinkDeliverer.Receipt
+    {
+        do throws(DeliveryError) {
+            return try deliverer.deliver(delivery)
+        } catch {
+            throw CommandFailure(.refused, error.code.name, "\(error.reason) The entry stays in the inbox.")
         }
     }
-}
 
-/// Opens URIs in the apps that the desktop has for them.
-enum DesktopOpener {
-    /// Opens a URI with `xdg-open`, as one argument of its own: no shell sees it.
-    static func open(_ uri: String) throws(CommandFailure) {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        let paths = folders.filter { $0.hasPrefix("/") }.map { "\($0)/xdg-open" }
-        guard let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) else {
-            throw CommandFailure(
-                .refused,
-                "no-opener",
-                "There is no xdg-open. Install it with: apt-get install xdg-utils"
-            )
-        }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = [uri]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.standardError
-        do {
-            try process.run()
-        } catch {
-            throw CommandFailure(.refused, "no-opener", "\(path) can't be run.")
-        }
-        process.waitUntilExit()
-        guard process.terminationStatus == 0, process.terminationReason == .exit else {
-            throw CommandFailure(.refused, "not-opened", "The desktop has no app for it.")
+    /// What it was opened in, for people.
+    private func text(_ delivery: Delivery, _ receipt: LinkDeliverer.Receipt) -> String {
+        switch delivery {
+        case .app(let app, _): receipt.hasMessage ? app.id : "\(app.id), without the message"
+        case .customScheme(let app, _): app.id
+        case .browser: "the browser" + (receipt.app.map { ", \($0)" } ?? "")
+        case .system(let scheme, _): "the system's app for \(scheme.rawValue)" + (receipt.app.map { ", \($0)" } ?? "")
         }
     }
 }

@@ -2,12 +2,14 @@
 import BackgroundStorage
 import BackgroundTagReading
 import Foundation
+import LinkDelivery
 import LinkFetching
 import PrivateStorage
 
 /// The user's apps, inbox and association files.
 struct UserEnvironment {
     let folders = UserFolders(environment: ProcessInfo.processInfo.environment)
+    let deliverer = LinkDeliverer(environment: ProcessInfo.processInfo.environment)
 
     /// The seconds since 1970.
     static var now: Int64 { Int64(Date().timeIntervalSince1970) }
@@ -35,9 +37,11 @@ struct UserEnvironment {
 
     /// Where links go now.
     func router(allowsCustomSchemes: Bool = false) throws(CommandFailure) -> LinkRouter {
-        let apps = apps().apps
-        let associations = try cache().matchers(of: apps.flatMap(\.linkedDomains))
-        return LinkRouter(apps: apps, associations: associations, allowsCustomSchemes: allowsCustomSchemes)
+        do throws(StorageError) {
+            return try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 }
 

@@ -187,7 +187,7 @@ struct EmulateCommand: AsyncParsableCommand {
                 product: shown.product,
                 tag: shown.tag
             )
-            end = await signals.wait()
+            end = await signals.wait(watching: daemon)
         }
         server.stop()
         await serving.value

@@ -6,7 +6,7 @@ import TagLink
 
 /// Waits for what ends an emulation.
 final class EmulationSignals: @unchecked Sendable {
-    // Sendable because the sources are made once, and dispatch sources may be used from any thread.
+    // Sendable because what is changed is changed while it is made, and dispatch sources may be used from any thread.
 
     /// What ended it.
     enum End: String, Sendable {
@@ -18,26 +18,29 @@ final class EmulationSignals: @unchecked Sendable {
         case end(End)
         /// A pcscd has the reader.
         case taken
+        /// A pcscd of ours may have ended.
+        case childEnded
     }
 
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
-    private var sources: [any DispatchSourceProtocol] = []
+    private let signals: ProcessSignals
+    private var timer: (any DispatchSourceTimer)?
     private let failure = Locked<String?>(nil)
 
-    /// Begins to listen for Ctrl-C and the signals that end a process.
+    /// Begins to listen for Ctrl-C, the signals that end a process, and the end of children.
     ///
     /// - Parameter seconds: after how long to end; nil for never.
     init(seconds: Double?) {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.events = events
         self.continuation = continuation
-        for (number, end) in [(SIGINT, End.interrupt), (SIGTERM, .termination), (SIGHUP, .termination)] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { continuation.yield(.end(end)) }
-            source.activate()
-            sources.append(source)
+        signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGCHLD]) { number in
+            switch number {
+            case SIGINT: continuation.yield(.end(.interrupt))
+            case SIGCHLD: continuation.yield(.childEnded)
+            default: continuation.yield(.end(.termination))
+            }
         }
         // A host that closes its end is no reason to end.
         signal(SIGPIPE, SIG_IGN)
@@ -46,7 +49,7 @@ final class EmulationSignals: @unchecked Sendable {
             timer.setEventHandler { continuation.yield(.end(.timeout)) }
             timer.schedule(deadline: .now() + seconds)
             timer.activate()
-            sources.append(timer)
+            self.timer = timer
         }
     }
 
@@ -55,11 +58,10 @@ final class EmulationSignals: @unchecked Sendable {
         continuation.yield(.taken)
     }
 
-    /// Waits until a pcscd of ours has the reader, and watches it from then on.
+    /// Waits until a pcscd of ours has the reader.
     ///
     /// - Returns: what ended it before; nil when it has the reader.
     func waitForReader(_ daemon: PrivatePCSCD) async -> End? {
-        watch(daemon)
         let limit = DispatchSource.makeTimerSource()
         limit.setEventHandler { [continuation, failure] in
             failure.withLock { $0 = "It has not loaded the reader; see \(daemon.logPath)." }
@@ -68,37 +70,32 @@ final class EmulationSignals: @unchecked Sendable {
         limit.schedule(deadline: .now() + Self.startLimit)
         limit.activate()
         defer { limit.cancel() }
-        for await event in events {
-            if case .end(let end) = event { return end }
-            return nil
-        }
-        return .termination
+        return await next(daemon, untilTaken: true)
     }
 
     /// How many seconds a pcscd may take to load a reader.
     private static let startLimit = 10.0
 
-    private func watch(_ daemon: PrivatePCSCD) {
-        let check = { @Sendable [continuation, failure] in
-            guard let reason = daemon.failure() else { return }
-            failure.withLock { $0 = reason }
-            continuation.yield(.end(.daemonEnded))
-        }
-        let source = DispatchSource.makeSignalSource(signal: SIGCHLD)
-        source.setEventHandler(handler: check)
-        source.activate()
-        sources.append(source)
-        // It may have ended before.
-        check()
-    }
-
     /// Why the daemon ended by itself.
     var daemonFailure: String? { failure.withLock { $0 } }
 
-    /// Waits for the first of them.
-    func wait() async -> End {
+    /// Waits for what ends the emulation.
+    ///
+    /// - Parameter daemon: the pcscd of ours, whose end is one of them.
+    func wait(watching daemon: PrivatePCSCD? = nil) async -> End {
+        await next(daemon, untilTaken: false) ?? .termination
+    }
+
+    private func next(_ daemon: PrivatePCSCD?, untilTaken: Bool) async -> End? {
         for await event in events {
-            if case .end(let end) = event { return end }
+            switch event {
+            case .end(let end): return end
+            case .taken: if untilTaken { return nil }
+            case .childEnded:
+                guard let reason = daemon?.failure() else { continue }
+                failure.withLock { $0 = reason }
+                return .daemonEnded
+            }
         }
         return .termination
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Glibc
 import NFCRuntime
 import TagLink
@@ -14,7 +13,7 @@ struct TagSession {
     let session: ReaderSession
     /// What happens, in order; ends after ``ReaderSession/Event/ended(_:)``.
     let events: AsyncStream<Event>
-    private let interrupt: any DispatchSourceSignal
+    private let interrupt: ProcessSignals
     private let timeout: ScheduledEvent?
 
     /// Begins a session.
@@ -32,11 +31,7 @@ struct TagSession {
         self.session = session
         self.events = events
         // A sheet that owns the terminal hears Ctrl-C as a key; everywhere else it is this signal.
-        signal(SIGINT, SIG_IGN)
-        let interrupt = DispatchSource.makeSignalSource(signal: SIGINT)
-        interrupt.setEventHandler { session.fail(.userCanceled) }
-        interrupt.activate()
-        self.interrupt = interrupt
+        interrupt = ProcessSignals([SIGINT]) { _ in session.fail(.userCanceled) }
         timeout = seconds.map { environment.clock.schedule(after: .seconds($0)) { session.fail(.timeout) } }
         session.alertMessage = prompt
         session.observe { event in
@@ -52,6 +47,20 @@ struct TagSession {
         timeout?.cancel()
         interrupt.cancel()
         for _ in 0..<1000 where !environment.arbiter.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    /// Fails when the session left the recording that is its reader, or could not be recorded to its end; tells people
+    /// when it ended before the recording does.
+    func checkRecording() throws(CommandFailure) {
+        if let departure = environment.replay?.departure {
+            throw CommandFailure(.refused, "recording-left", departure.reason)
+        }
+        if let failure = environment.recorder?.failure {
+            throw CommandFailure(.refused, failure.code.description, failure.reason)
+        }
+        if let count = environment.replay?.remainingExchangeCount, count > 0 {
+            StandardError.write("The recording goes on: \(count) of its exchanges were not made.\n")
+        }
     }
 
     /// Runs a procedure on a tag that was found.

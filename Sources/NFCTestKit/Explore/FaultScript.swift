@@ -4,7 +4,7 @@ public import VirtualTags
 /// The faults of one run as a short line that replays it: `loss@7`, `tear@2:old`, `nak@3+flip@9#42`.
 ///
 /// Exchanges count from 1, as in a trace, and writes too. Behind `#` is the seed.
-public struct Replay: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
+public struct FaultScript: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// What goes wrong.
     enum Kind: String, Sendable, CaseIterable {
         case loss, silence, nak, flip, old, new, mixed
@@ -71,11 +71,11 @@ public struct Replay: Sendable, Hashable, CustomStringConvertible, ExpressibleBy
     }
 }
 
-extension Replay.Kind {
+extension FaultScript.Kind {
     var isTear: Bool { self == .old || self == .new || self == .mixed }
 }
 
-extension Replay.Step {
+extension FaultScript.Step {
     fileprivate var fault: Fault {
         switch kind {
         case .loss: Fault(.loss, at: .exchange(place - 1))
@@ -89,17 +89,17 @@ extension Replay.Step {
     }
 
     /// How bad it is to look at: a run with a simpler fault is the better example.
-    fileprivate var simplicity: Int { Replay.Kind.allCases.firstIndex(of: kind) ?? 0 }
+    fileprivate var simplicity: Int { FaultScript.Kind.allCases.firstIndex(of: kind) ?? 0 }
 }
 
-extension Replay {
+extension FaultScript {
     /// Lines that are simpler than this one, the simplest first: fewer faults, then a plain loss in place of another
     /// fault.
-    var simpler: [Replay] {
+    var simpler: [FaultScript] {
         let fewer = steps.count > 1 ? steps.indices.map { without in
-            Replay(steps.indices.filter { $0 != without }.map { steps[$0] }, seed: seed)
+            FaultScript(steps.indices.filter { $0 != without }.map { steps[$0] }, seed: seed)
         } : []
-        let plainer = steps.indices.compactMap { index -> Replay? in
+        let plainer = steps.indices.compactMap { index -> FaultScript? in
             guard steps[index].simplicity > 0, !steps[index].kind.isTear else { return nil }
             var replay = self
             replay.steps[index].kind = .loss

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSpawnActions
+import Foundation
+import Glibc
+import Synchronization
+
+/// A program that was started, and that inherits no descriptors but those that it is given.
+///
+/// `Foundation.Process` learns of a program's end from a socket that any other program may inherit which is started at
+/// the same moment, and then never learns of it.
+public final class SpawnedProgram: Sendable {
+    private struct State: Sendable {
+        var status: Int32?
+        var waiting: [Int: CheckedContinuation<Int32?, Never>] = [:]
+        var nextKey = 0
+    }
+
+    /// Its number.
+    public let identifier: Int32
+    private let state: Mutex<State>
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - arguments: what it is started with.
+    ///   - environment: its variables beside those of the tests.
+    ///   - folder: the folder in which it runs; that of the tests when nil.
+    ///   - descriptors: by the numbers that it knows them by, those that it has.
+    /// - Throws: ``PeerError`` when it can't be started.
+    public init(
+        _ path: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        folder: String? = nil,
+        descriptors: [Int32: Int32]
+    ) throws(PeerError) {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for (number, descriptor) in descriptors {
+            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+        }
+        _ = unsafe spawnActionsCloseFrom(&actions, 3)
+        if let folder { _ = unsafe spawnActionsChangeFolder(&actions, folder) }
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        var settings = unsafe variables.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { unsafe (words + settings).forEach { unsafe free($0) } }
+        var started: pid_t = 0
+        let code = unsafe posix_spawn(&started, path, &actions, nil, &words, &settings)
+        guard code == 0 else { throw PeerError("\(path) can't be started: error \(code).") }
+        identifier = started
+        state = Mutex(State())
+        let thread = Thread { [self] in reap() }
+        thread.start()
+    }
+
+    /// The exit status, or the number of the signal that ended it, negated; nil while it runs.
+    public var status: Int32? { state.withLock { $0.status } }
+
+    /// Sends it a signal, unless it has ended.
+    public func send(signal: Int32) {
+        // Under the lock, so that the number is not somebody else's meanwhile.
+        state.withLock { state in
+            if state.status == nil { kill(identifier, signal) }
+        }
+    }
+
+    /// Waits for its end.
+    ///
+    /// - Parameter limit: how long.
+    /// - Returns: as ``status``; nil when it still runs.
+    public func end(within limit: Duration) async -> Int32? {
+        await withCheckedContinuation { continuation in
+            let key = state.withLock { state -> Int? in
+                if let status = state.status {
+                    continuation.resume(returning: status)
+                    return nil
+                }
+                state.nextKey += 1
+                state.waiting[state.nextKey] = continuation
+                return state.nextKey
+            }
+            guard let key else { return }
+            let seconds = Double(limit.components.seconds) + Double(limit.components.attoseconds) * 1e-18
+            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [self] in
+                state.withLock { $0.waiting.removeValue(forKey: key) }?.resume(returning: nil)
+            }
+        }
+    }
+
+    private func reap() {
+        var information = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        let (status, waiting) = state.withLock { state in
+            var word: Int32 = 0
+            _ = unsafe waitpid(identifier, &word, 0)
+            let signal = word & 0x7F
+            let status = signal == 0 ? word >> 8 & 0xFF : -signal
+            state.status = status
+            defer { state.waiting = [:] }
+            return (status, Array(state.waiting.values))
+        }
+        for continuation in waiting { continuation.resume(returning: status) }
+    }
+}

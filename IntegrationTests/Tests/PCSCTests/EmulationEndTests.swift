@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import EmulationSupport
+import Foundation
+import PeerSupport
+import Testing
+
+struct `The end of an emulation` {
+    @Test func `A signal ends it at any moment of its life`() async throws {
+        let folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let image = folder.appending(path: "tag.json").path
+        try Data(Samples.image(Samples.type2())).write(to: URL(fileURLWithPath: image))
+        let link = folder.appending(path: "pn532").path
+        // Ever later, from before the handler is there until the line is.
+        for delay in stride(from: 0, through: 60, by: 4) {
+            let tool = try TalkingProgram(
+                EmulatedTag.tool.path,
+                ["emulate", "--image", image, "--pn532", link, "--json"]
+            )
+            try await Task.sleep(for: .milliseconds(delay))
+            tool.send(signal: SIGTERM)
+            let status = try await tool.end(within: .seconds(10))
+            #expect(status == 0 || status == -SIGTERM, "\(tool.output)")
+            // Before the handler is there, there is nothing that could be left.
+            #expect(unsafe access(link, F_OK) != 0)
+        }
+        let tool = try TalkingProgram(EmulatedTag.tool.path, ["emulate", "--image", image, "--pn532", link, "--json"])
+        try await tool.line(with: #""event":"ready""#)
+        tool.send(signal: SIGINT)
+        #expect(try await tool.end(within: .seconds(10)) == 130)
+    }
+
+    @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."))
+    func `pcscd ends with an emulation that was killed`() async throws {
+        let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
+        let pcscd = try #require(tag.ready["pcscd_pid"].flatMap { Int32($0) })
+        #expect(FileManager.default.fileExists(atPath: "/proc/\(pcscd)"))
+        try await tag.kill()
+        let limit = ContinuousClock.now + .seconds(20)
+        while Self.isRunning(pcscd), ContinuousClock.now < limit { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(!Self.isRunning(pcscd))
+    }
+
+    /// Whether a process runs; one that has ended and was not waited for does not.
+    private static func isRunning(_ process: Int32) -> Bool {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
+        return !status.contains(") Z ")
+    }
+}

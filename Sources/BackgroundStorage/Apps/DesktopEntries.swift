@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+public import BackgroundTagReading
+public import PrivateStorage
+
+/// The desktop entries of the user and of the system, and which of them opens what.
+public struct DesktopEntries: Sendable, Hashable {
+    /// An entry and where it is.
+    public struct Found: Sendable, Hashable {
+        /// The entry's name, without `.desktop`.
+        public var name: String
+        /// The file.
+        public var path: String
+        /// What it says.
+        public var entry: DesktopEntry
+    }
+
+    /// Why an entry can't be had.
+    public struct Problem: Error, Sendable, Hashable {
+        /// A sentence for people.
+        public var reason: String
+    }
+
+    private let folders: UserFolders
+    private let desktops: [String]
+
+    /// Creates a finder.
+    ///
+    /// - Parameters:
+    ///   - folders: the user's folders.
+    ///   - desktops: the names of the running desktop, as `XDG_CURRENT_DESKTOP` has them.
+    public init(_ folders: UserFolders, desktops: String = "") {
+        self.folders = folders
+        self.desktops = desktops.lowercased().split(separator: ":").prefix(8).map(String.init)
+            .filter(DesktopEntry.isName)
+    }
+
+    /// Finds the entry of a name; one of the user's hides that of the system.
+    public func entry(_ name: String) throws(Problem) -> Found {
+        guard DesktopEntry.isName(name) else { throw Problem(reason: "The name can't be that of a desktop entry.") }
+        // A hyphen may stand for a folder (Desktop Entry Specification 1.5, 2).
+        var files = [name]
+        if let hyphen = name.firstIndex(of: "-") {
+            files.append("\(name[..<hyphen])/\(name[name.index(after: hyphen)...])")
+        }
+        for folder in folders.allData {
+            for file in files {
+                let path = "\(folder)/applications/\(file).desktop"
+                let octets: [UInt8]
+                do throws(StorageError) {
+                    octets = try TrustedFile.read(path, limit: DesktopEntry.maximumSize)
+                } catch  where error.code == .missing || error.code == .unsafe && file.contains("/") {
+                    continue
+                } catch {
+                    throw Problem(reason: error.reason)
+                }
+                guard let entry = DesktopEntry(parsing: octets) else {
+                    throw Problem(reason: "\(path) is no desktop entry of an app that is shown.")
+                }
+                return Found(name: name, path: path, entry: entry)
+            }
+        }
+        throw Problem(reason: "There is no desktop entry \(name).desktop.")
+    }
+
+    /// The apps that open URIs of a scheme: the default app first, then others (MIME Applications Specification 1.0.1).
+    ///
+    /// - Parameters:
+    ///   - scheme: the scheme, in lower case.
+    ///   - limit: the most apps.
+    public func handlers(of scheme: String, limit: Int = 4) -> [Found] {
+        let type = "x-scheme-handler/\(scheme)"
+        var names: [String] = []
+        var others: [String] = []
+        var removed: Set<String> = []
+        for list in lists {
+            names += list.list(type, in: "Default Applications")
+            others += list.list(type, in: "Added Associations").filter { !removed.contains($0) }
+            removed.formUnion(list.list(type, in: "Removed Associations"))
+        }
+        for folder in folders.allData {
+            guard let cache = file("\(folder)/applications/mimeinfo.cache") else { continue }
+            others += cache.list(type, in: "MIME Cache").filter { !removed.contains($0) }
+        }
+        var seen: Set<String> = []
+        var found: [Found] = []
+        for name in names + others where found.count < limit && name.hasSuffix(".desktop") {
+            guard seen.insert(name).inserted, let app = try? entry(String(name.dropLast(8))) else { continue }
+            found.append(app)
+        }
+        return found
+    }
+
+    /// The lists of default apps, the weightiest first.
+    private var lists: [KeyFile] {
+        let places = folders.allConfig + folders.allData.map { $0 + "/applications" }
+        return places.flatMap { place in
+            desktops.map { "\(place)/\($0)-mimeapps.list" } + ["\(place)/mimeapps.list"]
+        }
+        .compactMap(file)
+    }
+
+    private func file(_ path: String) -> KeyFile? {
+        (try? TrustedFile.read(path, limit: DesktopEntry.maximumSize)).flatMap(KeyFile.init)
+    }
+}

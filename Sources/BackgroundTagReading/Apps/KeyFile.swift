@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A file of groups with keys, as desktop entries and the lists of default apps are (Desktop Entry Specification 1.5, 3).
+package struct KeyFile: Sendable {
+    private var groups: [Substring: [Substring: Substring]] = [:]
+
+    /// Reads a file; nil when it is too large or no text.
+    package init?(parsing octets: [UInt8]) {
+        guard octets.count <= DesktopEntry.maximumSize, let text = String(validating: octets, as: UTF8.self) else {
+            return nil
+        }
+        var group: Substring?
+        for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
+            if line.hasPrefix("[") {
+                group = line.dropFirst().prefix { $0 != "]" }
+            } else if let group, let mark = line.firstIndex(of: "=") {
+                // Of a key that stands twice the first counts.
+                let key = line[..<mark].trimmed
+                if groups[group]?[key] == nil {
+                    groups[group, default: [:]][key] = line[line.index(after: mark)...].trimmed
+                }
+            }
+        }
+    }
+
+    /// The value of a key as it is written; nil when it is not there or empty.
+    package func value(_ key: String, in group: String) -> String? {
+        groups[group[...]]?[key[...]].flatMap { $0.isEmpty ? nil : String($0) }
+    }
+
+    /// The elements of a value that is a list.
+    package func list(_ key: String, in group: String) -> [String] {
+        (value(key, in: group) ?? "").split(separator: ";").prefix(1000).map(String.init)
+    }
+
+    /// A value with its escapes replaced: `\s`, `\n`, `\t`, `\r` and `\\`.
+    package func string(_ key: String, in group: String) -> String? {
+        guard let text = value(key, in: group) else { return nil }
+        var result = ""
+        var isEscaped = false
+        for character in text {
+            guard isEscaped else {
+                isEscaped = character == "\\"
+                if !isEscaped { result.append(character) }
+                continue
+            }
+            isEscaped = false
+            switch character {
+            case "s": result.append(" ")
+            case "n": result.append("\n")
+            case "t": result.append("\t")
+            case "r": result.append("\r")
+            case "\\": result.append("\\")
+            // Entries in use escape for Exec alone, where this should have been written twice.
+            default: result += "\\" + String(character)
+            }
+        }
+        return isEscaped ? result + "\\" : result
+    }
+}
+
+extension Substring {
+    /// The text without spaces and tabs at its ends.
+    fileprivate var trimmed: Substring {
+        var text = self
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The command of a desktop entry's `Exec` (Desktop Entry Specification 1.5, 7), as the words that a program is started
+/// with. No shell reads it: what only a shell understands is refused.
+public struct StartCommand: Sendable, Hashable {
+    /// Why a command can't be used.
+    public struct Problem: Error, Sendable, Hashable {
+        /// A sentence for people.
+        public var reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    private enum Part: Sendable, Hashable {
+        case text(String)
+        case code(Character)
+    }
+
+    private let words: [[Part]]
+
+    /// The program: an absolute path, or a name that is looked up in the folders of `PATH`.
+    public let program: String
+
+    /// Whether the command has a place for a URI: `%u` or `%U`.
+    public var takesURI: Bool {
+        words.contains { word in word.contains(.code("u")) || word.contains(.code("U")) }
+    }
+
+    /// Reads the value of `Exec`, whose escapes were replaced.
+    ///
+    /// - Throws: ``Problem``.
+    public init(parsing text: String) throws(Problem) {
+        guard text.utf8.count <= 1 << 14 else { throw Problem("Exec is too long.") }
+        var words: [[Part]] = []
+        var rest = text.unicodeScalars[...]
+        while let first = rest.first {
+            if first == " " {
+                rest.removeFirst()
+            } else if first == "\"" {
+                words.append(try Self.quoted(&rest))
+            } else {
+                words.append(try Self.plain(&rest))
+            }
+        }
+        guard case .text(let program)? = words.first?.first, words.first?.count == 1, !program.contains("="),
+            program.hasPrefix("/") || !program.contains("/")
+        else {
+            throw Problem("Exec does not begin with the path or the name of a program.")
+        }
+        guard words.joined().count(where: { ["f", "F", "u", "U"].map(Part.code).contains($0) }) <= 1 else {
+            throw Problem("Exec has more than one of %f, %F, %u and %U.")
+        }
+        self.words = words
+        self.program = program
+    }
+
+    /// A word in quotation marks, in which nothing but a percent sign and a backslash has a meaning.
+    private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(Problem) -> [Part] {
+        var text = ""
+        rest.removeFirst()
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "\"":
+                guard rest.first == nil || rest.first == " " else {
+                    throw Problem("Exec has an argument that is quoted in part; quote the whole argument.")
+                }
+                return [.text(text)]
+            case "\\":
+                guard let next = rest.popFirst(), "\"`$\\".unicodeScalars.contains(next) else {
+                    throw Problem("Exec has a backslash that escapes nothing.")
+                }
+                text.unicodeScalars.append(next)
+            case "%":
+                guard rest.popFirst() == "%" else { throw Problem("Exec has a field code in quotation marks.") }
+                text += "%"
+            case "\0": throw Problem("Exec has a character that no argument can have.")
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        throw Problem("Exec has a quotation mark that is not closed.")
+    }
+
+    private static func plain(_ rest: inout Substring.UnicodeScalarView) throws(Problem) -> [Part] {
+        var parts: [Part] = []
+        var text = ""
+        while let scalar = rest.first, scalar != " " {
+            rest.removeFirst()
+            guard scalar == "%" else {
+                guard scalar.value >= 0x20, !"\"'\\><~|&;$*?#()`\u{7F}".unicodeScalars.contains(scalar) else {
+                    throw Problem("Exec has the character \(scalar.escaped(asASCII: true)) outside of quotation marks.")
+                }
+                text.unicodeScalars.append(scalar)
+                continue
+            }
+            guard let code = rest.popFirst(), "%fFuUickdDnNvm".unicodeScalars.contains(code) else {
+                throw Problem("Exec has a field code that the Desktop Entry Specification does not know.")
+            }
+            if code == "%" {
+                text += "%"
+                continue
+            }
+            if !text.isEmpty { parts.append(.text(text)) }
+            text = ""
+            parts.append(.code(Character(code)))
+        }
+        if !text.isEmpty { parts.append(.text(text)) }
+        let isAlone = parts.count == 1
+        guard isAlone || !parts.contains(where: { ["F", "U", "i"].map(Part.code).contains($0) }) else {
+            throw Problem("Exec has %F, %U or %i as a part of an argument.")
+        }
+        return parts
+    }
+
+    /// The words to start the program with, the program first.
+    ///
+    /// - Parameters:
+    ///   - uri: takes the place of `%u` or `%U`; nil leaves it away.
+    ///   - entry: the desktop entry.
+    ///   - path: where the entry is.
+    public func arguments(uri: String?, entry: DesktopEntry, path: String) -> [String] {
+        var result: [String] = []
+        for word in words {
+            if word == [.code("i")] {
+                if let icon = entry.icon { result += ["--icon", icon] }
+                continue
+            }
+            var text = ""
+            for part in word {
+                switch part {
+                case .text(let own): text += own
+                case .code("u"), .code("U"): text += uri ?? ""
+                case .code("c"): text += entry.name
+                case .code("k"): text += path
+                // A link is no file, and the others have no meaning any more.
+                case .code: break
+                }
+            }
+            let isCode = word.allSatisfy { if case .code = $0 { true } else { false } }
+            if !text.isEmpty || !isCode { result.append(text) }
+        }
+        return result
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import UserBus
+
+/// Why something could not be opened. Equal by code.
+public struct DeliveryError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure; new kinds may be added.
+    public struct Code: Sendable, Hashable {
+        /// The kind as programs read it.
+        public let name: String
+
+        /// There is no bus of the user.
+        public static let noBus = Code(name: "no-bus")
+        /// The app can't be started as it is installed.
+        public static let notStarted = Code(name: "not-started")
+        /// The app was started and ended.
+        public static let ended = Code(name: "app-ended")
+        /// The app does not answer in time.
+        public static let noAnswer = Code(name: "no-answer")
+        /// The app does not take the link.
+        public static let refused = Code(name: "app-refused")
+        /// The app's name on the bus is another user's.
+        public static let foreign = Code(name: "foreign-app")
+        /// Nothing on this system opens links of that scheme.
+        public static let noHandler = Code(name: "no-handler")
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What happened and what to do next, as sentences for people.
+    public var reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    init(_ error: BusError) {
+        let code: Code =
+            switch error.code {
+            case .libraryMissing, .noBus: .noBus
+            case .nobody: .notStarted
+            case .noAnswer: .noAnswer
+            case .foreign: .foreign
+            default: .refused
+            }
+        self.init(code, error.reason)
+    }
+
+    public var description: String { reason }
+}
+
+extension DeliveryError: Hashable {
+    public static func == (left: DeliveryError, right: DeliveryError) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}

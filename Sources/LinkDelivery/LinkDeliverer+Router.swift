@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+public import BackgroundStorage
+public import BackgroundTagReading
+import LinkFetching
+public import PrivateStorage
+
+extension LinkDeliverer {
+    /// Where links go now: by the installed apps, the association files that were fetched, the person's choices, and what
+    /// the desktop has apps for.
+    ///
+    /// - Parameters:
+    ///   - apps: the installed apps.
+    ///   - allowsCustomSchemes: whether an app's own scheme opens it.
+    public func router(
+        apps: InstalledApps? = nil,
+        allowsCustomSchemes: Bool = false
+    ) throws(StorageError) -> LinkRouter {
+        let apps = (apps ?? InstalledApps(folders)).apps
+        return LinkRouter(
+            apps: apps,
+            associations: try LinkCache(of: folders).matchers(of: apps.flatMap(\.linkedDomains)),
+            allowsCustomSchemes: allowsCustomSchemes,
+            choices: LinkChoices(of: folders),
+            unopenedSchemes: unopenedSchemes
+        )
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundStorage
+import BackgroundTagReading
+import Glibc
+
+/// Starting programs by their desktop entries (Desktop Entry Specification 1.5, 7).
+extension LinkDeliverer {
+    /// Starts the app of an entry.
+    ///
+    /// - Parameter uri: takes the place of `%u`; nil starts the app without one.
+    func start(_ found: DesktopEntries.Found, uri: String?, _ token: String?) throws(DeliveryError) -> StartedProgram {
+        let entry = found.entry
+        func no(_ reason: String) -> DeliveryError {
+            DeliveryError(.notStarted, "\(entry.name) can't be started: \(reason) (\(found.path))")
+        }
+        guard let text = entry.command else { throw no("its desktop entry has no Exec.") }
+        guard !entry.needsTerminal else { throw no("it needs a terminal, and there is none to start it in.") }
+        if let needed = entry.neededProgram, program(needed) == nil { throw no("there is no \(needed).") }
+        let command: StartCommand
+        do throws(StartCommand.Problem) {
+            command = try StartCommand(parsing: text)
+        } catch {
+            throw no(error.reason)
+        }
+        guard uri == nil || command.takesURI else {
+            throw no("Exec has no %u for a link, and Implements does not name \(DeliveryInterface.name).")
+        }
+        guard let path = program(command.program) else { throw no("there is no program \(command.program).") }
+        var environment = environment
+        environment["XDG_ACTIVATION_TOKEN"] = token
+        environment["DESKTOP_STARTUP_ID"] = token
+        return try StartedProgram(
+            path,
+            command.arguments(uri: uri, entry: entry, path: found.path),
+            folder: entry.folder,
+            environment: environment
+        )
+    }
+
+    /// The path of a program; a bare name is looked up in the folders of `PATH`.
+    func program(_ name: String) -> String? {
+        guard !name.hasPrefix("/") else { return isProgram(name) ? name : nil }
+        guard !name.isEmpty, !name.contains("/") else { return nil }
+        let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+        return folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
+    }
+
+    private func isProgram(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return unsafe access(path, X_OK) == 0
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundStorage
+import BackgroundTagReading
+import Foundation
+import NDEF
+import PrivateStorage
+
+/// A user with folders, apps and an inbox of a test's own.
+struct User {
+    let scratch: ScratchFolder
+    let nfc: Command
+
+    init(environment: [String: String] = [:]) throws {
+        scratch = try ScratchFolder()
+        var variables = [
+            "XDG_DATA_HOME": scratch.path("data"), "XDG_DATA_DIRS": scratch.path("none"),
+            "XDG_STATE_HOME": scratch.path("state"), "XDG_CACHE_HOME": scratch.path("cache"),
+            "XDG_CONFIG_HOME": scratch.path("config"), "XDG_CONFIG_DIRS": scratch.path("none"),
+            "PATH": scratch.path("bin") + ":/usr/bin:/bin",
+        ]
+        variables.merge(environment) { $1 }
+        nfc = Command(name: "nfc", environment: variables)
+        try write("data/nfc/apps/org.example.Reader.json", Self.description)
+        try write(
+            "data/applications/org.example.Reader.desktop",
+            "[Desktop Entry]\nType=Application\nName=Reader\nDBusActivatable=true\nMimeType=x-scheme-handler/reader;\n"
+        )
+    }
+
+    private static let description = """
+        {"app_id":"TEAM.org.example.reader","associated_domains":["applinks:good.site.example"]}
+        """
+
+    func write(_ name: String, _ text: String, mode: Int = 0o644) throws {
+        let path = scratch.path(name)
+        try FileManager.default.createDirectory(
+            atPath: (path as NSString).deletingLastPathComponent,
+            withIntermediateDirectories: true
+        )
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    /// Puts an association file into the cache, as if its site had served it now.
+    func cache(_ file: String) throws {
+        let now = Int64(Date().timeIntervalSince1970)
+        try write("cache/nfc/links/good.site.example.links", "nfc-links 1 \(now) \(now) \(file.utf8.count) \n\(file)")
+    }
+
+    static let association =
+        #"{"applinks":{"details":[{"appIDs":["TEAM.org.example.reader"],"components":[{"/":"/x/*"}]}]}}"#
+
+    /// Adds an entry to the inbox.
+    func add(_ uri: String, number: UInt32 = 1) throws -> String {
+        let id = InboxEntry.ID(received: UInt64(Date().timeIntervalSince1970 * 1000), number: number)
+        let message = try NDEFMessage([.uri(uri), .text("more", language: "en")]).encoded()
+        try Inbox(DirectoryStore(scratch.path("state/nfc/inbox"))).add(InboxEntry(id: id, message: message))
+        return id.description
+    }
+
+    /// What was opened, as a desktop would be told.
+    func opener(status: Int = 0) throws {
+        let script = "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$1\" \"$2\" >> '\(scratch.path("opened"))'\nexit \(status)\n"
+        for name in ["gio", "xdg-open"] { try write("bin/\(name)", script, mode: 0o755) }
+    }
+
+    var opened: [String] {
+        let text = (try? String(contentsOfFile: scratch.path("opened"), encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").map(String.init)
+    }
+}
+
+/// A bus of a test's own, which ends with it, with everything that it started.
+final class Bus {
+    /// Whether there is the program for it.
+    static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon")
+
+    private let process = Process()
+    let address: String
+
+    init(_ folder: String) throws {
+        let configuration = """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" \
+            "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig><type>session</type><listen>unix:path=\(folder)/bus</listen>
+            <servicedir>\(folder)/services</servicedir>
+            <auth>EXTERNAL</auth><policy context="default"><allow user="*"/><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>\
+            <allow own="*"/></policy></busconfig>
+            """
+        try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/bus.conf"))
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
+        process.arguments = ["--nofork", "--config-file=\(folder)/bus.conf", "--print-address"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        address = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    deinit {
+        // What a thread of the tests starts has its signals blocked, so that it can't be asked to end.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}
