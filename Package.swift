@@ -128,9 +128,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "TagReader",
-            dependencies: ["CoreNFC"],
+            dependencies: ["CoreNFC", "UserActivityReceiving"],
             path: "Examples/TagReader",
-            exclude: ["Info.plist", "TagReader.entitlements"],
+            exclude: ["Info.plist", "Installation", "TagReader.entitlements"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -176,13 +176,6 @@ let package = Package(
             name: "LinkFetchingTests",
             dependencies: ["LinkFetching", "PrivateStorage", "UniversalLinks"],
             exclude: ["site.py"],
-            swiftSettings: strict
-        ),
-        // An app that writes down which links it is given.
-        .executableTarget(
-            name: "DeliveryProbe",
-            dependencies: ["CoreNFC", "UserActivityReceiving"],
-            path: "Tests/DeliveryProbe",
             swiftSettings: strict
         ),
         .testTarget(
@@ -257,7 +250,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
+                "nfc", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
             exclude: ["Images", "bus_peer.py"],
