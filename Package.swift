@@ -32,6 +32,7 @@ let package = Package(
         // The driver that pcscd loads to show an emulated reader to other programs.
         .library(name: "OpenCoreNFCReader", type: .dynamic, targets: ["CIFDHandler"]),
         .executable(name: "nfc", targets: ["nfc"]),
+        .executable(name: "nfcd", targets: ["nfcd"]),
         .executable(name: "TagReader", targets: ["TagReader"]),
     ],
     dependencies: [
@@ -118,13 +119,22 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "PN532Driver", "ReaderEmulation",
+                "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
                 "LinkDelivery",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
+        ),
+        // Reads tags in the background.
+        .executableTarget(
+            name: "nfcd",
+            dependencies: [
+                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "NFCRuntime", "PrivateStorage", "UserBus",
+            ],
+            swiftSettings: strict + [.defaultIsolation(MainActor.self)]
         ),
         .executableTarget(
             name: "TagReader",

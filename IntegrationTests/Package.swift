@@ -60,6 +60,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "BackgroundServiceTests",
+            dependencies: [
+                "PeerSupport",
+                .product(name: "NDEF", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            exclude: ["desktop_peer.py"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "OpenPGPTests",
             dependencies: [
                 "PeerSupport",

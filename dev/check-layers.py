@@ -22,6 +22,10 @@ ALLOWED = {
     "Sources/LinkFetching": {
         "Dispatch", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
     },
+    "Sources/nfcd": {
+        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "NFCRuntime",
+        "PrivateStorage", "UserBus",
+    },
     "Sources/UserBus": {"BackgroundTagReading", "Glibc", "SystemLibrary"},
     "Sources/LinkDelivery": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",

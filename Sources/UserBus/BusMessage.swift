@@ -12,7 +12,7 @@
         unsafe self.message = message
     }
 
-    private mutating func note(_ number: CInt) {
+    mutating func note(_ number: CInt) {
         if status >= 0, number < 0 { status = number }
     }
 

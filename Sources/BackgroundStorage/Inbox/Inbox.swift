@@ -64,6 +64,11 @@ public struct Inbox<Store: FileStore>: Sendable {
         return content
     }
 
+    /// The names of the entries that are there.
+    public func identifiers() throws(StorageError) -> Set<InboxEntry.ID> {
+        Set(try store.names().compactMap { Self.parse($0)?.id })
+    }
+
     /// Adds an entry. When this returns the entry is on the disk.
     public func add(_ entry: InboxEntry) throws(StorageError) {
         let header = Array("\(Self.header)\(entry.message.count)\n".utf8)

@@ -183,5 +183,8 @@ public struct BackgroundReader: Sendable {
         return []
     }
 
+    /// The entries that are known and on the disk, as far as that succeeded.
+    public var keptEntries: [InboxEntry.ID] { entries.filter { $0.stage != .storing }.map(\.id) }
+
     func index(_ id: InboxEntry.ID) -> Int? { entries.firstIndex { $0.id == id } }
 }

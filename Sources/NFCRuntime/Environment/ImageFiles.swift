@@ -16,11 +16,11 @@ struct ImageFiles: Sendable {
     let saver: (@Sendable () -> Void)?
 
     /// A file, its tag, and the octets that it holds.
-    private struct Entry: Sendable {
-        var path: String
-        var image: TagImage
+    struct Entry: Sendable {
+        fileprivate var path: String
+        fileprivate var image: TagImage
         var tag: any VirtualTag
-        var saved: [UInt8]
+        fileprivate var saved: [UInt8]
     }
 
     /// Loads the images that a configuration names, or the demonstration tag when it names none.
@@ -38,7 +38,8 @@ struct ImageFiles: Sendable {
         saver = configuration.savesTags ? Self.saver(of: entries) : nil
     }
 
-    private static func load(_ path: String) throws(Failure) -> Entry {
+    /// Loads one image.
+    static func load(_ path: String) throws(Failure) -> Entry {
         let bytes: [UInt8]
         do throws(SmallFile.Failure) {
             bytes = try SmallFile.read(path)

@@ -29,6 +29,13 @@ public final class NFCEnvironment: Sendable {
     /// Where apps that are cards meet readers; nil where nothing can be a card.
     public let cardPort: (any CardReaderPort)?
 
+    /// Where the service that reads in the background is asked for the reader; nil where it is not.
+    public let gate: ReaderGate?
+    /// What keeps all that goes on at the reader; nil where nothing is kept.
+    public let recorder: Recorder?
+    /// Why a recording that was asked for can't be made or replayed; there is no reader then.
+    public let recordingError: RecordingError?
+
     private let onSessionEnd: (@Sendable () -> Void)?
 
     /// Creates an environment.
@@ -40,6 +47,9 @@ public final class NFCEnvironment: Sendable {
     ///   - arbiter: whose turn it is.
     ///   - limits: the spans of time that rule a session.
     ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
+    ///   - gate: where the service that reads in the background is asked for the reader; nil where it is not.
+    ///   - recorder: what keeps all that goes on; the reader is one that it has wrapped.
+    ///   - recordingError: why a recording that was asked for can't be made or replayed.
     ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
     public init(
         reader: Reader,
@@ -48,6 +58,9 @@ public final class NFCEnvironment: Sendable {
         arbiter: SessionArbiter = SessionArbiter(),
         limits: SessionLimits = SessionLimits(),
         cardPort: (any CardReaderPort)? = nil,
+        gate: ReaderGate? = nil,
+        recorder: Recorder? = nil,
+        recordingError: RecordingError? = nil,
         onSessionEnd: (@Sendable () -> Void)? = nil
     ) {
         self.reader = reader
@@ -56,6 +69,9 @@ public final class NFCEnvironment: Sendable {
         self.arbiter = arbiter
         self.limits = limits
         self.cardPort = cardPort
+        self.gate = gate
+        self.recorder = recorder
+        self.recordingError = recordingError
         self.onSessionEnd = onSessionEnd
     }
 

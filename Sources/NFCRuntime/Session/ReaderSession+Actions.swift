@@ -134,6 +134,7 @@ extension ReaderSession {
         letSheetLeave()
         channel.enqueue { [self] channel in
             await channel.shutDown()
+            _ = state.withLock { $0.claim.take() }
             environment.didEndSession()
             act { _ in [.session(.notifyEnded(end))] }
             environment.arbiter.release(ObjectIdentifier(self))

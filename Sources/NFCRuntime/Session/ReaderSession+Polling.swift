@@ -5,12 +5,27 @@ import TagProtocols
 extension ReaderSession {
     /// Begins to look for tags, and goes on until some are found or the session ends.
     func startPolling() {
+        claimReader()
         let isObserved = state.withLock { $0.presence != nil }
         if !isObserved {
             let presence = driver.observePresence { [weak self] in self?.fieldChanged() }
             state.withLock { $0.presence = presence }
         }
         look()
+    }
+
+    /// Has the service that reads in the background give the reader up, once a session, before the first look.
+    private func claimReader() {
+        guard let gate = environment.gate else { return }
+        let isFirst = state.withLock { state in
+            defer { state.hasClaimed = true }
+            return !state.hasClaimed
+        }
+        guard isFirst else { return }
+        channel.enqueue { [self] _ in
+            guard isActive, let claim = await gate.claim(for: .session, clock: environment.clock) else { return }
+            state.withLock { $0.claim = claim }
+        }
     }
 
     /// The driver says that a tag may have come or gone.

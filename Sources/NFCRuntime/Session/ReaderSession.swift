@@ -32,6 +32,9 @@ public final class ReaderSession: Sendable {
         var reported: Set<[UInt8]> = []
         var poll = PollState.idle
         var presence: PresenceObservation?
+        /// Keeps the reader from the service that reads in the background.
+        var claim: ReaderClaim?
+        var hasClaimed = false
 
         var sessionTimer: ScheduledEvent?
         var tagTimer: ScheduledEvent?
@@ -74,7 +77,6 @@ public final class ReaderSession: Sendable {
         queue: DispatchQueue? = nil
     ) {
         let source: any TagSource
-        var executor: (any SerialExecutor & TaskExecutor)?
         switch environment.reader {
         case .field(let driver):
             self.driver = driver
@@ -82,14 +84,13 @@ public final class ReaderSession: Sendable {
         case .discovering(let driver):
             self.driver = driver
             source = DiscoveringTagSource(driver: driver)
-            // A driver that waits is not let wait on the app's queue.
-            executor = driver.executor
         case .none:
             return nil
         }
         self.plan = plan
         self.environment = environment
-        channel = TagChannel(source: source, executor: executor ?? QueueExecutor(target: queue))
+        // A driver that waits is not let wait on the app's queue.
+        channel = TagChannel(source: source, executor: driver.executor ?? QueueExecutor(target: queue))
     }
 
     /// Sets who is told what happens. Set it before ``begin()``.

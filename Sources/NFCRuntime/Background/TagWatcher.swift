@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+
+/// Looks for tags without a session, for as long as it is to, and reads the message of each that comes.
+///
+/// A reader that tells when tags come and go is let go of between them: nothing is done until it tells, and other programs
+/// can use it. One that can't tell is asked a few times a second.
+public final class TagWatcher: Sendable {
+    /// What a watcher tells.
+    public enum Event: Sendable {
+        /// The reader is there.
+        case available
+        /// There is no reader, or it is in use; the reason is a sentence for people.
+        case unavailable(reason: String)
+        /// The identifiers of the tags that are near, after each look that was not the same as the last.
+        case near([[UInt8]])
+        /// A tag that was not near before was read.
+        case read(Reading)
+    }
+
+    /// A tag that was read.
+    public struct Reading: Sendable {
+        /// The tag's identifier.
+        public var identifier: [UInt8]
+        /// The octets of its message; nil when it has none.
+        public var message: [UInt8]?
+        /// When the reader told of the tag, or the look began that found it, by the environment's clock.
+        public var noticed: Duration
+        /// The time on the air since then, where the reader counts it.
+        public var airtime: Duration
+    }
+
+    /// How often a reader that can't tell when a tag comes is asked.
+    static let interval = Duration.milliseconds(250)
+    /// After how long a look that failed is tried again, and how often, when the reader tells of tags.
+    static let retry = Duration.milliseconds(100)
+    static let maximumRetries = 20
+    /// After how long a reader that is not there, and that does not tell when it comes, is looked for again.
+    static let absence = Duration.seconds(5)
+
+    private struct State {
+        /// Counts starts and stops; a loop of an earlier one ends.
+        var run = 0
+        var isRunning = false
+        /// When the reader told of something that was not looked at yet.
+        var changed: Duration?
+        var waiter: CheckedContinuation<Void, Never>?
+        var task: Task<Void, Never>?
+        var presence: PresenceObservation?
+    }
+
+    private let environment: NFCEnvironment
+    private let driver: any ReaderDriver
+    private let source: any TagSource
+    private let executor: any SerialExecutor & TaskExecutor
+    private let state = Locked(State())
+    private let observer: @Sendable (Event) -> Void
+
+    /// Creates a watcher.
+    ///
+    /// - Parameters:
+    ///   - environment: the reader and the clock.
+    ///   - observer: told what happens, in order, on any thread.
+    /// - Returns: nil when the environment has no reader.
+    public init?(_ environment: NFCEnvironment, observer: @escaping @Sendable (Event) -> Void) {
+        switch environment.reader {
+        case .field(let driver):
+            (self.driver, source) = (driver, FieldTagSource(driver: driver))
+            executor = QueueExecutor(target: nil)
+        case .discovering(let driver):
+            (self.driver, source) = (driver, DiscoveringTagSource(driver: driver))
+            executor = driver.executor ?? QueueExecutor(target: nil)
+        case .none: return nil
+        }
+        self.environment = environment
+        self.observer = observer
+    }
+
+    /// The reader's name.
+    public var readerName: String { driver.name }
+
+    /// Begins to look. Does nothing while it looks.
+    public func start() {
+        state.withLock { state in
+            guard !state.isRunning else { return }
+            state.isRunning = true
+            state.run += 1
+            let (last, run) = (state.task, state.run)
+            state.task = Task(executorPreference: executor) {
+                // What was stopped just now has the reader until its end.
+                await last?.value
+                await self.run(run)
+            }
+        }
+    }
+
+    /// Looks no longer, and waits until the reader is free.
+    public func stop() async {
+        let (task, waiter) = state.withLock { state in
+            if state.isRunning { state.run += 1 }
+            state.isRunning = false
+            return (state.task, state.waiter.take())
+        }
+        waiter?.resume()
+        // A reader that waits for its hardware stops at once.
+        task?.cancel()
+        await task?.value
+    }
+
+    private func isCurrent(_ run: Int) -> Bool { state.withLock { $0.run == run } }
+
+    private func noticeChange() {
+        let now = environment.clock.now
+        state.withLock { state in
+            if state.changed == nil { state.changed = now }
+            return state.waiter.take()
+        }?.resume()
+    }
+
+    // MARK: The loop
+
+    private func run(_ run: Int) async {
+        let presence = driver.observePresence { [weak self] in self?.noticeChange() }
+        let tells = presence != nil
+        state.withLock { $0.presence = presence }
+        var known: [[UInt8]] = []
+        var isAvailable: Bool?
+        var failures = 0
+        while isCurrent(run) {
+            var pause = tells ? nil : Self.interval
+            do throws(TagError) {
+                let began = environment.clock.now
+                let noticed = state.withLock { $0.changed.take() } ?? began
+                let isRead = try await look(run, &known, noticed: noticed) {
+                    if isAvailable != true { self.observer(.available) }
+                    isAvailable = true
+                }
+                failures = isRead ? 0 : failures + 1
+                if !isRead, failures <= Self.maximumRetries { pause = Self.retry }
+            } catch {
+                if error.code == .readerUnavailable {
+                    if !known.isEmpty { observer(.near([])) }
+                    known = []
+                    if isCurrent(run), isAvailable != false { observer(.unavailable(reason: error.reason)) }
+                    isAvailable = false
+                    pause = Self.absence
+                } else {
+                    failures += 1
+                    if failures <= Self.maximumRetries { pause = Self.retry }
+                }
+            }
+            if tells { await source.shutDown() }
+            await wait(run, pause)
+        }
+        _ = state.withLock { $0.presence.take() }
+        await source.shutDown()
+    }
+
+    /// Looks once, and reads what is new.
+    ///
+    /// - Parameters:
+    ///   - run: the run that looks.
+    ///   - known: the tags that were near at the last look, and were read.
+    ///   - noticed: when something was noticed.
+    ///   - found: called when the reader has answered.
+    /// - Returns: false when a tag was there and could not be read.
+    private func look(
+        _ run: Int,
+        _ known: inout [[UInt8]],
+        noticed: Duration,
+        found: () -> Void
+    ) async throws(TagError) -> Bool {
+        let counted = driver.statistics.airtime
+        let (tags, index) = try await source.find(.ndef)
+        found()
+        var selected = index
+        let present = tags.map(\.target.identifier)
+        if known.contains(where: { !present.contains($0) }) || present.isEmpty && !known.isEmpty {
+            known.removeAll { !present.contains($0) }
+            observer(.near(known))
+        }
+        var isRead = true
+        for (index, tag) in tags.enumerated() where !known.contains(tag.target.identifier) {
+            guard isCurrent(run) else { return true }
+            let message: [UInt8]?
+            do throws(TagError) {
+                if let last = selected, last != index {
+                    selected = nil
+                    try await source.letGo(of: tags[last])
+                }
+                if selected != index { try await source.wake(tag) }
+                selected = index
+                message = try await Self.message(tag)
+            } catch {
+                guard error.code != .readerUnavailable else { throw error }
+                isRead = false
+                continue
+            }
+            known.append(tag.target.identifier)
+            let airtime = (driver.statistics.airtime - counted).duration
+            observer(
+                .read(
+                    Reading(
+                        identifier: tag.target.identifier,
+                        message: message,
+                        noticed: noticed,
+                        airtime: airtime
+                    )
+                )
+            )
+        }
+        return isRead
+    }
+
+    /// Reads a tag's message.
+    ///
+    /// - Returns: nil when it holds none.
+    /// - Throws: ``TagError`` when it has to be tried again.
+    private static func message(_ tag: FoundTag) async throws(TagError) -> [UInt8]? {
+        guard let forumTag = tag.tag else { return nil }
+        do throws(TagError) {
+            let message = try await forumTag.readNDEF()
+            return message.isEmpty ? nil : message
+        } catch {
+            switch error.code {
+            case .tagLost, .readerUnavailable, .cancelled, .writeInProgress: throw error
+            default: return nil
+            }
+        }
+    }
+
+    /// Waits for the reader to tell of something, or for some time.
+    private func wait(_ run: Int, _ pause: Duration?) async {
+        let timer = pause.map { environment.clock.schedule(after: $0) { [weak self] in self?.wake() } }
+        await withCheckedContinuation { continuation in
+            let goesOn = state.withLock { state in
+                guard state.run == run, state.changed == nil else { return true }
+                state.waiter = continuation
+                return false
+            }
+            if goesOn { continuation.resume() }
+        }
+        timer?.cancel()
+    }
+
+    private func wake() {
+        state.withLock { $0.waiter.take() }?.resume()
+    }
+}

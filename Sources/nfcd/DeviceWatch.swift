@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Dispatch
+import Glibc
+
+/// Follows the cameras and the switches of the radios, which tell when something changes.
+final class DeviceWatch {
+    /// After how long the last of several changes is looked at; who opens and closes a camera all the time costs no more.
+    private static let settling = DispatchTimeInterval.milliseconds(200)
+
+    private(set) var isCameraOpen: Bool?
+    private(set) var radios: RadioSwitches?
+    private let onChange: () -> Void
+    private var files: FileWatch?
+    private var radioSource: (any DispatchSourceRead)?
+    private var isWaiting = false
+    private var lastLook = DispatchTime(uptimeNanoseconds: 0)
+
+    init(onChange: @escaping () -> Void) {
+        self.onChange = onChange
+        files = FileWatch { [weak self] in self?.filesChanged() }
+        files?.add(SystemFiles.path("/dev"), Int32(IN_CREATE | IN_DELETE | IN_ATTRIB))
+        look()
+    }
+
+    private func filesChanged() {
+        let next = lastLook + Self.settling
+        guard DispatchTime.now() < next else { return look() }
+        guard !isWaiting else { return }
+        isWaiting = true
+        DispatchQueue.main.asyncAfter(deadline: next) { [weak self] in
+            MainActor.assumeIsolated {
+                self?.isWaiting = false
+                self?.look()
+            }
+        }
+    }
+
+    private func look() {
+        lastLook = .now()
+        let cameras = SystemFiles.cameras
+        files?.keep(cameras.union([SystemFiles.path("/dev")]))
+        for camera in cameras { files?.add(camera, Int32(IN_OPEN | IN_CLOSE_WRITE | IN_CLOSE_NOWRITE)) }
+        isCameraOpen = cameras.isEmpty ? nil : SystemFiles.isOpen(cameras)
+        openRadios()
+        onChange()
+    }
+
+    private func openRadios() {
+        guard radioSource == nil else { return }
+        let descriptor = unsafe open(SystemFiles.path("/dev/rfkill"), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        radios = RadioSwitches()
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+        source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.readRadios(descriptor) } }
+        source.setCancelHandler { close(descriptor) }
+        source.activate()
+        radioSource = source
+        readRadios(descriptor, isFirst: true)
+    }
+
+    /// Each event is one read, of which newer systems have more than is asked for.
+    private func readRadios(_ descriptor: CInt, isFirst: Bool = false) {
+        var event = [UInt8](repeating: 0, count: RadioSwitches.eventSize)
+        while true {
+            let count = unsafe read(descriptor, &event, event.count)
+            if count == event.count {
+                radios?.take(event)
+            } else if count == 0, !isFirst {
+                // The device is gone.
+                radioSource?.cancel()
+                radioSource = nil
+                radios = nil
+                break
+            } else {
+                break
+            }
+        }
+        if !isFirst { onChange() }
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import UserBus
+
+/// Shows notifications (Desktop Notifications Specification 1.2), and tells what the person does with them.
+final class Notifier {
+    /// What the person, or the desktop, does.
+    enum Event {
+        case shown(InboxEntry.ID)
+        case activated(InboxEntry.ID, token: String?)
+        case failed(reason: String)
+    }
+
+    private struct Shown: Hashable {
+        var sender: String
+        var number: UInt32
+    }
+
+    static let object = BusCall.Object(
+        "org.freedesktop.Notifications",
+        "/org/freedesktop/Notifications",
+        "org.freedesktop.Notifications"
+    )
+
+    private let bus: BusConnection
+    private let onEvent: (Event) -> Void
+    /// What the desktop's notifications can do; nil before it said so.
+    private var capabilities: Set<String>?
+    private var question: UInt64?
+    private var waiting: [(id: InboxEntry.ID, content: NotificationContent)] = []
+    private var sent: [UInt64: (id: InboxEntry.ID, content: NotificationContent)] = [:]
+    private var entries: [Shown: InboxEntry.ID] = [:]
+    private var tokens: [Shown: String] = [:]
+    private var withdrawn: Set<InboxEntry.ID> = []
+
+    init(_ bus: BusConnection, onEvent: @escaping (Event) -> Void) throws(BusError) {
+        self.bus = bus
+        self.onEvent = onEvent
+        try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
+        try bus.listen(
+            to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'"
+        )
+        let owner = try? bus.ask(BusCall(.daemon, "NameHasOwner", [.string(Self.object.destination)]))
+        // One that does not run yet is started by the first notification.
+        if owner?.first?.isTrue == true { askCapabilities() }
+    }
+
+    /// Shows a notification, in place of the entry's last one.
+    func show(_ id: InboxEntry.ID, _ content: NotificationContent) {
+        withdrawn.remove(id)
+        waiting.append((id, content))
+        sendWaiting()
+    }
+
+    /// Takes an entry's notification away.
+    func withdraw(_ id: InboxEntry.ID) {
+        waiting.removeAll { $0.id == id }
+        if sent.values.contains(where: { $0.id == id }) { withdrawn.insert(id) }
+        guard let shown = entries.first(where: { $0.value == id })?.key else { return }
+        entries[shown] = nil
+        tokens[shown] = nil
+        _ = try? bus.send(BusCall(Self.object, "CloseNotification", [.uint32(shown.number)]))
+    }
+
+    private func askCapabilities() {
+        guard question == nil else { return }
+        question = try? bus.send(BusCall(Self.object, "GetCapabilities"))
+    }
+
+    private func sendWaiting() {
+        guard !waiting.isEmpty else { return }
+        guard let capabilities else { return askCapabilities() }
+        let notifications = waiting
+        waiting = []
+        for (id, content) in notifications {
+            let last = entries.first { $0.value == id }?.key.number ?? 0
+            let request = NotificationRequest(content, capabilities: capabilities, replacing: last)
+            do throws(BusError) {
+                sent[try bus.send(BusCall(Self.object, "Notify", request.arguments))] = (id, content)
+            } catch {
+                waiting.append((id, content))
+                onEvent(.failed(reason: error.reason))
+            }
+        }
+    }
+
+    /// Takes a message.
+    ///
+    /// - Returns: false when it has nothing to do with notifications.
+    func take(_ message: ReceivedMessage) -> Bool {
+        if let cookie = message.answersTo { return take(message, answering: cookie) }
+        guard message.isSignal else { return false }
+        let interface = Self.object.interface
+        switch message.name {
+        case interface + ".ActionInvoked":
+            let values = message.values()
+            guard let shown = shown(values, message), let id = entries[shown], let action = values.last?.text,
+                NotificationRequest.opens(action)
+            else {
+                return true
+            }
+            onEvent(.activated(id, token: tokens[shown]))
+        case interface + ".ActivationToken":
+            let values = message.values()
+            if let shown = shown(values, message), entries[shown] != nil { tokens[shown] = values.last?.text }
+        case interface + ".NotificationClosed":
+            // The entry stays in the inbox.
+            if let shown = shown(message.values(), message) {
+                entries[shown] = nil
+                tokens[shown] = nil
+            }
+        case "org.freedesktop.DBus.NameOwnerChanged" where message.sender == "org.freedesktop.DBus":
+            let values = message.values().compactMap(\.text)
+            guard values.count == 3, values[0] == Self.object.destination else { return false }
+            capabilities = nil
+            question = nil
+            if !values[2].isEmpty { askCapabilities() }
+        default: return false
+        }
+        return true
+    }
+
+    private func take(_ message: ReceivedMessage, answering cookie: UInt64) -> Bool {
+        if cookie == question {
+            question = nil
+            guard !message.isError else {
+                if !waiting.isEmpty {
+                    onEvent(.failed(reason: message.values().first?.text ?? "Nobody shows notifications."))
+                }
+                return true
+            }
+            capabilities = Set((message.values().first?.values ?? []).compactMap(\.text))
+            sendWaiting()
+            return true
+        }
+        guard let (id, content) = sent.removeValue(forKey: cookie) else { return false }
+        guard !message.isError, let number = message.values().first?.integer.flatMap(UInt32.init(exactly:)) else {
+            onEvent(.failed(reason: message.values().first?.text ?? "The notification was refused."))
+            // It is tried again when the desktop's notifications are there again.
+            waiting.append((id, content))
+            capabilities = nil
+            return true
+        }
+        let shown = Shown(sender: message.sender, number: number)
+        entries = entries.filter { $0.value != id }
+        entries[shown] = id
+        if withdrawn.remove(id) != nil { withdraw(id) }
+        onEvent(.shown(id))
+        return true
+    }
+
+    /// Which notification a signal is about: one that its own sender has shown.
+    private func shown(_ values: [BusValue], _ message: ReceivedMessage) -> Shown? {
+        guard let number = values.first?.integer.flatMap(UInt32.init(exactly:)) else { return nil }
+        return Shown(sender: message.sender, number: number)
+    }
+}
+
+extension NotificationRequest {
+    /// The arguments of `Notify`.
+    fileprivate var arguments: [BusValue] {
+        [
+            .string(appName), .uint32(replacedNumber), .string(icon), .string(summary), .string(body),
+            .strings(actions),
+            .properties([
+                "urgency": .byte(1), "category": .string("device.added"),
+                "sound-name": .string("device-added"),
+            ]), .int32(-1),
+        ]
+    }
+}

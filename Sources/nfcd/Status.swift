@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+
+extension Service {
+    /// What the service knows, as a JSON object: for `nfc background status`.
+    var statusText: String {
+        let findings = surroundings.findings.map { finding in
+            """
+            {"condition":\(Log.quoted(finding.name)),"met":\(finding.isMet),\
+            "source":\(Log.quoted(finding.source))}
+            """
+        }
+        return """
+            {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),\
+            "waiting":\(machine.keptEntries.count),"reader":\(Log.quoted(surroundings.reader)),\
+            "allows_custom_schemes":\(options.allowsCustomSchemes),\
+            "conditions":[\(findings.joined(separator: ","))]}
+            """
+    }
+}
+
+extension BackgroundReader.Note {
+    /// One word for programs.
+    var event: String {
+        switch self {
+        case .notEligible: "not-eligible"
+        case .noMessage: "no-message"
+        case .badMessage: "bad-message"
+        case .noLink: "no-link"
+        case .unusableLink: "unusable-link"
+        case .refused: "refused"
+        case .tooManyArrivals: "too-many"
+        case .turnedAway: "turned-away"
+        case .notKept: "not-kept"
+        case .nothingToOpen: "nothing-to-open"
+        case .notDelivered: "stays"
+        case .forgotten: "forgotten"
+        }
+    }
+
+    /// A sentence for people.
+    var text: String {
+        switch self {
+        case .notEligible(let obstacles):
+            "A tag was read and left alone. \(obstacles.map(\.reason).joined(separator: " "))"
+        case .noMessage: "A tag has no message."
+        case .badMessage: "A tag's message is damaged, or too large."
+        case .noLink: "A tag's message has no link."
+        case .unusableLink: "A tag's link can't be read."
+        case .refused(let refusal): "A tag's link is not offered. \(refusal.reason)"
+        case .tooManyArrivals: "Too many tags come; those that follow at once are turned away."
+        case .turnedAway(let count): "\(count) arrivals were turned away."
+        case .notKept: "The inbox can't keep an entry; it is offered all the same."
+        case .nothingToOpen: "An entry has nothing that can be opened now."
+        case .notDelivered: "The entry stays in the inbox."
+        case .forgotten: "The inbox is full; the oldest entry is gone."
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The files of the system that tell of its state.
+///
+/// `NFC_SYSTEM_ROOT` puts another folder before their paths, for tests.
+enum SystemFiles {
+    private static let root = ProcessInfo.processInfo.environment["NFC_SYSTEM_ROOT"] ?? ""
+
+    static func path(_ path: String) -> String { root + path }
+
+    /// The name of this start of the system; nil where the system gives none.
+    static var boot: String? { line("/proc/sys/kernel/random/boot_id") }
+
+    /// Whether a display that is connected is on, by the graphics driver; nil where it tells of none.
+    static var isDisplayLit: Bool? {
+        let folder = "/sys/class/drm"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path(folder))) ?? []
+        let states = names.prefix(64).compactMap { name -> Bool? in
+            guard line("\(folder)/\(name)/status") == "connected" else { return nil }
+            return line("\(folder)/\(name)/dpms").map { $0 == "On" }
+        }
+        return states.isEmpty ? nil : states.contains(true)
+    }
+
+    /// The devices of cameras.
+    static var cameras: Set<String> {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path("/dev"))) ?? []
+        return Set(
+            names.filter { $0.hasPrefix("video") && $0.dropFirst(5).allSatisfy(\.isNumber) }.map { path("/dev/" + $0) }
+        )
+    }
+
+    /// Whether a program, as far as can be seen, has one of some files open.
+    static func isOpen(_ files: Set<String>) -> Bool {
+        let real = Set(
+            files.compactMap { file -> String? in
+                guard let path = unsafe realpath(file, nil) else { return nil }
+                defer { unsafe free(path) }
+                return unsafe String(cString: path)
+            }
+        )
+        var buffer = [CChar](repeating: 0, count: 256)
+        for process in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        where process.allSatisfy(\.isNumber) {
+            let folder = "/proc/\(process)/fd"
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                let count = unsafe readlink("\(folder)/\(name)", &buffer, buffer.count)
+                guard count > 0, count < buffer.count else { continue }
+                let target = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                if real.contains(target) { return true }
+            }
+        }
+        return false
+    }
+
+    private static func line(_ name: String) -> String? {
+        let text = try? String(contentsOfFile: path(name), encoding: .utf8)
+        return text?.split(separator: "\n").first.map(String.init)
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+
+signal(SIGPIPE, SIG_IGN)
+guard let options = Options(Array(CommandLine.arguments.dropFirst())) else { exit(2) }
+let log = Log(options)
+do {
+    let service = try Service(options, log)
+    try service.start()
+    dispatchMain()
+} catch {
+    log.write("failed", "\(error)")
+    exit(1)
+}
