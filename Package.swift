@@ -138,9 +138,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "TagReader",
-            dependencies: ["CoreNFC"],
+            dependencies: ["CoreNFC", "UserActivityReceiving"],
             path: "Examples/TagReader",
-            exclude: ["Info.plist", "TagReader.entitlements"],
+            exclude: ["Info.plist", "Installation", "TagReader.entitlements"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -186,13 +186,6 @@ let package = Package(
             name: "LinkFetchingTests",
             dependencies: ["LinkFetching", "PrivateStorage", "UniversalLinks"],
             exclude: ["site.py"],
-            swiftSettings: strict
-        ),
-        // An app that writes down which links it is given.
-        .executableTarget(
-            name: "DeliveryProbe",
-            dependencies: ["CoreNFC", "UserActivityReceiving"],
-            path: "Tests/DeliveryProbe",
             swiftSettings: strict
         ),
         .testTarget(
@@ -272,7 +265,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
+                "nfc", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
             exclude: ["Images", "bus_peer.py"],

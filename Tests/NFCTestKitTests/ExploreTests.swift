@@ -58,7 +58,9 @@ import Testing
 
     @Test func `A line that can't be read says how one is written`() async {
         for line in ["", "loss", "loss@0", "loss@x", "tear@3", "tear@3:half", "loss:old@3", "loss@3#x", "lost@3"] {
-            let error = await #expect(throws: FieldError.self) { try await Self.explore(.none, .replay(FaultScript(line))) }
+            let error = await #expect(throws: FieldError.self) {
+                try await Self.explore(.none, .replay(FaultScript(line)))
+            }
             #expect(error?.code == .badReplay, "\(line)")
         }
         for line in ["loss@3", "tear@2:mixed#7", "nak@1+flip@9+silence@4#42"] {

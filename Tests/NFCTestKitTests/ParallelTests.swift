@@ -54,7 +54,7 @@ import Testing
         let first = try await trace()
         let isBusy = Flag()
         for _ in 0..<3 {
-            DispatchQueue.global().async {
+            Thread.detachNewThread {
                 var number: UInt64 = 1
                 while isBusy.isSet {
                     // Busy, with a rest now and then: time moves when all rest.

@@ -26,7 +26,8 @@ import Testing
     @Test func `The flow of a test runs on a recording, by its own time`() async throws {
         let recording = try await Self.recorded()
         try await withField(reader: .recording(recording)) { field in
-            #expect(try await Self.flow(field) == "https://example.com/old")
+            let old = try await Self.flow(field)
+            #expect(old == "https://example.com/old")
             #expect(field.exchanges.count == recording.exchangeCount)
             #expect(throws: FieldError(.notVirtual, "")) { try field.inject(.loss(atExchange: 1)) }
         }

@@ -96,9 +96,11 @@ extension FaultScript {
     /// Lines that are simpler than this one, the simplest first: fewer faults, then a plain loss in place of another
     /// fault.
     var simpler: [FaultScript] {
-        let fewer = steps.count > 1 ? steps.indices.map { without in
-            FaultScript(steps.indices.filter { $0 != without }.map { steps[$0] }, seed: seed)
-        } : []
+        let fewer =
+            steps.count > 1
+            ? steps.indices.map { without in
+                FaultScript(steps.indices.filter { $0 != without }.map { steps[$0] }, seed: seed)
+            } : []
         let plainer = steps.indices.compactMap { index -> FaultScript? in
             guard steps[index].simplicity > 0, !steps[index].kind.isTear else { return nil }
             var replay = self

@@ -38,14 +38,18 @@ extension Invariant {
             if now == goal { continue }
             if !run.tellsFailure { return "\(holds), and the flow ended as if all were well" }
             // A page in which bits of both are left is nothing that an app could have prevented.
-            if now != old, !now.isEmpty, !run.hasMixedTear { return "\(holds), which is neither the old message nor the new one" }
+            if now != old, !now.isEmpty, !run.hasMixedTear {
+                return "\(holds), which is neither the old message nor the new one"
+            }
         }
         return nil
     }
 
     /// When the flow has ended, so has every session, and none stood with a tag in hand until the limit of 60 seconds.
     public static let sessionEnds = Invariant("the session always ends") { run in
-        if run.leavesSessionOpen { return "the flow has ended, and the sheet still stands: nobody invalidates the session" }
+        if run.leavesSessionOpen {
+            return "the flow has ended, and the sheet still stands: nobody invalidates the session"
+        }
         if run.reachesLimit, !run.goalReachesLimit {
             return "the sheet stood with a tag until the limit of the session: nobody invalidates it"
         }

@@ -82,7 +82,10 @@ extension TestField {
     /// - Throws: ``FieldError`` with `notVirtual` on a reader.
     public func inject(_ faults: FaultPlan) throws {
         guard let virtual else {
-            throw FieldError(.notVirtual, "Faults are for virtual tags. Run this without NFC_TEST_READER and without a recording.")
+            throw FieldError(
+                .notVirtual,
+                "Faults are for virtual tags. Run this without NFC_TEST_READER and without a recording."
+            )
         }
         virtual.arm(faults)
     }

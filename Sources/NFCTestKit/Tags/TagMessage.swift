@@ -32,7 +32,9 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
     /// The records in words, such as `URI https://example.com`.
     public var description: String {
         guard !octets.isEmpty else { return "no message" }
-        guard let message = try? NDEFMessage(decoding: octets) else { return "damaged: \(octets.hexText(separator: " "))" }
+        guard let message = try? NDEFMessage(decoding: octets) else {
+            return "damaged: \(octets.hexText(separator: " "))"
+        }
         return message.records.map { record in
             if let uri = try? URIRecord(record) { return "URI \(uri.uri)" }
             if let text = try? TextRecord(record) { return "text \(text.text)" }

@@ -16,6 +16,9 @@ final class IdleMonitor: Sendable {
     }
 
     private let state = Locked(State())
+    /// How many blocks that only tell that they were run have not been.
+    private let probes = Locked(0)
+    private static let pools = [DispatchQueue.global(qos: .default), .global(qos: .userInitiated)]
     private let queue = DispatchQueue(label: "org.opencorenfc.testkit.idle")
 
     func add(_ field: TestField) {
@@ -31,6 +34,19 @@ final class IdleMonitor: Sendable {
         state.withLock { state in state.fields.removeAll { $0 === field } }
     }
 
+    /// Whether what is given to the pools of threads is done now. When all of a pool's threads are blocked, work may wait
+    /// for one while every thread sleeps.
+    private func hasFreeWorkers() -> Bool {
+        guard probes.withLock({ $0 == 0 }) else { return false }
+        probes.withLock { $0 = Self.pools.count }
+        for pool in Self.pools { pool.async { [probes] in probes.withLock { $0 -= 1 } } }
+        for _ in 0..<100 {
+            if probes.withLock({ $0 == 0 }) { return true }
+            usleep(10)
+        }
+        return false
+    }
+
     private func run() {
         var activity = ProcessActivity()
         var pause: UInt32 = 20
@@ -41,7 +57,7 @@ final class IdleMonitor: Sendable {
             }
             if fields.isEmpty { return }
             usleep(pause)
-            guard activity.isAtRest() else {
+            guard activity.isAtRest(), hasFreeWorkers(), activity.isAtRest() else {
                 pause = min(pause * 2, 1000)
                 continue
             }

@@ -42,7 +42,8 @@ enum VirtualDelay {
     }
 
     static func delay(_ time: UInt64, _ queue: UnsafeMutableRawPointer, block: UnsafeMutableRawPointer) {
-        guard let clock = TestField.current?.drivenClock, let wait = wait(until: time), let copy = unsafe copyBlock(block)
+        guard let clock = TestField.current?.drivenClock, let wait = wait(until: time),
+            let copy = unsafe copyBlock(block)
         else { return unsafe after(time, queue, block) }
         unsafe retain(queue)
         let waiting = unsafe Waiting(queue: queue, work: copy)

@@ -6,14 +6,14 @@ import TicketApp
 
 /// The tests of an app: each holds for the app whose bugs are fixed, and finds one in the app that has them.
 @Suite(.timeLimit(.minutes(5))) struct `Stamping a ticket` {
-    static let ticket = TagSpec.product("NTAG213", holding: .text("Day ticket"))
+    static let ticket = TagSpec.product("NTAG213", holding: .text("Day pass"))
     /// So much text that a stamp does not fit.
     static let fullTicket = TagSpec.product("NTAG213", holding: .text(String(repeating: "x", count: 128)))
 
     @Test func `A ticket is stamped`() async throws {
         try await withField(Self.ticket) { field in
-            #expect(try await TicketApp.TicketStamper().stamp("14:05") == "Day ticket 14:05")
-            #expect(try await field.tags[0].message() == .text("Day ticket 14:05"))
+            #expect(try await TicketApp.TicketStamper().stamp("14:05") == "Day pass 14:05")
+            #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
             #expect(field.sheetTexts == ["Hold the ticket near the phone.", "The ticket is stamped."])
             #expect(field.airtime < .milliseconds(150))
         }
