@@ -24,7 +24,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral {
 
     /// A product as it is delivered.
     ///
-    /// - Parameter name: its name, see ``VirtualTags/TagProduct``.
+    /// - Parameter name: its name, see `TagProduct`.
     public init(stringLiteral name: String) {
         source = .product(name, nil, uid: nil)
     }
