@@ -7,12 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct `A tag that is lost at any exchange` {
     /// Connects, asks, reads, writes, reads, locks; every step is taken, whatever became of the one before.
     @Sendable static func flow(_ field: TestField) async throws {
-        let delegate = TagDelegate()
-        let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-        session.begin()
-        var events = delegate.events.makeAsyncIterator()
         // Where the tag is lost before it is found, the session goes on until its minute is over.
-        guard let tag = await events.nextTags()?.first else { throw CocoaError(.fileNoSuchFile) }
+        var found = try await FoundTags()
+        let (session, tag) = (found.session, found.tag)
         @Sendable func note(_ step: String, _ error: (any Error)?) {
             field.completed(step)
             if let code = (error as? NFCReaderError)?.code { field.note("code \(code.rawValue)") }
@@ -30,7 +27,7 @@ import Testing
             }
         }
         session.invalidate()
-        #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+        #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
         if let failure { throw failure }
     }
 
@@ -66,11 +63,8 @@ import Testing
             near: .product(product, holding: .uri("https://example.com/a")),
             invariants: [.neverBricked, .noMessageLost, .sessionEnds, .completesOnce]
         ) { field in
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            guard let tag = await events.nextTags()?.first else { throw CocoaError(.fileNoSuchFile) }
+            let found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             do {
                 try await session.connect(to: tag)
                 guard try await tag.queryNDEFStatus().0 == .readWrite else { throw CocoaError(.fileNoSuchFile) }
@@ -89,11 +83,8 @@ import Testing
         for delay in 0..<40 {
             try await withVirtualField { field in
                 field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-                let delegate = TagDelegate()
-                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-                session.begin()
-                var events = delegate.events.makeAsyncIterator()
-                let tag = try #require(await events.nextTags()?.first)
+                let found = try await FoundTags()
+                let (session, tag) = (found.session, found.tag)
                 let results = await withTaskGroup(of: NFCReaderError.Code?.self) { group in
                     group.addTask {
                         // Spreads the moment over the whole flow.
@@ -126,11 +117,8 @@ import Testing
             let other = TestTag.ntag213(uri: "https://example.com/other", serial: 9)
             let before = other.contents.memory
             try await field.bring(.product("NTAG213", holding: .uri("https://example.com/a")))
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tag = try #require(await events.nextTags()?.first)
+            let found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             try await session.connect(to: tag)
             #expect(try await tag.queryNDEFStatus().0 == .readWrite)
             try field.inject(.effect(.swap(other), atExchange: 0))
@@ -149,11 +137,8 @@ import Testing
         for delay in 0..<40 {
             try await withVirtualField { field in
                 field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-                let delegate = TagDelegate()
-                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-                session.begin()
-                var events = delegate.events.makeAsyncIterator()
-                let tag = try #require(await events.nextTags()?.first)
+                var found = try await FoundTags()
+                let (session, tag) = (found.session, found.tag)
                 let work = Task {
                     try await session.connect(to: tag)
                     _ = try await tag.queryNDEFStatus()
@@ -166,7 +151,7 @@ import Testing
                 #expect((try? answer.get()) == 1)
                 #expect(try await tag.readNDEF().records.count == 1)
                 session.invalidate()
-                #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+                #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
             }
         }
     }

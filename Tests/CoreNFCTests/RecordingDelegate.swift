@@ -2,6 +2,7 @@
 import CoreNFC
 import Foundation
 import Synchronization
+import Testing
 
 /// What a delegate was told.
 enum DelegateEvent: Sendable {
@@ -70,4 +71,27 @@ extension AsyncStream<DelegateEvent>.Iterator {
         }
         return nil
     }
+}
+
+/// A session whose delegate takes tags, and the tags that it found first.
+struct FoundTags {
+    let delegate = TagDelegate()
+    let session: NFCNDEFReaderSession
+    var events: AsyncStream<DelegateEvent>.Iterator
+    let tags: [any NFCNDEFTag]
+    /// The first of them.
+    let tag: any NFCNDEFTag
+
+    /// Begins the session, and waits until it has found tags.
+    init() async throws {
+        session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+        session.begin()
+        events = delegate.events.makeAsyncIterator()
+        // An error, and no failed requirement: where tags are lost on purpose it is none of the test.
+        guard let tags = await events.nextTags(), let tag = tags.first else { throw SessionEnded() }
+        (self.tags, self.tag) = (tags, tag)
+    }
+
+    /// The session ended before it found a tag.
+    struct SessionEnded: Error {}
 }
