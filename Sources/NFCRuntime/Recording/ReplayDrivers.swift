@@ -14,10 +14,10 @@ extension ReplayingDriver {
 
 /// A recording of a reader whose host sent every frame.
 final class ReplayField: FieldDriver, ReplayingDriver {
-    let replay: Replay
+    let replay: RecordingReplay
     private let links: [Technology: ReplayLink]
 
-    init(_ replay: Replay) {
+    init(_ replay: RecordingReplay) {
         self.replay = replay
         links = Dictionary(
             uniqueKeysWithValues: replay.technologies.map { technology in
@@ -34,9 +34,9 @@ final class ReplayField: FieldDriver, ReplayingDriver {
 
 /// A recording of a reader that found tags by itself.
 final class ReplayReader: DiscoveringDriver, ReplayingDriver {
-    let replay: Replay
+    let replay: RecordingReplay
 
-    init(_ replay: Replay) {
+    init(_ replay: RecordingReplay) {
         self.replay = replay
     }
 
@@ -73,13 +73,13 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
 
 /// A link whose frames have to be the recorded ones.
 private final class ReplayLink: SelfActivatingLink {
-    private let replay: Replay
+    private let replay: RecordingReplay
     let technology: Technology
     /// The tag's number, where the reader found it by itself.
     let tag: Int?
     let maximumFrameLength: Int
 
-    init(_ replay: Replay, _ technology: Technology, tag: Int?, maximumFrameLength: Int) {
+    init(_ replay: RecordingReplay, _ technology: Technology, tag: Int?, maximumFrameLength: Int) {
         self.replay = replay
         self.technology = technology
         self.tag = tag
@@ -99,11 +99,11 @@ private final class ReplayLink: SelfActivatingLink {
 
 /// A card whose commands have to be the recorded ones.
 private final class ReplayCard: APDULink {
-    private let replay: Replay
+    private let replay: RecordingReplay
     let tag: Int
     private let limits: Recording.Tag.Limits
 
-    init(_ replay: Replay, tag: Int, _ limits: Recording.Tag.Limits) {
+    init(_ replay: RecordingReplay, tag: Int, _ limits: Recording.Tag.Limits) {
         self.replay = replay
         self.tag = tag
         self.limits = limits
