@@ -112,7 +112,7 @@ let package = Package(
         ),
         .target(
             name: "NFCTestKit",
-            dependencies: ["TagLink", "VirtualTags", "NFCRuntime"],
+            dependencies: ["TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"],
             swiftSettings: strict
         ),
 
@@ -155,6 +155,16 @@ let package = Package(
             name: "LinkageProbe",
             dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"],
             path: "Tests/LinkageProbe",
+            swiftSettings: strict
+        ),
+
+        // Runs the conformance suite on the reader of a pcscd of its own.
+        .executableTarget(
+            name: "ConformanceProbe",
+            dependencies: [
+                "CIFDHandler", "NFCTestKit", "NFCRuntime", "PCSCDriver", "ReaderEmulation", "TagLink", "VirtualTags",
+            ],
+            path: "Tests/ConformanceProbe",
             swiftSettings: strict
         ),
 
@@ -231,7 +241,10 @@ let package = Package(
         ),
         .testTarget(
             name: "NFCRuntimeTests",
-            dependencies: ["NFCRuntime", "NFCTestKit", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: [
+                "ConformanceProbe", "NFCRuntime", "NFCTestKit", "PN532Driver", "ReaderEmulation", "TagLink",
+                "TagProtocols", "VirtualTags",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -41,7 +41,7 @@ ALLOWED = {
     } | SYSTEM,
     "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
-    "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,
+    "Sources/NFCTestKit": {"TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"} | SYSTEM,
     "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc"},
     "Examples/FirstScan": {"CoreNFC", "Foundation"},
 }
