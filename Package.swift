@@ -112,7 +112,7 @@ let package = Package(
         ),
         .target(
             name: "NFCTestKit",
-            dependencies: ["TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"],
+            dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"],
             swiftSettings: strict
         ),
 
@@ -138,9 +138,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "TagReader",
-            dependencies: ["CoreNFC"],
+            dependencies: ["CoreNFC", "UserActivityReceiving"],
             path: "Examples/TagReader",
-            exclude: ["Info.plist", "TagReader.entitlements"],
+            exclude: ["Info.plist", "Installation", "TagReader.entitlements"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -198,13 +198,6 @@ let package = Package(
             exclude: ["site.py"],
             swiftSettings: strict
         ),
-        // An app that writes down which links it is given.
-        .executableTarget(
-            name: "DeliveryProbe",
-            dependencies: ["CoreNFC", "UserActivityReceiving"],
-            path: "Tests/DeliveryProbe",
-            swiftSettings: strict
-        ),
         .testTarget(
             name: "UserActivityReceivingTests",
             dependencies: ["BackgroundTagReading", "CoreNFC", "NDEF", "UserActivityReceiving"],
@@ -256,6 +249,11 @@ let package = Package(
             exclude: ["Parity"],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "NFCTestKitTests",
+            dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualTags"],
+            swiftSettings: strict
+        ),
         // Code in the style of real clients, which would compile on iOS unchanged: in Swift 5 mode, and in mode 6.
         .testTarget(
             name: "SourceCompatibilitySwift5",
@@ -280,7 +278,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
+                "nfc", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
             exclude: ["Images", "bus_peer.py"],
