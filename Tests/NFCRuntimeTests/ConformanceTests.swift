@@ -5,6 +5,7 @@ import NFCTestKit
 import PN532Driver
 import ReaderEmulation
 import Testing
+import VirtualTags
 
 /// One suite of scenarios, on every reader that there is a driver for.
 @Suite(.timeLimit(.minutes(5))) struct `The conformance suite` {
@@ -38,6 +39,22 @@ import Testing
         server.stop()
         await serving.value
         #expect(try result.get() == (scenario.needs.contains(.technology(.nfcV)) ? setup.lacks.values.first : nil))
+    }
+
+    @Test(arguments: ReaderConformance.scenarios) func `is passed by a recording of the virtual field`(
+        scenario: ReaderConformance.Scenario
+    ) async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString).jsonl").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let field = VirtualField()
+        let recorded = try Recorder(path: path).recording(.field(field))
+        try await scenario.run(in: ReaderSetup(name: "recorded", field: field) { NFCEnvironment(reader: recorded) })
+        let replay = RecordingReplay(try Recording(path: path))
+        // Tags come and go as they did then; what a scenario does to this field concerns nobody.
+        let setup = ReaderSetup(name: ".replay", field: VirtualField()) { NFCEnvironment(reader: replay.reader) }
+        #expect(try await scenario.run(in: setup) == nil)
+        #expect(replay.departure == nil)
+        #expect(replay.remainingExchangeCount == 0)
     }
 
     private static let isPCSCDThere = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].contains {
