@@ -52,7 +52,7 @@ import VirtualTags
         let replay = RecordingReplay(try Recording(path: path))
         // Tags come and go as they did then; what a scenario does to this field concerns nobody.
         let setup = ReaderSetup(name: ".replay", field: VirtualField()) { NFCEnvironment(reader: replay.reader) }
-        #expect(try await scenario.run(in: setup) == nil)
+        await #expect(throws: Never.self, "\(scenario)") { try await scenario.run(in: setup) }
         #expect(replay.departure == nil)
         #expect(replay.remainingExchangeCount == 0)
     }

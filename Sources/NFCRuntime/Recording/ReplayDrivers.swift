@@ -49,7 +49,12 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
         return tags.map { tag in
             switch tag.port {
             case .frames(let length):
-                let link = ReplayLink(replay, tag.identity.technology, tag: tag.number, maximumFrameLength: length)
+                let link = ReplayTagLink(
+                    replay,
+                    tag.identity.technology,
+                    tag: tag.number,
+                    maximumFrameLength: length
+                )
                 return DiscoveredTag(identity: tag.identity, port: .frames(link))
             case .commands(let limits, let answerToSelect):
                 let card = ReplayCard(replay, tag: tag.number, limits)
@@ -61,7 +66,7 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
     func select(_ tag: DiscoveredTag) async throws(LinkError) {
         let number =
             switch tag.port {
-            case .frames(let link): (link as? ReplayLink)?.tag
+            case .frames(let link): (link as? ReplayTagLink)?.tag
             case .commands(let card, _): (card as? ReplayCard)?.tag
             }
         guard let number else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
@@ -72,11 +77,11 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
 }
 
 /// A link whose frames have to be the recorded ones.
-private final class ReplayLink: SelfActivatingLink {
-    private let replay: RecordingReplay
+private final class ReplayLink: FrameLink {
+    fileprivate let replay: RecordingReplay
     let technology: Technology
     /// The tag's number, where the reader found it by itself.
-    let tag: Int?
+    private let tag: Int?
     let maximumFrameLength: Int
 
     init(_ replay: RecordingReplay, _ technology: Technology, tag: Int?, maximumFrameLength: Int) {
@@ -93,8 +98,27 @@ private final class ReplayLink: SelfActivatingLink {
         guard case .frame(let answer) = try replay.call(call) else { throw LinkError(.timeout, "No answer.") }
         return answer
     }
+}
 
-    func reactivate() async throws(LinkError) { _ = try replay.call(.reactivate(tag: tag ?? 0)) }
+/// The link to a tag that the reader found by itself.
+private final class ReplayTagLink: SelfActivatingLink {
+    private let link: ReplayLink
+    let tag: Int
+
+    init(_ replay: RecordingReplay, _ technology: Technology, tag: Int, maximumFrameLength: Int) {
+        link = ReplayLink(replay, technology, tag: tag, maximumFrameLength: maximumFrameLength)
+        self.tag = tag
+    }
+
+    var technology: Technology { link.technology }
+    var maximumFrameLength: Int { link.maximumFrameLength }
+    var statistics: LinkStatistics { link.statistics }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        try await link.transceive(frame, timeout: timeout)
+    }
+
+    func reactivate() async throws(LinkError) { _ = try link.replay.call(.reactivate(tag: tag)) }
 }
 
 /// A card whose commands have to be the recorded ones.
