@@ -105,7 +105,8 @@ def sleep(value):
 
 def display_on_bus():
     mock("mutter", session, MUTTER, [MUTTER, MUTTER_PATH, MUTTER])
-    session.get_object(MUTTER, MUTTER_PATH).AddProperty(MUTTER, "PowerSaveMode", dbus.Int32(0), dbus_interface=MOCK)
+    session.get_object(MUTTER, MUTTER_PATH).AddProperty(MUTTER, "PowerSaveMode", dbus.Int32(1), dbus_interface=MOCK)
+    display(0)
 
 
 def display(mode):
