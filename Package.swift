@@ -266,7 +266,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
+                "nfc", "nfcd", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
             exclude: ["Images", "bus_peer.py"],
