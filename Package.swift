@@ -119,7 +119,8 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "ReaderEmulation", "NFCRuntime",
+                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "PN532Driver", "ReaderEmulation",
+                "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
                 "LinkDelivery",
@@ -137,9 +138,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "TagReader",
-            dependencies: ["CoreNFC"],
+            dependencies: ["CoreNFC", "UserActivityReceiving"],
             path: "Examples/TagReader",
-            exclude: ["Info.plist", "TagReader.entitlements"],
+            exclude: ["Info.plist", "Installation", "TagReader.entitlements"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -185,13 +186,6 @@ let package = Package(
             name: "LinkFetchingTests",
             dependencies: ["LinkFetching", "PrivateStorage", "UniversalLinks"],
             exclude: ["site.py"],
-            swiftSettings: strict
-        ),
-        // An app that writes down which links it is given.
-        .executableTarget(
-            name: "DeliveryProbe",
-            dependencies: ["CoreNFC", "UserActivityReceiving"],
-            path: "Tests/DeliveryProbe",
             swiftSettings: strict
         ),
         .testTarget(
@@ -266,7 +260,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan", "LinkageProbe", "DeliveryProbe", "BackgroundStorage",
+                "nfc", "nfcd", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
             exclude: ["Images", "bus_peer.py"],

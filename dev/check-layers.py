@@ -42,7 +42,7 @@ ALLOWED = {
     "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
     "Sources/NFCTestKit": {"TagLink", "VirtualTags", "NFCRuntime"} | SYSTEM,
-    "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc"},
+    "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc", "UserActivityReceiving"},
     "Examples/FirstScan": {"CoreNFC", "Foundation"},
 }
 IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?"

@@ -68,6 +68,20 @@ final class MessageReader {
         return await MessageWriter.write(store.messages[index].message, prompt: prompt)
     }
 
+    /// Keeps a message that came of a card while the app was not in front.
+    ///
+    /// - Returns: its index; nil when it could not be saved.
+    func receive(_ message: NFCNDEFMessage) -> Int? {
+        do throws(MessageStore.Failure) {
+            // Another run of the app may have changed the list.
+            _ = try store.load()
+            try store.append(StoredMessage(message))
+        } catch {
+            return nil
+        }
+        return store.messages.count - 1
+    }
+
     func remove(_ index: Int) throws(MessageStore.Failure) {
         try store.remove(at: index)
     }

@@ -8,13 +8,16 @@ import Glibc
 @main
 struct TagReader {
     static func main() async {
+        let reader = MessageReader()
+        if CommandLine.arguments.dropFirst() == ["--background"] {
+            exit(await BackgroundInterface(reader: reader).run())
+        }
         if CommandLine.arguments.count > 1 {
             let wantsHelp = ["-h", "--help"].contains(CommandLine.arguments[1])
             print(Self.usage)
             exit(wantsHelp ? 0 : 2)
         }
         let isInteractive = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-        let reader = MessageReader()
         if isInteractive {
             exit(await ScreenInterface(reader: reader).run())
         }
@@ -22,11 +25,13 @@ struct TagReader {
     }
 
     private static let usage = """
-        Usage: TagReader
+        Usage: TagReader [--background]
 
         Scans cards for messages, shows what they say, and writes them to other cards.
         In a terminal it shows the messages and says which keys it takes. Without one it
         runs commands from standard input, one a line; the command help lists them.
+        While it runs it is given the messages of cards with a link of its domains; with
+        --background, as the system starts it, it does nothing else.
 
           TagReader
           printf 'scan\\nshow 1\\n' | TagReader

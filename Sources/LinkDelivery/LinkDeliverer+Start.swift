@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundStorage
-import BackgroundTagReading
+public import BackgroundTagReading
 import Glibc
 
 /// Starting programs by their desktop entries (Desktop Entry Specification 1.5, 7).
@@ -9,6 +9,23 @@ extension LinkDeliverer {
     ///
     /// - Parameter uri: takes the place of `%u`; nil starts the app without one.
     func start(_ found: DesktopEntries.Found, uri: String?, _ token: String?) throws(DeliveryError) -> StartedProgram {
+        let (path, command) = try command(of: found, isGivenURI: uri != nil)
+        var environment = environment
+        environment["XDG_ACTIVATION_TOKEN"] = token
+        environment["DESKTOP_STARTUP_ID"] = token
+        return try StartedProgram(
+            path,
+            command.arguments(uri: uri, entry: found.entry, path: found.path),
+            folder: found.entry.folder,
+            environment: environment
+        )
+    }
+
+    /// What an entry is started with: its program's path and its command.
+    func command(
+        of found: DesktopEntries.Found,
+        isGivenURI: Bool
+    ) throws(DeliveryError) -> (path: String, command: StartCommand) {
         let entry = found.entry
         func no(_ reason: String) -> DeliveryError {
             DeliveryError(.notStarted, "\(entry.name) can't be started: \(reason) (\(found.path))")
@@ -22,19 +39,31 @@ extension LinkDeliverer {
         } catch {
             throw no(error.reason)
         }
-        guard uri == nil || command.takesURI else {
+        guard !isGivenURI || command.takesURI else {
             throw no("Exec has no %u for a link, and Implements does not name \(DeliveryInterface.name).")
         }
         guard let path = program(command.program) else { throw no("there is no program \(command.program).") }
-        var environment = environment
-        environment["XDG_ACTIVATION_TOKEN"] = token
-        environment["DESKTOP_STARTUP_ID"] = token
-        return try StartedProgram(
-            path,
-            command.arguments(uri: uri, entry: entry, path: found.path),
-            folder: entry.folder,
-            environment: environment
-        )
+        return (path, command)
+    }
+
+    /// How an app comes by its links.
+    public enum Way: String, Sendable, Hashable {
+        /// The bus starts it, and it gets the link with the message where it has the interface.
+        case bus
+        /// Its command starts it, and then it gets the link with the message over the bus.
+        case command
+        /// Its command starts it with the link alone.
+        case link
+    }
+
+    /// How an app that does not run comes by its links.
+    ///
+    /// - Throws: ``DeliveryError`` when the app can't be started as it is installed.
+    public func way(to app: InstalledApp) throws(DeliveryError) -> Way {
+        let found = try entry(app.desktopID)
+        if found.entry.isBusActivated { return .bus }
+        _ = try command(of: found, isGivenURI: !found.entry.takesMessages)
+        return found.entry.takesMessages ? .command : .link
     }
 
     /// The path of a program; a bare name is looked up in the folders of `PATH`.

@@ -143,7 +143,7 @@ public struct LinkDeliverer: Sendable {
         throw DeliveryError(.noAnswer, "\(name) was started, and does not have its name on the bus in time.")
     }
 
-    private func entry(_ name: String) throws(DeliveryError) -> DesktopEntries.Found {
+    func entry(_ name: String) throws(DeliveryError) -> DesktopEntries.Found {
         do throws(DesktopEntries.Problem) {
             return try desktopEntries.entry(name)
         } catch {

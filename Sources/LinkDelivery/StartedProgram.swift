@@ -46,8 +46,12 @@ final class StartedProgram: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        if let changeFolder = unsafe Self.changeFolder {
+        if let changeFolder = unsafe Self.function("posix_spawn_file_actions_addchdir_np", as: ChangeFolder.self) {
             _ = unsafe changeFolder(&actions, folder ?? environment["HOME"] ?? "/")
+        }
+        // Files that this process was given by others, without the mark that they close.
+        if let closeFrom = unsafe Self.function("posix_spawn_file_actions_addclosefrom_np", as: CloseFrom.self) {
+            _ = unsafe closeFrom(&actions, 3)
         }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -93,12 +97,11 @@ final class StartedProgram: Sendable {
     }
 
     private typealias ChangeFolder = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Int32
+    private typealias CloseFrom = @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32
 
-    /// `posix_spawn_file_actions_addchdir_np`, which the module of the C library leaves out.
-    private static var changeFolder: ChangeFolder? {
-        unsafe dlsym(nil, "posix_spawn_file_actions_addchdir_np").map {
-            unsafe unsafeBitCast($0, to: ChangeFolder.self)
-        }
+    /// A function of the C library that its module leaves out; nil where the library is too old for it.
+    private static func function<Function>(_ name: String, as type: Function.Type) -> Function? {
+        unsafe dlsym(nil, name).map { unsafe unsafeBitCast($0, to: type) }
     }
 
     /// `POSIX_SPAWN_SETSID`, which it leaves out too: what happens to this process's terminal is nothing to the program.

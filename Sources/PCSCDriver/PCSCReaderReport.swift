@@ -16,26 +16,7 @@ public struct PCSCReaderReport: Sendable {
     }
 
     /// Whether one of Core NFC's calls will be served.
-    public struct Call: Sendable, Hashable {
-        /// How far it will.
-        public enum Support: String, Sendable {
-            /// Whatever the call sends.
-            case yes
-            /// Some of what the call may send.
-            case partly
-            /// Not at all.
-            case no
-            /// It shows when such a tag is on the reader.
-            case unknown
-        }
-
-        /// The call, as an app writes it.
-        public var name: String
-        /// How far it will be served.
-        public var support: Support
-        /// By what, or why not, as a sentence.
-        public var reason: String
-    }
+    public typealias Call = ServedCall
 
     /// The reader's name.
     public var name: String

@@ -14,6 +14,11 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// What the reader's links have counted since they were made.
     var statistics: LinkStatistics { get }
 
+    /// The thread on which the driver waits for its hardware; nil when it has none, or none that others may use.
+    ///
+    /// A task that runs there spares two wake-ups in every exchange.
+    var executor: (any SerialExecutor & TaskExecutor)? { get }
+
     /// Opens the reader where that is not done when it is first used, so that its name says what it is.
     ///
     /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
@@ -29,6 +34,9 @@ public protocol ReaderDriver: AnyObject, Sendable {
 extension ReaderDriver {
     /// Nothing to do, for a reader that is open while it exists.
     public func prepare() async throws(LinkError) {}
+
+    /// None that others may use.
+    public var executor: (any SerialExecutor & TaskExecutor)? { nil }
 }
 
 /// A reader whose host sends every frame, from the first REQA on.
@@ -53,11 +61,6 @@ extension FieldDriver {
 ///
 /// Calls are made one at a time. A driver that has to wait for its hardware does so on threads of its own.
 public protocol DiscoveringDriver: ReaderDriver {
-    /// The thread on which the driver waits for its hardware; nil when it has none, or none that others may use.
-    ///
-    /// A task that runs there spares two wake-ups in every exchange.
-    var executor: (any SerialExecutor & TaskExecutor)? { get }
-
     /// Looks once for tags. Those that were found before are forgotten; their links throw `tagRemoved`.
     ///
     /// - Parameters:
@@ -79,11 +82,6 @@ public protocol DiscoveringDriver: ReaderDriver {
 
     /// Lets go of the tags and turns the field off, where the reader can. Others may use the reader afterwards.
     func release() async
-}
-
-extension DiscoveringDriver {
-    /// None that others may use.
-    public var executor: (any SerialExecutor & TaskExecutor)? { nil }
 }
 
 /// Keeps a presence handler registered for as long as it lives.

@@ -6,7 +6,7 @@ extension UserBus {
     /// Who has a name, as the bus's own name of the connection; nil when nobody has it.
     ///
     /// - Throws: ``BusError``; of code `foreign` when a program of another user has it.
-    func owner(of name: String) throws(BusError) -> String? {
+    package func owner(of name: String) throws(BusError) -> String? {
         let owner: String
         do throws(BusError) {
             owner = try call(Self.daemon("GetNameOwner")) {

@@ -19,7 +19,8 @@ struct NFCCommand: AsyncParsableCommand {
             or the data said no, 2 wrong usage, 3 no reader, 130 cancelled.
             """,
         subcommands: [
-            ScanCommand.self, WriteCommand.self, ReadersCommand.self, EmulateCommand.self, TagCommand.self,
+            ScanCommand.self, WriteCommand.self, ReadersCommand.self, TraceCommand.self, EmulateCommand.self,
+            TagCommand.self,
             NDEFCommand.self, LinksCommand.self, AppsCommand.self, InboxCommand.self,
             BackgroundCommand.self,
         ]

@@ -5,6 +5,7 @@ import Foundation
 import NDEF
 import PrivateStorage
 import Testing
+import UserBus
 
 @Suite struct `nfc apps` {
     @Test func `It lists each app with its domains and rules`() throws {
@@ -14,6 +15,7 @@ import Testing
         #expect(
             before.output == """
                 Reader  TEAM.org.example.reader  (org.example.Reader.desktop)
+                  started by the bus
                   applinks:good.site.example
                     no association file; nfc links fetch gets it
                   reader: only where custom schemes are allowed
@@ -25,6 +27,31 @@ import Testing
         let domain = try #require((object["associated_domains"] as? [[String: Any]])?.first)
         #expect(domain["rules"] as? [String] == [#"details[0].components[0] {"/": "/x/*"}"#])
         #expect(object["app_id"] as? String == "TEAM.org.example.reader")
+    }
+
+    @Test func `The browser is chosen for a domain, until the app is chosen again`() throws {
+        let user = try User()
+        try user.cache(User.association)
+        _ = try user.add("https://good.site.example/x/1")
+        func opens() throws -> String? {
+            let app = try #require(try user.nfc.run("apps", "--json").objects().first)
+            let listed = try #require(try user.nfc.run("inbox", "list", "--json").objects().first)
+            let domain = try #require((app["associated_domains"] as? [[String: Any]])?.first)
+            #expect((domain["opens"] as? String == "browser") == (listed["opens"] as? String == "browser"))
+            return listed["opens"] as? String
+        }
+        #expect(try opens() == "TEAM.org.example.reader")
+        let chosen = try user.nfc.run("apps", "choose", "Good.Site.Example", "browser")
+        #expect(chosen.status == 0, "\(chosen)")
+        #expect(chosen.output == "Links of good.site.example open in the browser.\n")
+        #expect(try opens() == "browser")
+        let file = user.scratch.path("config/nfc/browser-domains")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "good.site.example browser\n")
+        #expect(try user.nfc.run("apps", "choose", "good.site.example", "app").status == 0)
+        #expect(try opens() == "TEAM.org.example.reader")
+        let other = try user.nfc.run("apps", "choose", "other.example", "browser", "--json")
+        #expect(try other.objects().first?["error"] as? String == "not-listed")
+        #expect(try user.nfc.run("apps", "choose", "good.site.example", "other").status == 2)
     }
 
     @Test func `What is no app is told`() throws {
@@ -82,36 +109,105 @@ import Testing
 }
 
 @Suite struct `Delivery over the bus` {
-    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
-    func `An app is started and given the link with the message, and then given more while it runs`() throws {
+    private static let association =
+        #"{"applinks":{"details":[{"appIDs":["OPENCORENFC.org.opencorenfc.TagReader"],"components":[{"/":"/x/*"}]}]}}"#
+
+    /// Installs the sample app with the files that come with it.
+    private func installTagReader(for user: User) throws {
+        let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Examples/TagReader/Installation").standardizedFileURL
+        for (file, folder) in [("json", "nfc/apps"), ("desktop", "applications")] {
+            let name = "org.opencorenfc.TagReader.\(file)"
+            let text = try String(contentsOf: files.appendingPathComponent(name), encoding: .utf8)
+            try user.write("data/\(folder)/\(name)", text)
+        }
+        try user.cache(Self.association, of: "tagreader.example")
+    }
+
+    /// What the sample app keeps.
+    private func kept(_ store: String) throws -> [[String: Any]] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: store))
+        let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        return try #require(object["messages"] as? [[String: Any]])
+    }
+
+    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), arguments: [false, true])
+    func `The sample app is started and given the link with the message, and then more while it runs`(
+        isBusActivated: Bool
+    ) throws {
         let folder = try ScratchFolder()
-        let probe = Command(name: "DeliveryProbe").path
-        let services = folder.path("services")
-        try FileManager.default.createDirectory(atPath: services, withIntermediateDirectories: true)
-        let service =
-            "[D-BUS Service]\nName=org.example.Reader\nExec=\(probe) org.example.Reader \(folder.path("log"))\n"
-        try Data(service.utf8).write(to: URL(fileURLWithPath: services + "/org.example.Reader.service"))
+        let program = Command(name: "TagReader").path
         let bus = try Bus(folder.path(""))
-        let user = try User(environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
-        try user.cache(User.association)
-        _ = try user.add("https://good.site.example/x/1")
+        let store = folder.path("kept/messages.json")
+        let user = try User(environment: [
+            "DBUS_SESSION_BUS_ADDRESS": bus.address, "TAGREADER_STORE": store,
+            "PATH": (program as NSString).deletingLastPathComponent + ":/usr/bin:/bin",
+        ])
+        try installTagReader(for: user)
+        if isBusActivated {
+            let name = "org.opencorenfc.TagReader"
+            let command = "/usr/bin/env TAGREADER_STORE=\(store) \(program) --background"
+            try user.write(
+                "data/applications/\(name).desktop",
+                "[Desktop Entry]\nType=Application\nName=Tag Reader\nDBusActivatable=true\n"
+            )
+            try FileManager.default.createDirectory(atPath: folder.path("services"), withIntermediateDirectories: true)
+            try Data("[D-BUS Service]\nName=\(name)\nExec=\(command)\n".utf8)
+                .write(to: URL(fileURLWithPath: folder.path("services/\(name).service")))
+        }
+        _ = try user.add("https://tagreader.example/x/1")
         let first = try user.nfc.run("inbox", "open", "--json")
         #expect(first.status == 0, "\(first)")
-        #expect(try first.objects().first?["opened_in"] as? String == "TEAM.org.example.reader")
-        _ = try user.add("https://good.site.example/x/refuse")
+        #expect(try first.objects().first?["app"] as? String == "OPENCORENFC.org.opencorenfc.TagReader")
+        #expect(try first.objects().first?["with_message"] as? Bool == true)
+        let watcher = try UserBus(address: bus.address)
+        let owner = try watcher.owner(of: "org.opencorenfc.TagReader")
+        #expect(owner != nil)
+        _ = try user.add("https://tagreader.example/x/2")
+        #expect(try user.nfc.run("inbox", "open").status == 0)
+        #expect(try kept(store).map { ($0["records"] as? [Any])?.count } == [2, 2])
+        // What can't be kept is not taken.
+        try FileManager.default.removeItem(atPath: folder.path("kept"))
+        try Data().write(to: URL(fileURLWithPath: folder.path("kept")))
+        _ = try user.add("https://tagreader.example/x/3")
         let refused = try user.nfc.run("inbox", "open", "--json")
         #expect(try refused.objects().first?["error"] as? String == "app-refused")
         #expect(try user.nfc.run("inbox", "list").lines.count == 1)
-        let log = try String(contentsOfFile: folder.path("log"), encoding: .utf8).split(separator: "\n")
-        #expect(log.count == 3)
-        #expect(
-            log.map { $0.split(separator: " ").dropFirst().joined(separator: " ") }.suffix(2) == [
-                "https://good.site.example/x/1 2", "https://good.site.example/x/refuse 2",
-            ]
-        )
-        // One process was given both.
-        #expect(Set(log.compactMap { $0.split(separator: " ").first }).count == 1)
+        // One process was given all.
+        #expect(try watcher.owner(of: "org.opencorenfc.TagReader") == owner)
         withExtendedLifetime(bus) {}
+    }
+
+    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+    func `The sample app shows the message while it waits for commands`() throws {
+        let folder = try ScratchFolder()
+        let bus = try Bus(folder.path(""))
+        let user = try User(environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+        try installTagReader(for: user)
+        _ = try user.add("https://tagreader.example/x/1")
+        let commands = Pipe()
+        let output = folder.path("output")
+        _ = FileManager.default.createFile(atPath: output, contents: nil)
+        let app = Process()
+        app.executableURL = URL(fileURLWithPath: Command(name: "TagReader").path)
+        app.environment = user.nfc.environment.merging(["TAGREADER_STORE": folder.path("messages.json")]) { $1 }
+        app.standardInput = commands
+        app.standardOutput = FileHandle(forWritingAtPath: output)
+        try app.run()
+        defer {
+            kill(app.processIdentifier, SIGKILL)
+            app.waitUntilExit()
+        }
+        let watcher = try UserBus(address: bus.address)
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(60)
+        while try watcher.owner(of: "org.opencorenfc.TagReader") == nil, clock.now < end { usleep(5000) }
+        let opened = try user.nfc.run("inbox", "open", "--json")
+        #expect(opened.status == 0, "\(opened)")
+        let text = try String(contentsOfFile: output, encoding: .utf8)
+        #expect(text.hasPrefix("Message 1: 2 records"))
+        #expect(text.contains("Link: https://tagreader.example/x/1"))
+        withExtendedLifetime((bus, commands)) {}
     }
 
     @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))

@@ -42,9 +42,9 @@ struct User {
     }
 
     /// Puts an association file into the cache, as if its site had served it now.
-    func cache(_ file: String) throws {
+    func cache(_ file: String, of domain: String = "good.site.example") throws {
         let now = Int64(Date().timeIntervalSince1970)
-        try write("cache/nfc/links/good.site.example.links", "nfc-links 1 \(now) \(now) \(file.utf8.count) \n\(file)")
+        try write("cache/nfc/links/\(domain).links", "nfc-links 1 \(now) \(now) \(file.utf8.count) \n\(file)")
     }
 
     static let association =
@@ -76,6 +76,8 @@ final class Bus {
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon")
 
     private let process = Process()
+    /// Stays open for what the bus starts.
+    private let output = Pipe()
     let address: String
 
     init(_ folder: String) throws {
@@ -90,7 +92,6 @@ final class Bus {
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/bus.conf"))
         process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
         process.arguments = ["--nofork", "--config-file=\(folder)/bus.conf", "--print-address"]
-        let output = Pipe()
         process.standardOutput = output
         try process.run()
         address = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)

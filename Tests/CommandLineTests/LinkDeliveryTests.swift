@@ -111,15 +111,19 @@ private struct Desk {
         #expect(try desk.failure(try desk.link()).code == .notStarted)
     }
 
-    @Test func `It begins in the folder of its entry, with no signal blocked`() throws {
+    @Test func `It begins in the folder of its entry, with no signal blocked and no file of others`() throws {
         let desk = try Desk()
-        try desk.program(
-            "app",
-            "pwd >> '\(desk.user.scratch.path("log"))'; grep SigBlk /proc/$$/status >> '\(desk.user.scratch.path("log"))'"
-        )
+        let log = desk.user.scratch.path("log")
+        // Unlike others this one would stay open in what is started.
+        let file = fcntl(STDERR_FILENO, F_DUPFD, 100)
+        defer { close(file) }
+        let script = "{ pwd; grep SigBlk /proc/self/status; ls -d /proc/$$/fd/\(file) || echo none; } >> '\(log)' 2>&1"
+        try desk.program("app", script)
         try desk.entry("org.example.App", "Exec=app %u", "Path=\(desk.user.scratch.path("data"))")
         _ = try desk.deliverer().deliver(try desk.link())
-        #expect(desk.log.suffix(2) == [desk.user.scratch.path("data"), "SigBlk:\t0000000000000000"])
+        let end = desk.log.suffix(4)
+        #expect(end.prefix(2) == [desk.user.scratch.path("data"), "SigBlk:\t0000000000000000"])
+        #expect(end.last == "none")
     }
 }
 

@@ -112,7 +112,7 @@ struct DiscoveringReaderTests {
 }
 
 /// A reader over a virtual field that finds and activates tags by itself, and sends no frame of activation for anybody.
-private final class ActivatingReader: DiscoveringDriver {
+final class ActivatingReader: DiscoveringDriver {
     let name = "model"
     let technologies = Set(Technology.allCases)
     private let field: VirtualField

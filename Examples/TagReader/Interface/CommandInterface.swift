@@ -22,7 +22,10 @@ struct CommandInterface {
             complain(note)
         }
         if !reader.canScan { complain("\(Wording.unavailableTitle). \(Wording.unavailable)") }
-        while let line = readLine() {
+        let delegate = AppDelegate(reader: reader) { show($0) }
+        _ = delegate.listen()
+        defer { withExtendedLifetime(delegate) {} }
+        while let line = await nextLine() {
             let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
             guard let command = words.first, !command.hasPrefix("#") else { continue }
             if ["quit", "exit", "q"].contains(command) { break }
@@ -40,7 +43,7 @@ struct CommandInterface {
         switch command {
         case "scan": try await scan(arguments)
         case "list": try list(arguments)
-        case "show": try show(number(arguments))
+        case "show": show(try number(arguments))
         case "write": try await write(number(arguments))
         case "delete": try delete(number(arguments))
         case "help": say(Self.help)
@@ -70,7 +73,14 @@ struct CommandInterface {
         for index in reader.store.messages.indices { say(row(index)) }
     }
 
-    private func show(_ index: Int) throws(Failure) {
+    /// Waits for a line beside the main thread, which takes the messages that the app is given meanwhile.
+    private func nextLine() async -> String? {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: readLine()) }
+        }
+    }
+
+    private func show(_ index: Int) {
         for line in MessageLines.details(of: reader.store.messages[index].message, number: index + 1) { say(line) }
     }
 

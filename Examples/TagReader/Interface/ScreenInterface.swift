@@ -16,6 +16,10 @@ final class ScreenInterface {
     private var selection = 0
     private var scroll = 0
     private var status = ""
+    /// Whether a key is waited for, and nothing else is on the screen.
+    private var isIdle = false
+    /// A message that came and was not shown yet.
+    private var arrived: Int?
 
     init(reader: MessageReader) {
         self.reader = reader
@@ -30,9 +34,18 @@ final class ScreenInterface {
         if let note = reader.load() { await alert("Saved Messages", note) }
         selection = max(messages.count - 1, 0)
         if !reader.canScan { status = "\(Wording.unavailableTitle). \(Wording.unavailable)" }
+        let delegate = AppDelegate(reader: reader) { [self] index in
+            arrived = index
+            if isIdle { showArrived() }
+        }
+        _ = delegate.listen()
+        defer { withExtendedLifetime(delegate) {} }
         while true {
+            showArrived()
             draw()
+            isIdle = true
             let key = await Keyboard.nextKey()
+            isIdle = false
             if key == .interrupt { return 130 }
             if key == .closed { return 0 }
             if key == .resized { continue }
@@ -42,6 +55,13 @@ final class ScreenInterface {
             case .details: await handleInDetails(key)
             }
         }
+    }
+
+    /// Shows the message that came while something else was shown.
+    private func showArrived() {
+        guard let index = arrived else { return }
+        (arrived, selection, place, scroll, status) = (nil, index, .details, 0, Wording.arrived)
+        draw()
     }
 
     private var messages: [StoredMessage] { reader.store.messages }

@@ -37,6 +37,7 @@ enum Wording {
 
     // MARK: Notes and alerts
 
+    static let arrived = "This message came from a card that was held near the reader."
     static let unavailableTitle = "Scanning Isn't Available"
     static let unavailable = "No reader was found. Connect one and start again."
     static let endedTitle = "Scanning Ended"

@@ -3,23 +3,14 @@ import PCSCDriver
 import TagLink
 
 extension NFCEnvironment {
-    /// Makes an environment with a PC/SC reader, or the reason why there is none.
+    /// A PC/SC reader, or the reason why there is none.
     ///
-    /// - Parameters:
-    ///   - configuration: the reader is `pcsc`, or `pcsc:` and a part of its name.
-    ///   - sheet: where the scanning sheet is shown.
-    ///   - cardPort: where apps that are cards meet readers.
-    convenience init(
-        pcsc configuration: ReaderConfiguration,
-        sheet: any ScanSheet,
-        cardPort: (any CardReaderPort)?
-    ) {
-        let name = configuration.reader?.split(separator: ":", maxSplits: 1).dropFirst().first.map(String.init)
+    /// - Parameter name: a part of its name; nil for the first.
+    static func pcscReader(_ name: String?) -> Reader {
         do throws(LinkError) {
-            let reader = try PCSCReader.find(name.map(ReaderChoice.named) ?? .first)
-            self.init(reader: .discovering(reader), sheet: sheet, cardPort: cardPort, gate: .ofUser)
+            return .discovering(try PCSCReader.find(name.map(ReaderChoice.named) ?? .first))
         } catch {
-            self.init(reader: .none(reason: TerminalText.escaped(error.reason)), sheet: sheet, cardPort: cardPort)
+            return .none(reason: TerminalText.escaped(error.reason))
         }
     }
 

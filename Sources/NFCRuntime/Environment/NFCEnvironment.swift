@@ -31,6 +31,10 @@ public final class NFCEnvironment: Sendable {
 
     /// Where the service that reads in the background is asked for the reader; nil where it is not.
     public let gate: ReaderGate?
+    /// What keeps all that goes on at the reader; nil where nothing is kept.
+    public let recorder: Recorder?
+    /// Why a recording that was asked for can't be made or replayed; there is no reader then.
+    public let recordingError: RecordingError?
 
     private let onSessionEnd: (@Sendable () -> Void)?
 
@@ -44,6 +48,8 @@ public final class NFCEnvironment: Sendable {
     ///   - limits: the spans of time that rule a session.
     ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
     ///   - gate: where the service that reads in the background is asked for the reader; nil where it is not.
+    ///   - recorder: what keeps all that goes on; the reader is one that it has wrapped.
+    ///   - recordingError: why a recording that was asked for can't be made or replayed.
     ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
     public init(
         reader: Reader,
@@ -53,6 +59,8 @@ public final class NFCEnvironment: Sendable {
         limits: SessionLimits = SessionLimits(),
         cardPort: (any CardReaderPort)? = nil,
         gate: ReaderGate? = nil,
+        recorder: Recorder? = nil,
+        recordingError: RecordingError? = nil,
         onSessionEnd: (@Sendable () -> Void)? = nil
     ) {
         self.reader = reader
@@ -62,6 +70,8 @@ public final class NFCEnvironment: Sendable {
         self.limits = limits
         self.cardPort = cardPort
         self.gate = gate
+        self.recorder = recorder
+        self.recordingError = recordingError
         self.onSessionEnd = onSessionEnd
     }
 

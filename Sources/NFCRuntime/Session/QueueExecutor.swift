@@ -25,4 +25,9 @@ final class QueueExecutor: SerialExecutor, TaskExecutor {
             )
         }
     }
+
+    /// Runs what is no task, after the work that was given before it.
+    func async(_ body: @escaping @Sendable () -> Void) {
+        queue.async(execute: body)
+    }
 }

@@ -77,7 +77,6 @@ public final class ReaderSession: Sendable {
         queue: DispatchQueue? = nil
     ) {
         let source: any TagSource
-        var executor: (any SerialExecutor & TaskExecutor)?
         switch environment.reader {
         case .field(let driver):
             self.driver = driver
@@ -85,14 +84,13 @@ public final class ReaderSession: Sendable {
         case .discovering(let driver):
             self.driver = driver
             source = DiscoveringTagSource(driver: driver)
-            // A driver that waits is not let wait on the app's queue.
-            executor = driver.executor
         case .none:
             return nil
         }
         self.plan = plan
         self.environment = environment
-        channel = TagChannel(source: source, executor: executor ?? QueueExecutor(target: queue))
+        // A driver that waits is not let wait on the app's queue.
+        channel = TagChannel(source: source, executor: driver.executor ?? QueueExecutor(target: queue))
     }
 
     /// Sets who is told what happens. Set it before ``begin()``.

@@ -23,6 +23,8 @@ package struct Exchange: Sendable {
     package var response: [UInt8]?
     /// Why nothing came back.
     package var failure: String?
+    /// The frames, for what went over the air.
+    package var frames: Trace.Exchange?
 }
 
 /// A field that tells of each exchange with a tag.
@@ -71,10 +73,12 @@ private final class TracedLink: FrameLink {
         do throws(LinkError) {
             let answer = try await link.transceive(frame, timeout: timeout)
             exchange.response = answer.bytes
+            exchange.frames = Trace.Exchange(.frames(link.technology), request: frame, answer: .success(answer))
             onExchange(exchange)
             return answer
         } catch {
             exchange.failure = error.code.description
+            exchange.frames = Trace.Exchange(.frames(link.technology), request: frame, answer: .failure(error))
             onExchange(exchange)
             throw error
         }

@@ -2,15 +2,16 @@
 import ArgumentParser
 import BackgroundStorage
 import BackgroundTagReading
+import LinkDelivery
 import LinkFetching
 import PrivateStorage
 import UniversalLinks
 
 /// `nfc apps`.
-struct AppsCommand: AsyncParsableCommand {
+struct AppsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apps",
-        abstract: "List the apps that tags can open, and which links each gets.",
+        abstract: "Show the apps that tags can open, and choose between them and the browser.",
         discussion: """
             An app is a desktop entry, applications/NAME.desktop in a folder for data,
             with nfc/apps/NAME.json in a folder for data ($XDG_DATA_HOME, which is
@@ -19,9 +20,28 @@ struct AppsCommand: AsyncParsableCommand {
               {"app_id": "ABCDE12345.org.example.reader",
                "associated_domains": ["applinks:example.org"]}
 
+            With Implements=org.opencorenfc.UserActivity1 in the desktop entry the app is
+            given the whole message over the bus, else the link alone in place of the %u of
+            its Exec. With DBusActivatable=true the bus starts it.
+
             Examples:
               nfc apps
-              nfc apps --json
+              nfc apps choose example.org browser
+            """,
+        subcommands: [AppsListCommand.self, AppsChooseCommand.self],
+        defaultSubcommand: AppsListCommand.self
+    )
+}
+
+/// `nfc apps list`.
+struct AppsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the apps, how each is started, and which links each gets.",
+        discussion: """
+            Examples:
+              nfc apps
+              nfc apps list --json
 
             Exit status: 0 when every description is an app, 1 when one is none.
             """
@@ -35,7 +55,7 @@ struct AppsCommand: AsyncParsableCommand {
         let found = user.apps()
         let cache = try await reportingFailure(json: json) { () throws(CommandFailure) in try user.cache() }
         for app in found.apps {
-            if json { printJSON(app, cache) } else { show(app, cache) }
+            if json { printJSON(app, user, cache) } else { show(app, user, cache) }
         }
         for problem in found.problems {
             guard json else {
@@ -54,17 +74,32 @@ struct AppsCommand: AsyncParsableCommand {
         guard found.problems.isEmpty else { throw ExitCode(1) }
     }
 
-    private func show(_ app: InstalledApp, _ cache: LinkCache<DirectoryStore>) {
+    private func show(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<DirectoryStore>) {
         printLine(RecordText.printable("\(app.name)  \(app.id)  (\(app.desktopID).desktop)"))
+        let choices = LinkChoices(of: user.folders)
+        switch Result(catching: { () throws(DeliveryError) in try user.deliverer.way(to: app) }) {
+        case .success(.bus): printLine("  started by the bus")
+        case .success(.command): printLine("  started by its command, and given the message")
+        case .success(.link): printLine("  started by its command, and given the link alone")
+        case .failure(let error): printLine(RecordText.printable("  \(error.reason)"))
+        }
         for domain in app.associatedDomains {
             printLine(RecordText.printable("  \(domain.entry)"))
             guard domain.service == "applinks" else { continue }
+            if choices.opensBrowser(for: Self.host(domain)) { printLine("    the browser was chosen for it") }
             for line in links(domain.domain, app, cache).lines { printLine(RecordText.printable("    \(line)")) }
         }
         for scheme in app.schemes { printLine("  \(scheme): only where custom schemes are allowed") }
     }
 
-    private func printJSON(_ app: InstalledApp, _ cache: LinkCache<DirectoryStore>) {
+    /// A domain as it is chosen for.
+    private static func host(_ domain: AssociatedDomain) -> String {
+        (domain.isWildcard ? "*." : "") + domain.domain
+    }
+
+    private func printJSON(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<DirectoryStore>) {
+        let choices = LinkChoices(of: user.folders)
+        let way = Result { () throws(DeliveryError) in try user.deliverer.way(to: app) }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", true)
@@ -72,6 +107,9 @@ struct AppsCommand: AsyncParsableCommand {
         writer.member("name", app.name)
         writer.member("desktop_id", app.desktopID)
         writer.member("dbus_activatable", app.isBusActivated)
+        writer.key("started_by")
+        writer.value(try? way.get().rawValue)
+        if case .failure(let error) = way { writer.member("message", error.reason) }
         writer.key("associated_domains")
         writer.beginArray()
         for domain in app.associatedDomains {
@@ -80,6 +118,7 @@ struct AppsCommand: AsyncParsableCommand {
             writer.member("domain", domain.domain)
             if domain.service == "applinks" {
                 let links = links(domain.domain, app, cache)
+                writer.member("opens", choices.opensBrowser(for: Self.host(domain)) ? "browser" : "app")
                 writer.key("age_s")
                 if let age = links.age { writer.value(age) } else { writer.value(nil as String?) }
                 writer.key("failure")

@@ -8,6 +8,7 @@ final class EmulationOutput: Sendable {
     private let json: Bool
     /// Keeps lines of several threads apart.
     private let turn = Locked(())
+    private let words = Locked(EmulationWords())
 
     init(json: Bool) {
         self.json = json
@@ -114,6 +115,7 @@ final class EmulationOutput: Sendable {
     }
 
     func exchange(_ exchange: Exchange) {
+        let meanings = words.withLock { $0.meanings(of: exchange) }
         if json {
             object("exchange") { writer in
                 writer.member("layer", exchange.layer.rawValue)
@@ -121,13 +123,18 @@ final class EmulationOutput: Sendable {
                 writer.member("request", hex: exchange.request)
                 if let response = exchange.response { writer.member("response", hex: response) }
                 if let failure = exchange.failure { writer.member("failure", failure) }
+                if let meanings {
+                    writer.member("meaning", meanings.request)
+                    writer.member("answer_meaning", meanings.answer)
+                }
             }
             return
         }
-        let indent = exchange.layer == .air ? "    " : ""
+        if let rows = meanings?.rows { return lines(rows.map { "    " + $0 }) }
         let request = exchange.request.isEmpty ? "" : " " + HexText.text(exchange.request)
         let answer = exchange.response.map { $0.isEmpty ? "done" : HexText.text($0) } ?? exchange.failure ?? "no answer"
-        lines(["\(indent)\(exchange.layer.rawValue) \(exchange.name)\(request) -> \(answer)"])
+        let said = meanings.map { "  (\($0.request): \($0.answer))" } ?? ""
+        lines(["\(exchange.layer.rawValue) \(exchange.name)\(request) -> \(answer)\(said)"])
     }
 
     // MARK: Lines

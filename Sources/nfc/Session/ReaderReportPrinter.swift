@@ -38,8 +38,7 @@ struct ReaderReportPrinter {
         let sessions = technologies
         if !sessions.isEmpty { lines.append("Transparent sessions for \(sessions.joined(separator: ", "))") }
         lines.append(report.hasEscapeCommands ? "Escape commands are allowed" : "Escape commands are not offered")
-        for call in report.calls { lines.append("\(call.support.rawValue)  \(call.name): \(call.reason)") }
-        return lines
+        return lines + report.calls.map(\.line)
     }
 
     private var technologies: [String] {
@@ -64,15 +63,27 @@ struct ReaderReportPrinter {
         writer.beginArray()
         for technology in technologies { writer.value(technology) }
         writer.endArray()
-        writer.key("calls")
-        writer.beginArray()
-        for call in report.calls {
-            writer.beginObject()
-            writer.member("name", call.name)
-            writer.member("support", call.support.rawValue)
-            writer.member("reason", call.reason)
-            writer.endObject()
+        writer.member(calls: report.calls)
+    }
+}
+
+extension ServedCall {
+    /// The call as a line for people.
+    var line: String { "\(support.rawValue)  \(name): \(reason)" }
+}
+
+extension JSONWriter {
+    /// Which calls a reader serves.
+    mutating func member(calls: [ServedCall]) {
+        key("calls")
+        beginArray()
+        for call in calls {
+            beginObject()
+            member("name", call.name)
+            member("support", call.support.rawValue)
+            member("reason", call.reason)
+            endObject()
         }
-        writer.endArray()
+        endArray()
     }
 }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import NFCRuntime
 import PCSCDriver
+import PN532Driver
 import TagLink
 
 /// `nfc readers`.
@@ -12,7 +13,7 @@ struct ReadersCommand: AsyncParsableCommand {
         discussion: """
             The first line is the reader that sessions use. With --reader, or with
             NFC_READER, it is the only one. With --verbose each PC/SC reader is asked
-            what it can do; put a tag on it, and it shows more.
+            what it can do; put a tag on it, and it shows more. A PN532 says so too.
 
             Examples:
               nfc readers
@@ -26,7 +27,7 @@ struct ReadersCommand: AsyncParsableCommand {
 
     @OptionGroup var reader: ReaderOptions
 
-    @Flag(help: "Ask each PC/SC reader which of Core NFC's calls it will serve.")
+    @Flag(help: "Show which of Core NFC's calls each reader will serve.")
     var verbose = false
 
     @Flag(help: "Print one JSON object a reader.")
@@ -34,7 +35,7 @@ struct ReadersCommand: AsyncParsableCommand {
 
     func run() async throws {
         let environment = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            try reader.environment()
+            try reader.environment(recording: "")
         }
         guard let driver = environment.driver else { return }
         try await reportingFailure(json: json) { () throws(CommandFailure) in
@@ -56,14 +57,27 @@ struct ReadersCommand: AsyncParsableCommand {
     }
 
     private func print(_ driver: any ReaderDriver, _ report: PCSCReaderReport?) {
-        print(name: driver.name, technologies: driver.technologies, isUsed: true, report)
+        print(
+            name: driver.name,
+            technologies: driver.technologies,
+            isUsed: true,
+            report,
+            isPN532: driver is PN532Reader
+        )
     }
 
     private func print(_ report: PCSCReaderReport) {
         print(name: report.name, technologies: Set(Technology.allCases), isUsed: false, report)
     }
 
-    private func print(name: String, technologies: Set<Technology>, isUsed: Bool, _ report: PCSCReaderReport?) {
+    private func print(
+        name: String,
+        technologies: Set<Technology>,
+        isUsed: Bool,
+        _ report: PCSCReaderReport?,
+        isPN532: Bool = false
+    ) {
+        let showsChip = verbose && isPN532
         let technologies = Technology.allCases.filter(technologies.contains).map(Self.name)
         if json {
             var writer = JSONWriter()
@@ -74,6 +88,8 @@ struct ReadersCommand: AsyncParsableCommand {
             for technology in technologies { writer.value(technology) }
             writer.endArray()
             if let report { ReaderReportPrinter(report, verbose: verbose).write(to: &writer) }
+            if isPN532 { writer.member("kind", "pn532") }
+            if showsChip { writer.member(calls: PN532Reader.calls) }
             writer.member("used", isUsed)
             writer.endObject()
             writer.printLine()
@@ -82,6 +98,8 @@ struct ReadersCommand: AsyncParsableCommand {
                 report.map { ReaderReportPrinter($0, verbose: verbose).summary } ?? technologies.joined(separator: ", ")
             printLine("\(RecordText.printable(name))  \(what)\(isUsed ? "" : "  (not used)")")
             for line in report.map({ ReaderReportPrinter($0, verbose: verbose).lines }) ?? [] { printLine("  " + line) }
+            guard showsChip else { return }
+            for line in PN532Reader.capabilities + PN532Reader.calls.map(\.line) { printLine("  " + line) }
         }
     }
 

@@ -17,6 +17,8 @@ struct ScanCommand: AsyncParsableCommand {
               nfc scan
               nfc scan --reader virtual --tags card.nfc,badge.nfc
               nfc scan --many --timeout 10 --json
+              nfc scan --record card.jsonl
+              nfc scan --reader replay:card.jsonl
 
             Exit status: 0 when a tag was read, 1 when it could not be or none
             came, 2 for wrong usage, 3 without a reader, 130 when cancelled.
@@ -27,6 +29,9 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Flag(help: "Go on after the first tag.")
     var many = false
+
+    @Option(help: ArgumentHelp("Keep all that goes on at the reader in this file; see nfc trace.", valueName: "file"))
+    var record: String?
 
     @Option(help: "Give up after so many seconds, 60 at most.")
     var timeout: Double?
@@ -46,7 +51,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     private func scan() async throws(CommandFailure) {
         let scan = try TagSession(
-            environment: try reader.environment(),
+            environment: try reader.environment(recording: record),
             prompt: many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader.",
             seconds: timeout
         )
@@ -74,6 +79,7 @@ struct ScanCommand: AsyncParsableCommand {
             }
         }
         await scan.close()
+        try scan.checkRecording()
         if let failure { throw failure }
     }
 

@@ -49,6 +49,20 @@ struct TagSession {
         for _ in 0..<1000 where !environment.arbiter.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
+    /// Fails when the session left the recording that is its reader, or could not be recorded to its end; tells people
+    /// when it ended before the recording does.
+    func checkRecording() throws(CommandFailure) {
+        if let departure = environment.replay?.departure {
+            throw CommandFailure(.refused, "recording-left", departure.reason)
+        }
+        if let failure = environment.recorder?.failure {
+            throw CommandFailure(.refused, failure.code.description, failure.reason)
+        }
+        if let count = environment.replay?.remainingExchangeCount, count > 0 {
+            StandardError.write("The recording goes on: \(count) of its exchanges were not made.\n")
+        }
+    }
+
     /// Runs a procedure on a tag that was found.
     func perform<Value: Sendable>(
         on tag: DetectedTag,

@@ -32,6 +32,9 @@ struct WriteCommand: AsyncParsableCommand {
     @Flag(help: "Read the message from the tag afterwards, and compare.")
     var check = false
 
+    @Option(help: ArgumentHelp("Keep all that goes on at the reader in this file; see nfc trace.", valueName: "file"))
+    var record: String?
+
     @Option(help: "Give up after so many seconds, 60 at most.")
     var timeout: Double?
 
@@ -52,7 +55,7 @@ struct WriteCommand: AsyncParsableCommand {
     private func write() async throws(CommandFailure) -> TagReport {
         let octets = try content.octets()
         let work = try TagSession(
-            environment: try reader.environment(savesTags: true),
+            environment: try reader.environment(savesTags: true, recording: record),
             prompt: "Hold the tag to write near the reader.",
             seconds: timeout
         )
@@ -81,6 +84,7 @@ struct WriteCommand: AsyncParsableCommand {
             }
         }
         await work.close()
+        try work.checkRecording()
         guard let result else { throw CommandFailure(.cancelled, "cancelled", "Cancelled.") }
         return try result.get()
     }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension ReplayingDriver {
+    var name: String { replay.name }
+    var technologies: Set<Technology> { replay.technologies }
+    var statistics: LinkStatistics { replay.statistics }
+    var executor: (any SerialExecutor & TaskExecutor)? { replay.executor }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        replay.observePresence(handler)
+    }
+}
+
+/// A recording of a reader whose host sent every frame.
+final class ReplayField: FieldDriver, ReplayingDriver {
+    let replay: Replay
+    private let links: [Technology: ReplayLink]
+
+    init(_ replay: Replay) {
+        self.replay = replay
+        links = Dictionary(
+            uniqueKeysWithValues: replay.technologies.map { technology in
+                let length = replay.recording.header.maximumFrameLength
+                return (technology, ReplayLink(replay, technology, tag: nil, maximumFrameLength: length))
+            }
+        )
+    }
+
+    var statistics: LinkStatistics { replay.statistics }
+    func link(for technology: Technology) -> (any FrameLink)? { links[technology] }
+    func setCarrier(_ isOn: Bool) async throws(LinkError) { _ = try replay.call(.field(isOn: isOn)) }
+}
+
+/// A recording of a reader that found tags by itself.
+final class ReplayReader: DiscoveringDriver, ReplayingDriver {
+    let replay: Replay
+
+    init(_ replay: Replay) {
+        self.replay = replay
+    }
+
+    func discover(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) async throws(LinkError) -> [DiscoveredTag] {
+        let looked = Technology.allCases.filter(technologies.contains)
+        guard case .tags(let tags) = try replay.call(.discover(looked, systemCodes: systemCodes)) else { return [] }
+        return tags.map { tag in
+            switch tag.port {
+            case .frames(let length):
+                let link = ReplayLink(replay, tag.identity.technology, tag: tag.number, maximumFrameLength: length)
+                return DiscoveredTag(identity: tag.identity, port: .frames(link))
+            case .commands(let limits, let answerToSelect):
+                let card = ReplayCard(replay, tag: tag.number, limits)
+                return DiscoveredTag(identity: tag.identity, port: .commands(card, answerToSelect: answerToSelect))
+            }
+        }
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {
+        let number =
+            switch tag.port {
+            case .frames(let link): (link as? ReplayLink)?.tag
+            case .commands(let card, _): (card as? ReplayCard)?.tag
+            }
+        guard let number else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        _ = try replay.call(.select(tag: number))
+    }
+
+    func release() async { _ = try? replay.call(.release) }
+}
+
+/// A link whose frames have to be the recorded ones.
+private final class ReplayLink: SelfActivatingLink {
+    private let replay: Replay
+    let technology: Technology
+    /// The tag's number, where the reader found it by itself.
+    let tag: Int?
+    let maximumFrameLength: Int
+
+    init(_ replay: Replay, _ technology: Technology, tag: Int?, maximumFrameLength: Int) {
+        self.replay = replay
+        self.technology = technology
+        self.tag = tag
+        self.maximumFrameLength = maximumFrameLength
+    }
+
+    var statistics: LinkStatistics { replay.statistics }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        let call = Recording.Action.exchange(.frames(technology), tag: tag, frame, timeout: timeout)
+        guard case .frame(let answer) = try replay.call(call) else { throw LinkError(.timeout, "No answer.") }
+        return answer
+    }
+
+    func reactivate() async throws(LinkError) { _ = try replay.call(.reactivate(tag: tag ?? 0)) }
+}
+
+/// A card whose commands have to be the recorded ones.
+private final class ReplayCard: APDULink {
+    private let replay: Replay
+    let tag: Int
+    private let limits: Recording.Tag.Limits
+
+    init(_ replay: Replay, tag: Int, _ limits: Recording.Tag.Limits) {
+        self.replay = replay
+        self.tag = tag
+        self.limits = limits
+    }
+
+    var maximumCommandLength: Int { limits.command }
+    var maximumResponseLength: Int { limits.response }
+    var singleBlockCommandLength: Int { limits.blockCommand }
+    var singleBlockResponseLength: Int { limits.blockResponse }
+    var statistics: LinkStatistics { replay.statistics }
+
+    func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+        let call = Recording.Action.exchange(.commands, tag: tag, Frame(apdu), timeout: .zero)
+        guard case .frame(let answer) = try replay.call(call) else { throw LinkError(.timeout, "No answer.") }
+        return answer.bytes
+    }
+
+    func isPresent() async -> Bool { (try? replay.call(.isPresent(tag: tag))) == .isPresent(true) }
+}

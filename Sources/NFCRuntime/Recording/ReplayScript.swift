@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Where code under test left the recording that it was given.
+public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
+    /// The number of the exchange that was expected, or of the last one where something else was.
+    public var exchange: Int
+    /// When it happened in the recording; nil at its end.
+    public var time: Duration?
+    /// What was expected, in words; nil at the end of the recording.
+    public var expected: String?
+    /// What came, in words.
+    public var actual: String
+    /// Whether the recording was cut off where it ends.
+    public var isCutOff = false
+
+    /// What happened, as sentences for people that say what to do.
+    public var reason: String {
+        let place = exchange == 0 ? "before its first exchange" : "at exchange \(exchange)"
+        guard let expected else {
+            let verb = isCutOff ? "breaks off" : "ends"
+            let end = exchange == 0 ? "\(verb) before its first exchange" : "\(verb) after exchange \(exchange)"
+            return "The recording \(end), and what came then was: \(actual). Record the flow anew."
+        }
+        let moment = time.map { " (\($0.wholeMicroseconds / 1000) ms)" } ?? ""
+        return """
+            The recording was left \(place)\(moment). Expected: \(expected). Came: \(actual). Look what has changed, or \
+            record the flow anew.
+            """
+    }
+
+    public var description: String { reason }
+}
+
+/// A recording that is followed step by step: a call goes in, and what came of it then comes out.
+struct ReplayScript: Sendable {
+    let recording: Recording
+    private(set) var position = 0
+    private(set) var departure: ReplayDeparture?
+    private var lastExchange = 0
+    private var words = ExchangeInterpreter()
+    /// The last call, when it was a look that found nothing.
+    private var emptyLook: Recording.Action?
+    /// Whether the reader told of a tag while nobody listened.
+    private var owesPresence = false
+
+    init(_ recording: Recording) {
+        self.recording = recording
+    }
+
+    /// How the observers of the reader's presence are told after a call.
+    enum Notice: Sendable {
+        case none
+        /// While the call ends.
+        case now
+        /// When what the call belongs to is through.
+        case soon
+    }
+
+    /// The number of exchanges that were not made yet.
+    var remainingExchanges: Int { recording.steps[position...].count { $0.number != nil } }
+
+    /// Follows a call.
+    ///
+    /// - Parameters:
+    ///   - action: the call.
+    ///   - isObserved: whether somebody listens to the reader's presence.
+    /// - Returns: what came of it, how long it took, and how presence is told then.
+    mutating func follow(
+        _ action: Recording.Action,
+        isObserved: Bool
+    ) -> (outcome: Recording.Outcome, duration: Duration, notice: Notice) {
+        if let departure { return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none) }
+        skipPresence()
+        guard position < recording.steps.count else {
+            // A session that waits looks again and again.
+            if action == emptyLook { return (.tags([]), .zero, .none) }
+            return leave(expected: nil, action)
+        }
+        let step = recording.steps[position]
+        guard step.action.matches(action) else {
+            if action == emptyLook { return (.tags([]), .zero, .none) }
+            return leave(expected: step, action)
+        }
+        guard let outcome = step.outcome else { return breakOff(step) }
+        position += 1
+        emptyLook = outcome == .tags([]) ? action : nil
+        hear(step, outcome)
+        let notice = notice(isObserved: isObserved)
+        return (outcome, (step.endTime ?? step.time) - step.time, notice)
+    }
+
+    /// Passes over what the reader told before the call.
+    private mutating func skipPresence() {
+        while position < recording.steps.count, recording.steps[position].action == .presence {
+            position += 1
+            owesPresence = true
+        }
+    }
+
+    private mutating func notice(isObserved: Bool) -> Notice {
+        skipPresence()
+        guard owesPresence, isObserved else { return .none }
+        owesPresence = false
+        // A session that waits is told when it waits; one that is at work, at once.
+        guard position < recording.steps.count else { return .soon }
+        switch recording.steps[position].action {
+        case .discover, .field: return .soon
+        default: return .now
+        }
+    }
+
+    private mutating func hear(_ step: Recording.Step, _ outcome: Recording.Outcome) {
+        switch step.action {
+        case .exchange(let medium, _, let request, _):
+            lastExchange = step.number ?? lastExchange
+            _ = words.meaning(of: request, over: medium)
+            if case .frame(let answer) = outcome { _ = words.meaning(ofAnswer: answer) }
+        case .field, .discover, .select, .reactivate: words.fieldChanged()
+        default: break
+        }
+    }
+
+    private mutating func leave(
+        expected step: Recording.Step?,
+        _ action: Recording.Action
+    ) -> (outcome: Recording.Outcome, duration: Duration, notice: Notice) {
+        let departure = ReplayDeparture(
+            exchange: step?.number ?? lastExchange,
+            time: step?.time,
+            expected: step.map { describe($0.action) },
+            actual: describe(action),
+            isCutOff: step == nil && recording.isCutOff
+        )
+        self.departure = departure
+        return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none)
+    }
+
+    /// The recording has no outcome: it was cut off in the middle of the call.
+    private mutating func breakOff(
+        _ step: Recording.Step
+    ) -> (outcome: Recording.Outcome, duration: Duration, notice: Notice) {
+        let departure = ReplayDeparture(
+            exchange: lastExchange,
+            time: nil,
+            expected: nil,
+            actual: describe(step.action),
+            isCutOff: true
+        )
+        self.departure = departure
+        return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none)
+    }
+
+    /// A call in words, as it is understood after what went before it.
+    private func describe(_ action: Recording.Action) -> String {
+        guard case .exchange(let medium, let tag, let request, _) = action else { return action.words }
+        var words = words
+        let hex = request.bytes.prefix(32).hexText() + (request.bytes.count > 32 ? "…" : "")
+        let bits = request.validBitsInLastByte == 8 ? "" : "/\(request.validBitsInLastByte)"
+        return "\(words.meaning(of: request, over: medium)) [\(hex)\(bits)]" + (tag.map { " to tag \($0)" } ?? "")
+    }
+}
+
+extension Recording.Action {
+    /// Whether a call is the one that was recorded. Timeouts may differ.
+    fileprivate func matches(_ other: Recording.Action) -> Bool {
+        guard case .exchange(let medium, let tag, let frame, _) = self,
+            case .exchange(let otherMedium, let otherTag, let otherFrame, _) = other
+        else { return self == other }
+        return medium == otherMedium && tag == otherTag && frame == otherFrame
+    }
+}

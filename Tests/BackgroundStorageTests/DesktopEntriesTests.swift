@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundStorage
+import BackgroundTagReading
+import PrivateStorage
+import Testing
+
+@Suite struct `Apps for schemes` {
+    private let scratch: Scratch
+    private let folders: UserFolders
+
+    init() throws {
+        scratch = try Scratch()
+        folders = UserFolders(environment: [
+            "XDG_DATA_HOME": scratch.path + "/own", "XDG_DATA_DIRS": scratch.path + "/system",
+            "XDG_CONFIG_HOME": scratch.path + "/config", "XDG_CONFIG_DIRS": scratch.path + "/etc:relative",
+        ])
+        for name in ["one", "two", "three", "kde/four"] {
+            try scratch.write(
+                "system/applications/\(name).desktop",
+                "[Desktop Entry]\nType=Application\nName=\(name)\n"
+            )
+        }
+    }
+
+    private func list(_ file: String, _ group: String, _ apps: String) throws {
+        try scratch.write(file, "[\(group)]\nx-scheme-handler/tel=\(apps)\n")
+    }
+
+    private func handlers(_ desktops: String = "") -> [String] {
+        DesktopEntries(folders, desktops: desktops).handlers(of: "tel").map(\.name)
+    }
+
+    @Test func `The default app is first, the user's list before the system's`() throws {
+        #expect(handlers() == [])
+        try list("system/applications/mimeinfo.cache", "MIME Cache", "one.desktop;two.desktop;")
+        #expect(handlers() == ["one", "two"])
+        try list("etc/mimeapps.list", "Default Applications", "two.desktop")
+        #expect(handlers() == ["two", "one"])
+        try list("config/mimeapps.list", "Default Applications", "kde-four.desktop;three.desktop")
+        #expect(handlers() == ["kde-four", "three", "two", "one"])
+        try list("config/phosh-mimeapps.list", "Default Applications", "one.desktop")
+        #expect(handlers("Phosh:GNOME").first == "one")
+        #expect(handlers("../x").first == "kde-four")
+    }
+
+    @Test func `What was taken away, is missing, or others can write, is none`() throws {
+        try list(
+            "system/applications/mimeinfo.cache",
+            "MIME Cache",
+            "one.desktop;two.desktop;gone.desktop;../x.desktop;"
+        )
+        try list("config/mimeapps.list", "Removed Associations", "one.desktop;")
+        #expect(handlers() == ["two"])
+        try scratch.write("own/applications/two.desktop", "[Desktop Entry]\nType=Application\nName=x\n", mode: 0o666)
+        #expect(handlers() == [])
+        try scratch.write(
+            "config/mimeapps.list",
+            "[Default Applications]\nx-scheme-handler/tel=three.desktop",
+            mode: 0o666
+        )
+        #expect(handlers() == ["one"])
+    }
+
+    @Test func `Choices are kept for their owner alone`() throws {
+        #expect(LinkChoices(of: folders) == LinkChoices())
+        var choices = LinkChoices()
+        _ = choices.choose("a.example", isBrowser: true)
+        try choices.save(in: folders)
+        #expect(LinkChoices(of: folders) == choices)
+        #expect(try scratch.mode("config/nfc/browser-domains") == 0o600)
+    }
+}

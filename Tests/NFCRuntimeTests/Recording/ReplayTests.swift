@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCRuntime
+import NFCTestKit
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+@Suite(.timeLimit(.minutes(1))) struct `A replay` {
+    private static let message: [UInt8] = [0xD1, 0x01, 0x04, 0x54, 0x02, 0x65, 0x6E, 0x48]
+
+    static var tags: [any VirtualTag] {
+        [
+            VirtualTags.Type1Tag(Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])),
+            VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])),
+            VirtualTags.Type3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, 6])),
+            VirtualTags.Type4Tag(NTAG424Contents()),
+            VirtualTags.Type5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4])),
+        ]
+    }
+
+    /// A file of a test's own.
+    private final class Scratch: Sendable {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString).jsonl").path
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+        var recording: Recording { get throws { try Recording(path: path) } }
+    }
+
+    /// A flow: finds a tag, reads its status, and writes and reads a message.
+    private static func flow(
+        on reader: NFCEnvironment.Reader,
+        message: [UInt8] = message
+    ) async throws -> [UInt8] {
+        let environment = NFCEnvironment(reader: reader, clock: ManualClock())
+        let session = try #require(ReaderSession(environment: environment))
+        let (events, continuation) = AsyncStream.makeStream(of: ReaderSession.Event.self)
+        session.observe { event in
+            continuation.yield(event)
+            if case .ended = event { continuation.finish() }
+        }
+        session.begin()
+        var result: Result<[UInt8], any Error> = .failure(LinkError(.timeout, "No tag."))
+        for await event in events {
+            guard case .detected(let tags) = event, let tag = tags.first else {
+                if case .ended(.terminatedUnexpectedly(let reason)) = event {
+                    result = .failure(LinkError(.readerUnavailable, reason))
+                }
+                continue
+            }
+            let connected = await withCheckedContinuation { done in
+                session.connect(to: tag) { done.resume(returning: $0) }
+            }
+            guard case .success = connected else {
+                session.invalidate()
+                continue
+            }
+            let read = await withCheckedContinuation {
+                (done: CheckedContinuation<Result<[UInt8], CommandError>, Never>) in
+                session.perform(on: tag) { tag throws(TagError) in
+                    _ = try await tag.detectNDEF()
+                    try await tag.writeNDEF(message)
+                    return try await tag.readNDEF()
+                } completion: {
+                    done.resume(returning: $0)
+                }
+            }
+            result = read.mapError { $0 as any Error }
+            session.invalidate()
+        }
+        return try result.get()
+    }
+
+    private static func record(
+        _ tag: any VirtualTag,
+        to scratch: Scratch,
+        discovering: Bool = false
+    ) async throws {
+        let field = VirtualField()
+        field.bring(tag)
+        let recorder = try Recorder(path: scratch.path)
+        let reader: NFCEnvironment.Reader = discovering ? .discovering(ActivatingReader(field)) : .field(field)
+        #expect(try await flow(on: recorder.recording(reader)) == message)
+        #expect(recorder.failure == nil)
+    }
+
+    @Test(arguments: 0..<5, [false, true]) func `A recorded flow runs again`(index: Int, discovering: Bool) async throws
+    {
+        // Readers that find tags by themselves have Type 1 tags of their own ways.
+        if discovering, index == 0 { return }
+        let scratch = Scratch()
+        try await Self.record(Self.tags[index], to: scratch, discovering: discovering)
+        let replay = Replay(try scratch.recording)
+        #expect(try await Self.flow(on: replay.reader) == Self.message)
+        #expect(replay.departure == nil)
+        #expect(replay.remainingExchangeCount == 0)
+        #expect(replay.recording.exchangeCount > 3)
+    }
+
+    @Test func `A flow in simulated time is recorded alike at every run`() async throws {
+        let files = [Scratch(), Scratch()]
+        for file in files { try await Self.record(Self.tags[1], to: file) }
+        let texts = try files.map { try Data(contentsOf: URL(fileURLWithPath: $0.path)) }
+        #expect(texts[0] == texts[1])
+    }
+
+    @Test func `A replay that is recorded is the recording, but for the reader's name and times`() async throws {
+        let first = Scratch()
+        try await Self.record(Self.tags[1], to: first)
+        let second = Scratch()
+        let recorder = try Recorder(path: second.path)
+        _ = try await Self.flow(on: recorder.recording(Replay(try first.recording).reader))
+        #expect(try second.recording.trace.table(showsTimes: false) == first.recording.trace.table(showsTimes: false))
+    }
+
+    @Test(arguments: [1, 2, 3, 4]) func `Code that sends something else is told where and what`(index: Int) async throws
+    {
+        let scratch = Scratch()
+        try await Self.record(Self.tags[index], to: scratch)
+        let replay = Replay(try scratch.recording)
+        var other = Self.message
+        other[7] = 0x49
+        await #expect(throws: (any Error).self) { try await Self.flow(on: replay.reader, message: other) }
+        let departure = try #require(replay.departure)
+        #expect(departure.exchange > 3)
+        #expect(departure.expected != nil)
+        #expect(departure.reason.contains("exchange \(departure.exchange)"))
+        let lines = replay.recording.trace.lines
+        let expected = try #require(lines.first { $0.number == departure.exchange })
+        #expect(departure.expected?.hasPrefix(expected.meaning) == true)
+    }
+
+    @Test func `A recording that was cut off at any line ends the flow with a reason`() async throws {
+        let scratch = Scratch()
+        try await Self.record(Self.tags[1], to: scratch)
+        let lines = try String(contentsOfFile: scratch.path, encoding: .utf8).split(separator: "\n")
+        for count in 1..<lines.count - 2 {
+            let text = lines[..<count].joined(separator: "\n") + "\n" + lines[count].prefix(5)
+            let replay = Replay(try Recording(parsing: Array(text.utf8)))
+            await #expect(throws: (any Error).self) { try await Self.flow(on: replay.reader) }
+            #expect(replay.departure?.reason.contains("breaks off") == true, "\(count)")
+        }
+    }
+
+    @Test func `A tag that comes later comes in the replay too`() async throws {
+        let scratch = Scratch()
+        let field = VirtualField()
+        let recorder = try Recorder(path: scratch.path)
+        let tag = Self.tags[1]
+        async let read = Self.flow(on: recorder.recording(.field(field)))
+        while field.statistics.exchanges < 4 { try await Task.sleep(for: .milliseconds(1)) }
+        field.bring(tag)
+        #expect(try await read == Self.message)
+        let replay = Replay(try scratch.recording)
+        #expect(try await Self.flow(on: replay.reader) == Self.message)
+        #expect(replay.departure == nil)
+    }
+
+    @Test func `A file that is no recording is not replaced`() throws {
+        let scratch = Scratch()
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.path))
+        let error = #expect(throws: RecordingError.self) { try Recorder(path: scratch.path) }
+        #expect(error?.code == .notARecording)
+        #expect(try String(contentsOfFile: scratch.path, encoding: .utf8) == "mine")
+        #expect(throws: RecordingError.self) { try Recorder(path: "/nonexistent/file") }
+    }
+
+    @Test func `A full disk is told`() async throws {
+        let recorder = try Recorder(path: "/dev/full")
+        let field = VirtualField()
+        field.bring(Self.tags[1])
+        #expect(try await Self.flow(on: recorder.recording(.field(field))) == Self.message)
+        #expect(recorder.failure != nil)
+    }
+}
