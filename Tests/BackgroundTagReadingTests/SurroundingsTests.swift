@@ -17,29 +17,39 @@ import Testing
     @Test func `Where nothing tells of a condition it lets tags be read, but for the reader`() {
         #expect(Surroundings().conditions.obstacles == [.unsupported])
         #expect(surroundings().conditions.allowReading)
-        #expect(surroundings { $0.session = nil }.conditions.allowReading)
+        let without = surroundings { $0.session = nil }
+        #expect(without.conditions.allowReading)
         #expect(Surroundings().findings.map(\.obstacle) == ReadingConditions.Obstacle.allCases)
     }
 
     @Test func `Each source is a condition of its own`() {
-        #expect(surroundings { $0.wasUnlocked = false }.conditions.obstacles == [.neverUnlocked])
-        #expect(surroundings { $0.isGoingToSleep = true }.conditions.obstacles == [.displayOff])
-        #expect(surroundings { $0.powerSaveMode = 3 }.conditions.obstacles == [.displayOff])
-        #expect(surroundings { $0.isDisplayLit = false }.conditions.obstacles == [.displayOff])
-        #expect(surroundings { $0.session?.isIdle = true }.conditions.obstacles == [.displayOff])
-        #expect(surroundings { $0.isReaderSessionActive = true }.conditions.obstacles == [.readerSession])
-        #expect(surroundings { $0.isCardActive = true }.conditions.obstacles == [.wallet])
-        #expect(surroundings { $0.isCameraOpen = true }.conditions.obstacles == [.camera])
+        func obstacles(_ change: (inout Surroundings) -> Void) -> [ReadingConditions.Obstacle] {
+            surroundings(change).conditions.obstacles
+        }
+        #expect(obstacles { $0.wasUnlocked = false } == [.neverUnlocked])
+        #expect(obstacles { $0.isGoingToSleep = true } == [.displayOff])
+        #expect(obstacles { $0.powerSaveMode = 3 } == [.displayOff])
+        #expect(obstacles { $0.isDisplayLit = false } == [.displayOff])
+        #expect(obstacles { $0.session = LoginSession(id: "c1", isActive: false, isLocked: false) } == [.displayOff])
+        #expect(obstacles { $0.isReaderSessionActive = true } == [.readerSession])
+        #expect(obstacles { $0.isCardActive = true } == [.wallet])
+        #expect(obstacles { $0.isCameraOpen = true } == [.camera])
         // What the compositor says counts for more than what logind guesses.
-        #expect(surroundings { ($0.powerSaveMode, $0.session?.isIdle) = (0, true) }.conditions.allowReading)
+        let idle = LoginSession(id: "c1", isActive: true, isLocked: false, isIdle: true)
+        #expect(obstacles { $0.session = idle } == [.displayOff])
+        var both = surroundings { $0.session = idle }
+        both.powerSaveMode = 0
+        #expect(both.conditions.allowReading)
     }
 
     @Test func `A locked screen changes nothing of what is read`() {
-        let locked = surroundings { $0.session?.isLocked = true }
+        let locked = surroundings { $0.session = LoginSession(id: "c1", isActive: true, isLocked: true) }
         #expect(locked.isLocked && !locked.isUnlocked && locked.conditions.allowReading)
-        #expect(surroundings { $0.isScreenSaverOn = true }.isLocked)
+        let saver = surroundings { $0.isScreenSaverOn = true }
+        #expect(saver.isLocked && !saver.isUnlocked)
         #expect(surroundings().isUnlocked)
-        #expect(!surroundings { $0.session?.isActive = false }.isUnlocked)
+        let unseen = surroundings { $0.session = LoginSession(id: "c1", isActive: false, isLocked: false) }
+        #expect(!unseen.isUnlocked)
     }
 
     @Test func `The session is the process's own, or else the one that is seen`() {
@@ -81,7 +91,8 @@ import Testing
         radios.take(event(7, 8, 0, soft: 1) + [9, 9])
         #expect(radios.isAirplaneModeOn)
         let before = radios
-        #expect(!radios.take([1, 2, 3]))
+        let isTaken = radios.take([1, 2, 3])
+        #expect(!isTaken)
         radios.take(event(0, 1, 77))
         #expect(radios == before)
     }

@@ -19,7 +19,7 @@ struct TagWatcherTests {
     }
 
     private func next(_ events: inout Events.Iterator) async -> String {
-        switch await events.next() {
+        switch await events.next(isolation: #isolation) {
         case .available: "available"
         case .unavailable: "unavailable"
         case .near(let identifiers): "near \(identifiers.count)"

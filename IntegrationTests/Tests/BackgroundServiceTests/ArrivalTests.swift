@@ -5,18 +5,19 @@ import Testing
 
 extension BackgroundService {
     @Suite struct `Tags read in the background` {
-        @Test func `A link is offered, and opens in its app with the whole message, which is started and then runs`()
-            async throws
-        {
+        @Test(arguments: [true, false])
+        func `A link is offered, and opens in its app with the whole message, which is started and then runs`(
+            isBusActivated: Bool
+        ) async throws {
             let desk = try await Desk()
-            try desk.installApp()
+            try desk.installApp(isBusActivated: isBusActivated)
             try await desk.start()
-            try desk.bring("https://good.site.example/x/1")
+            try desk.bring("https://tagreader.example/x/1")
             try await desk.event("shown")
             let first = try await desk.notifications()
             #expect(first.count == 1)
             #expect(first[0].title == "NFC Tag Detected")
-            #expect(first[0].body == "Open “good.site.example” in Reader")
+            #expect(first[0].body == "Open “tagreader.example” in Tag Reader")
             #expect(first[0].actions == ["default", "Open", "open", "Open"])
             #expect(first[0].hints["transient"] == nil)
             #expect(try await desk.inbox().count == 1)
@@ -24,21 +25,36 @@ extension BackgroundService {
             try await desk.ask("act", 1, "default")
             try await desk.event("delivered")
             #expect(try await desk.inbox().isEmpty)
+            let owner = try await desk.ask("owner", "org.opencorenfc.TagReader") as? String
             // It runs now. The tag that stayed is not read again; one that comes again is.
             try desk.takeAway()
             try await Task.sleep(for: .milliseconds(600))
-            try desk.bring("https://good.site.example/x/2")
+            try desk.bring("https://tagreader.example/x/2")
             try await desk.event("shown")
             try await desk.ask("act", 2, "open")
             try await desk.event("delivered")
-            let log = desk.lines(of: "app").map { $0.split(separator: " ").map(String.init) }
-            #expect(
-                log.map { $0.dropFirst().joined(separator: " ") } == [
-                    "ready 0", "https://good.site.example/x/1 2", "https://good.site.example/x/2 2",
-                ]
-            )
-            #expect(Set(log.map { $0[0] }).count == 1)
+            #expect(try desk.given() == [2, 2])
+            #expect(try await desk.ask("owner", "org.opencorenfc.TagReader") as? String == owner)
             #expect(try await desk.inbox().isEmpty)
+            try await desk.ask("end", "org.opencorenfc.TagReader")
+        }
+
+        @Test func `Why a link could not be opened is told, and a second click tries again`() async throws {
+            let desk = try await Desk()
+            try await desk.start()
+            try desk.bring("mailto:a@b.example")
+            try await desk.event("shown")
+            try await desk.ask("act", 1, "default")
+            try await desk.event("not-delivered")
+            try await desk.event("shown")
+            let shown = try await desk.notifications()
+            #expect(shown.map(\.title) == ["NFC Tag Detected", "The Link Was Not Opened"])
+            #expect(shown.last?.replaces == 1)
+            #expect(try await desk.inbox().count == 1)
+            try desk.installBrowser()
+            try await desk.ask("act", 1, "open")
+            try await desk.event("delivered")
+            #expect(desk.lines(of: "opened") == ["1", "mailto:a@b.example"])
         }
 
         @Test func `The browser gets the URL alone, as one argument`() async throws {
@@ -75,13 +91,13 @@ extension BackgroundService {
             let desk = try await Desk()
             try desk.installApp()
             try await desk.start()
-            try desk.bring("reader:thing")
+            try desk.bring("tagreader:thing")
             try await desk.event("refused")
             #expect(try await desk.notifications().isEmpty)
             #expect(try await desk.inbox().isEmpty)
             try await desk.kill()
             try await desk.start("--allow-custom-schemes", waitsFor: "shown")
-            #expect(try await desk.notifications().map(\.body) == ["Open “reader:” in Reader"])
+            #expect(try await desk.notifications().map(\.body) == ["Open “tagreader:” in Tag Reader"])
         }
 
         @Test func `A tag that stays is offered once, and a notification that is not acted on stays in the inbox`()

@@ -41,7 +41,7 @@ extension BackgroundService {
             try await desk.start()
             try await desk.kill()
             // The system was started anew.
-            try desk.write("root/proc/sys/kernel/random/boot_id", "boot-2\n")
+            try desk.write("machine/proc/sys/kernel/random/boot_id", "boot-2\n")
             try await desk.start(waitsFor: "not-reading")
         }
 
@@ -67,18 +67,18 @@ extension BackgroundService {
 
         @Test func `While a program has a camera open tags are not read`() async throws {
             let desk = try await Desk()
-            try desk.write("root/dev/video0", "")
+            try desk.write("machine/dev/video0", "")
             try await desk.start()
-            let path = desk.folder.appending(path: "root/dev/video0").path
+            let path = desk.folder.appending(path: "machine/dev/video0").path
             let camera = try #require(FileHandle(forReadingAtPath: path))
             try await expectObstacle("camera", "camera", desk)
             try camera.close()
             try await desk.event("reading")
             // A camera that is plugged in later counts as well.
-            try desk.write("root/dev/video1", "")
+            try desk.write("machine/dev/video1", "")
             _ = try await desk.ask("status")
             try await desk.wait("the second camera is known") {
-                guard let other = FileHandle(forReadingAtPath: desk.folder.path + "/root/dev/video1") else {
+                guard let other = FileHandle(forReadingAtPath: desk.folder.path + "/machine/dev/video1") else {
                     return false
                 }
                 defer { try? other.close() }
@@ -89,7 +89,7 @@ extension BackgroundService {
 
         @Test func `In airplane mode tags are not read`() async throws {
             let desk = try await Desk()
-            let path = desk.folder.appending(path: "root/dev/rfkill").path
+            let path = desk.folder.appending(path: "machine/dev/rfkill").path
             let made = unsafe mkfifo(path, 0o600)
             #expect(made == 0)
             let descriptor = unsafe open(path, O_RDWR)

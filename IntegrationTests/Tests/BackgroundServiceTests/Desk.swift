@@ -33,7 +33,7 @@ final class Desk: @unchecked Sendable {
     ) async throws {
         // A socket's path is short.
         folder = URL(fileURLWithPath: "/tmp/nfcd-\(UUID().uuidString.prefix(8))")
-        for name in ["tags", "run", "state", "data/applications", "data/nfc/apps", "cache", "root/dev", "bin"] {
+        for name in ["tags", "run", "state", "data/applications", "data/nfc/apps", "cache", "machine/dev", "bin"] {
             try FileManager.default.createDirectory(
                 at: folder.appending(path: name),
                 withIntermediateDirectories: true
@@ -49,11 +49,11 @@ final class Desk: @unchecked Sendable {
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path + "/run", "XDG_STATE_HOME": folder.path + "/state",
             "XDG_DATA_HOME": folder.path + "/data", "XDG_DATA_DIRS": folder.path + "/none",
             "XDG_CACHE_HOME": folder.path + "/cache", "XDG_CONFIG_HOME": folder.path + "/config",
-            "XDG_CONFIG_DIRS": folder.path + "/none", "XDG_SESSION_ID": "", "NFC_SYSTEM_ROOT": folder.path + "/root",
+            "XDG_CONFIG_DIRS": folder.path + "/none", "XDG_SESSION_ID": "", "NFC_SYSTEM_ROOT": folder.path + "/machine",
             "PATH": folder.path + "/bin:/usr/bin:/bin", "NFC_READER": "", "XDG_CURRENT_DESKTOP": "",
             "PCSCLITE_CSOCK_NAME": "/nonexistent/pcscd.comm",
         ]) { $1 }.merging(variables) { $1 }
-        try write("root/proc/sys/kernel/random/boot_id", "boot-1\n")
+        try write("machine/proc/sys/kernel/random/boot_id", "boot-1\n")
         if notifications { try await ask("notify_on") }
         if login { try await ask("login_on", getuid()) }
     }

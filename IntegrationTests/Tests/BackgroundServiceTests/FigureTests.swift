@@ -23,7 +23,7 @@ extension BackgroundService {
             var times: [Double] = []
             for round in 0..<30 {
                 let number = UInt8(round + 1)
-                try desk.bring("https://good.site.example/x/\(round)", number: number)
+                try desk.bring("https://tagreader.example/x/\(round)", number: number)
                 times.append(try #require(Double(try await desk.event("arrived")["ms"] ?? "")))
                 try await desk.event("shown")
                 try desk.takeAway(number: number)
