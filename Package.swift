@@ -112,7 +112,7 @@ let package = Package(
         ),
         .target(
             name: "NFCTestKit",
-            dependencies: ["TagLink", "VirtualTags", "NFCRuntime"],
+            dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"],
             swiftSettings: strict
         ),
 
@@ -234,6 +234,11 @@ let package = Package(
                 "TagLink", "SourceCompatibilitySwift6",
             ],
             exclude: ["Parity"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "NFCTestKitTests",
+            dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualTags"],
             swiftSettings: strict
         ),
         // Code in the style of real clients, which would compile on iOS unchanged: in Swift 5 mode, and in mode 6.

@@ -51,6 +51,15 @@ let package = Package(
             path: "Sources/ScanBenchmark",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "fault-benchmark",
+            dependencies: [
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCTestKit", package: "OpenCoreNFC"),
+            ],
+            path: "Sources/FaultBenchmark",
+            swiftSettings: strict
+        ),
         .target(name: "CCardLoop"),
         .executableTarget(
             name: "pcsc-benchmark",

@@ -24,15 +24,25 @@ public struct DeliveryError: Error, Sendable, CustomStringConvertible {
         public static let noHandler = Code(name: "no-handler")
     }
 
-    /// The kind of failure.
-    public var code: Code
-    /// What happened and what to do next, as sentences for people.
-    public var reason: String
+    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    private final class Contents: Sendable {
+        let code: Code
+        let reason: String
 
-    init(_ code: Code, _ reason: String) {
-        self.code = code
-        self.reason = reason
+        init(_ code: Code, _ reason: String) {
+            self.code = code
+            self.reason = reason
+        }
     }
+
+    private let contents: Contents
+
+    /// The kind of failure.
+    public var code: Code { contents.code }
+    /// What happened and what to do next, as sentences for people.
+    public var reason: String { contents.reason }
+
+    init(_ code: Code, _ reason: String) { contents = Contents(code, reason) }
 
     init(_ error: BusError) {
         let code: Code =

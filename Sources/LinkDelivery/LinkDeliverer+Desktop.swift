@@ -57,11 +57,10 @@ extension LinkDeliverer {
 
     /// The schemes of the system's table that no app on this system has.
     public var unopenedSchemes: Set<LinkScheme> {
-        let entries = desktopEntries
         // A place on a map is a page of the web too.
-        return Set(
-            LinkScheme.allCases.filter { $0 != .map && entries.handlers(of: $0.rawValue, limit: 1).isEmpty }
-        )
+        let schemes = LinkScheme.allCases.filter { $0 != .map }
+        let handled = desktopEntries.handled(schemes.map(\.rawValue))
+        return Set(schemes.filter { !handled.contains($0.rawValue) })
     }
 }
 

@@ -31,15 +31,25 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
         public static let refused = Code(kind: .refused)
     }
 
-    /// The kind of failure.
-    public var code: Code
-    /// What is wrong, as a sentence for people.
-    public var reason: String
+    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    private final class Contents: Sendable {
+        let code: Code
+        let reason: String
 
-    init(_ code: Code, _ reason: String) {
-        self.code = code
-        self.reason = reason
+        init(_ code: Code, _ reason: String) {
+            self.code = code
+            self.reason = reason
+        }
     }
+
+    private let contents: Contents
+
+    /// The kind of failure.
+    public var code: Code { contents.code }
+    /// What is wrong, as a sentence for people.
+    public var reason: String { contents.reason }
+
+    init(_ code: Code, _ reason: String) { contents = Contents(code, reason) }
 
     /// The error of a call of sd-bus, which returns the number below zero.
     init(number: CInt, _ what: String) {

@@ -112,7 +112,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: what the tag holds.
     public func blank(uid: [UInt8]? = nil, size: Int? = nil) -> TagContents {
         var generator = SystemRandomNumberGenerator()
-        let uid = uid ?? randomIdentifier(using: &generator)
+        let uid = uid ?? identifier(using: &generator)
         precondition(identifierLengths.contains(uid.count), "the UID has a length that the product's have")
         let size = size ?? Self.defaultSize
         switch kind {
@@ -145,7 +145,8 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         .type4(Type4Contents(frontEnd: .nfcA(uid: uid, ats: ats), kind: kind))
     }
 
-    private func randomIdentifier(using generator: inout SystemRandomNumberGenerator) -> [UInt8] {
+    /// An identifier of the product's form, which the generator decides.
+    package func identifier(using generator: inout some RandomNumberGenerator) -> [UInt8] {
         func random(_ count: Int) -> [UInt8] {
             (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
         }

@@ -80,6 +80,15 @@ final class ScratchFolder {
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 }
 
+extension Command {
+    /// Runs the program with `--json`, and reads the one object that it prints.
+    func object(_ arguments: String...) throws -> [String: Any] {
+        let outcome = try run(arguments + ["--json"])
+        #expect(outcome.lines.count == 1, "\(outcome.error)")
+        return try #require(try outcome.objects().first)
+    }
+}
+
 extension Command.Outcome {
     /// The JSON objects of standard output, one a line.
     func objects() throws -> [[String: Any]] {

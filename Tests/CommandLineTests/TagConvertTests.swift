@@ -10,30 +10,24 @@ import Testing
         images = try Images()
     }
 
-    private func object(_ arguments: String...) throws -> [String: Any] {
-        let outcome = try nfc.run(arguments + ["--json"])
-        #expect(outcome.lines.count == 1, "\(outcome.error)")
-        return try #require(try outcome.objects().first)
-    }
-
     private func path(_ name: String) -> String { images.folder.path(name) }
 
     @Test(arguments: [("json", "json"), ("json", "proxmark-json"), ("bin", "proxmark-bin"), ("nfc", "flipper")])
     func `A converted image has the same message, identifier and version`(ending: String, format: String) throws {
         let image = try images.poster()
-        let before = try object("tag", "info", "--image", image)
+        let before = try nfc.object("tag", "info", "--image", image)
         let out = path("converted.\(ending)")
-        let converted = try object("tag", "convert", image, "--to", format, "--out", out)
+        let converted = try nfc.object("tag", "convert", image, "--to", format, "--out", out)
         #expect(converted["from"] as? String == "flipper")
         #expect(converted["to"] as? String == format)
         #expect(converted["product"] as? String == "NTAG215")
-        let after = try object("tag", "info", "--image", out)
+        let after = try nfc.object("tag", "info", "--image", out)
         for key in ["uid", "message_hex", "version_hex", "signature_hex", "static_lock_hex", "capacity"] {
             #expect(before[key] != nil && "\(before[key] ?? "")" == "\(after[key] ?? "")", "\(key)")
         }
         // And back: the same tag as JSON has it.
-        _ = try object("tag", "convert", out, "--to", "json", "--out", path("a.json"))
-        _ = try object("tag", "convert", image, "--to", "json", "--out", path("b.json"))
+        _ = try nfc.object("tag", "convert", out, "--to", "json", "--out", path("a.json"))
+        _ = try nfc.object("tag", "convert", image, "--to", "json", "--out", path("b.json"))
         let files = try ["a.json", "b.json"].map { try Data(contentsOf: URL(fileURLWithPath: path($0))) }
         #expect(files[0] == files[1])
     }
@@ -71,9 +65,9 @@ import Testing
         for (index, product) in listed.enumerated() {
             let name = try #require(product["product"] as? String)
             let out = path("product-\(index).json")
-            let made = try object("tag", "create", "--product", name, "--out", out)
+            let made = try nfc.object("tag", "create", "--product", name, "--out", out)
             #expect(made["tag_type"] as? Int == product["tag_type"] as? Int, "\(name)")
-            let info = try object("tag", "info", "--image", out)
+            let info = try nfc.object("tag", "info", "--image", out)
             #expect(info["ok"] as? Bool == true, "\(name)")
             let isClassic = product["tag_type"] == nil
             #expect(info["status"] as? String == (isClassic ? "not-ndef" : "read-write"), "\(name)")
@@ -85,14 +79,14 @@ import Testing
     func `A message is put on a tag of any type`(product: String) throws {
         let out = path("made.json")
         let message = "d1010c55046578616d706c652e636f6d"
-        let made = try object("tag", "create", "--product", product, "--message", message, "--out", out)
+        let made = try nfc.object("tag", "create", "--product", product, "--message", message, "--out", out)
         #expect(made["message_hex"] as? String == message)
-        #expect(try object("tag", "read", "--image", out)["message_hex"] as? String == message)
+        #expect(try nfc.object("tag", "read", "--image", out)["message_hex"] as? String == message)
     }
 
     @Test func `Sizes and identifiers are those of the product`() throws {
         let out = path("sized.json")
-        let made = try object(
+        let made = try nfc.object(
             "tag",
             "create",
             "--product",
@@ -119,15 +113,15 @@ import Testing
     @Test func `A travel document is made of its zone`() throws {
         let zone = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"
         let out = path("passport.json")
-        #expect(try object("tag", "create", "--mrz", zone, "--out", out)["product"] as? String == "eMRTD")
-        #expect(try object("tag", "info", "--image", out)["mrz"] as? String == zone)
+        #expect(try nfc.object("tag", "create", "--mrz", zone, "--out", out)["product"] as? String == "eMRTD")
+        #expect(try nfc.object("tag", "info", "--image", out)["mrz"] as? String == zone)
         #expect(try nfc.run("tag", "create", "--mrz", "P<UTO", "--out", out).status == 1)
         #expect(try nfc.run("tag", "create", "--mrz", zone, "--size", "5", "--out", out).status == 2)
     }
 
     @Test func `A MIFARE Classic is told apart in a sentence`() throws {
         let out = path("classic.mfd")
-        _ = try object("tag", "create", "--product", "Classic 4K", "--out", out)
+        _ = try nfc.object("tag", "create", "--product", "Classic 4K", "--out", out)
         let outcome = try nfc.run("tag", "read", "--image", out)
         #expect(outcome.status == 1)
         #expect(outcome.output.hasPrefix("MIFARE Classic 4K, UID 10"))
@@ -135,7 +129,7 @@ import Testing
             outcome.error == "Error: This is a MIFARE Classic 4K: its memory is behind a cipher of its own, and "
                 + "phones do not read it as NDEF.\n"
         )
-        let info = try object("tag", "info", "--image", out)
+        let info = try nfc.object("tag", "info", "--image", out)
         #expect(info["sectors"] as? Int == 40)
         #expect(info["sak"] as? String == "18")
         #expect(info["ndef_error"] as? String == "unsupported")
@@ -152,10 +146,10 @@ import Testing
         )
         #expect(outcome.output.contains("Locks      pages 3-39 are read-only"))
         #expect(outcome.output.contains("Counters   2 at 0\n"))
-        let info = try object("tag", "info", "--image", images.locked())
+        let info = try nfc.object("tag", "info", "--image", images.locked())
         #expect(info["locked_pages"] as? [Int] == Array(3...39))
         let slix = path("slix.json")
-        _ = try object("tag", "create", "--product", "SLIX2", "--out", slix)
+        _ = try nfc.object("tag", "create", "--product", "SLIX2", "--out", slix)
         let text = try nfc.run("tag", "info", "--image", slix).output
         #expect(text.contains("Map        block 0 capability container; blocks 1-78 data; block 79 counter\n"))
         #expect(text.contains("Locks      none\n"))
@@ -163,11 +157,12 @@ import Testing
 
     @Test func `A changed image keeps its format`() throws {
         let out = path("dump.json")
-        _ = try object("tag", "create", "--product", "NTAG213", "--format", "proxmark-json", "--out", out)
-        _ = try object("tag", "write", "--image", out, "https://example.com")
+        _ = try nfc.object("tag", "create", "--product", "NTAG213", "--format", "proxmark-json", "--out", out)
+        _ = try nfc.object("tag", "write", "--image", out, "https://example.com")
         #expect(try String(contentsOfFile: out, encoding: .utf8).contains("\"FileType\": \"mfu\""))
         #expect(
-            try object("tag", "read", "--image", out)["message_hex"] as? String == "d1010c55046578616d706c652e636f6d"
+            try nfc.object("tag", "read", "--image", out)["message_hex"] as? String
+                == "d1010c55046578616d706c652e636f6d"
         )
     }
 }

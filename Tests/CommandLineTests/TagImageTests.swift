@@ -10,14 +10,8 @@ import Testing
         images = try Images()
     }
 
-    private func object(_ arguments: String...) throws -> [String: Any] {
-        let outcome = try nfc.run(arguments + ["--json"])
-        #expect(outcome.lines.count == 1, "\(outcome.error)")
-        return try #require(try outcome.objects().first)
-    }
-
     @Test func `A read tells message and cost, which is the minimum`() throws {
-        let object = try object("tag", "read", "--image", images.poster())
+        let object = try nfc.object("tag", "read", "--image", images.poster())
         #expect(object["ok"] as? Bool == true)
         #expect(object["tag_type"] as? Int == 2)
         #expect(object["product"] as? String == "NTAG215")
@@ -34,41 +28,42 @@ import Testing
     @Test(arguments: ["nfc", "json"])
     func `What is created, written and read is what was written`(format: String) throws {
         let image = try images.blank("NTAG213", format: format)
-        #expect(try object("tag", "read", "--image", image)["message_hex"] as? String == "")
-        let written = try object("tag", "write", "--check", "--image", image, "https://example.com")
+        #expect(try nfc.object("tag", "read", "--image", image)["message_hex"] as? String == "")
+        let written = try nfc.object("tag", "write", "--check", "--image", image, "https://example.com")
         #expect(written["message_hex"] as? String == "d1010c55046578616d706c652e636f6d")
         #expect(
-            try object("tag", "read", "--image", image)["message_hex"] as? String == "d1010c55046578616d706c652e636f6d"
+            try nfc.object("tag", "read", "--image", image)["message_hex"] as? String
+                == "d1010c55046578616d706c652e636f6d"
         )
     }
 
     @Test func `A write to another file leaves the first as it is`() throws {
         let image = try images.blank("NTAG213")
         let copy = images.folder.path("copy.json")
-        _ = try object("tag", "write", "--image", image, "--out", copy, "--text", "Hi")
-        #expect(try object("tag", "read", "--image", image)["message_hex"] as? String == "")
-        #expect(try object("tag", "read", "--image", copy)["message_hex"] as? String == "d101055402656e4869")
+        _ = try nfc.object("tag", "write", "--image", image, "--out", copy, "--text", "Hi")
+        #expect(try nfc.object("tag", "read", "--image", image)["message_hex"] as? String == "")
+        #expect(try nfc.object("tag", "read", "--image", copy)["message_hex"] as? String == "d101055402656e4869")
     }
 
     @Test func `A tag that counts readings gives another link each time, when it is saved`() throws {
         let image = try images.changingLink()
-        let first = try object("tag", "read", "--image", image)["message_hex"] as? String
-        #expect(try object("tag", "read", "--image", image, "--out", image)["message_hex"] as? String == first)
-        let second = try object("tag", "read", "--image", image)["message_hex"] as? String
+        let first = try nfc.object("tag", "read", "--image", image)["message_hex"] as? String
+        #expect(try nfc.object("tag", "read", "--image", image, "--out", image)["message_hex"] as? String == first)
+        let second = try nfc.object("tag", "read", "--image", image)["message_hex"] as? String
         #expect(first?.count == second?.count)
         #expect(first != second)
         #expect(try String(contentsOfFile: image, encoding: .utf8).contains(#""read_counter": 1"#))
     }
 
     @Test func `A lock makes the image read-only`() throws {
-        #expect(try object("tag", "read", "--image", images.locked())["status"] as? String == "read-only")
+        #expect(try nfc.object("tag", "read", "--image", images.locked())["status"] as? String == "read-only")
     }
 
     @Test(arguments: 0...8)
     func `A torn write leaves the old message, none, or the new one`(writes: Int) throws {
         let image = try images.blank("NTAG213")
         let (old, new) = ("d1010c55046578616d706c652e636f6d", "d1010c55046578616d706c652e6f7267")
-        _ = try object("tag", "write", "--image", image, "--message", old)
+        _ = try nfc.object("tag", "write", "--image", image, "--message", old)
         let torn = images.folder.path("torn.nfc")
         let outcome = try nfc.run(
             "tag",
@@ -86,20 +81,20 @@ import Testing
         let result = try #require(try outcome.objects().first)
         #expect(outcome.status == (result["ok"] as? Bool == true ? 0 : 1))
         if outcome.status == 1 { #expect(result["error"] as? String == "tag-lost") }
-        let left = try object("tag", "read", "--image", torn)["message_hex"] as? String
+        let left = try nfc.object("tag", "read", "--image", torn)["message_hex"] as? String
         #expect([old, "", new].contains(left))
         if writes == 0 { #expect(left == old && outcome.status == 1) }
     }
 
     @Test func `Info describes product, locks and what NDEF says`() throws {
-        let object = try object("tag", "info", "--image", images.poster())
+        let object = try nfc.object("tag", "info", "--image", images.poster())
         #expect(object["product"] as? String == "NTAG215")
         #expect(object["version_hex"] as? String == "0004040201001103")
         #expect((object["signature_hex"] as? String)?.hasPrefix("731b4e0c") == true)
         #expect(object["user_size"] as? Int == 504)
         #expect(object["static_lock_hex"] as? String == "0000")
         #expect(object["cc_hex"] as? String == "e1103e00")
-        let unformatted = try self.object("tag", "info", "--image", images.unformatted())
+        let unformatted = try nfc.object("tag", "info", "--image", images.unformatted())
         #expect(unformatted["status"] as? String == "not-ndef")
         #expect(unformatted["ndef_error"] as? String == "no-cc")
     }

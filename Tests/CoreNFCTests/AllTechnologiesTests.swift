@@ -4,26 +4,6 @@ import Foundation
 import NFCTestKit
 import Testing
 
-/// Hears of an `NFCTagReaderSession`.
-final class TechnologyDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable {
-    let tags: AsyncStream<[NFCTag]>
-    private let continuation: AsyncStream<[NFCTag]>.Continuation
-
-    override init() {
-        (tags, continuation) = AsyncStream.makeStream()
-    }
-
-    func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
-
-    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
-        continuation.yield(tags)
-    }
-
-    func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
-        continuation.finish()
-    }
-}
-
 @Suite(.timeLimit(.minutes(1))) struct `Tags of every technology` {
     static let idm: [UInt8] = [0x01, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
 
@@ -54,11 +34,8 @@ final class TechnologyDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable 
     @Test(arguments: cases) func `A message is written, read again and locked`(_ test: Case) async throws {
         try await withVirtualField { field in
             field.tags.bring(test.make())
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tag = try #require(await events.nextTags()?.first)
+            let found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             try await session.connect(to: tag)
             let (status, capacity) = try await tag.queryNDEFStatus()
             #expect(status == .readWrite)
@@ -87,11 +64,8 @@ final class TechnologyDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable 
             for test in Self.cases where ["Type 2", "Type 3", "Type 4A", "Type 4B", "Type 5"].contains(test.name) {
                 field.tags.bring(test.make())
             }
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tags = try #require(await events.nextTags())
+            let found = try await FoundTags()
+            let (session, tags) = (found.session, found.tags)
             #expect(tags.count == 5)
             for (index, tag) in (tags + tags).enumerated() {
                 try await session.connect(to: tag)
@@ -108,12 +82,12 @@ final class TechnologyDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable 
             field.tags.bring(Type2Tag(.ntag213, uid: [0x04, 1, 2, 3, 4, 5, 6]))
             field.tags.bring(Type3Tag(.transitCard(idm: Self.idm, balance: 1234)))
             field.tags.bring(Type5Tag(.icodeSLIX))
-            let delegate = TechnologyDelegate()
+            let delegate = TagSessionDelegate()
             let options: NFCTagReaderSession.PollingOption = [.iso14443, .iso15693, .iso18092]
             let session = try #require(NFCTagReaderSession(pollingOption: options, delegate: delegate, queue: nil))
             session.begin()
-            var found = delegate.tags.makeAsyncIterator()
-            let tags = try #require(await found.next())
+            var events = delegate.events.makeAsyncIterator()
+            let tags = try #require(await events.nextTags())
             #expect(tags.count == 3)
             for tag in tags {
                 try await session.connect(to: tag)

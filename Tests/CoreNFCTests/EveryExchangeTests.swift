@@ -37,11 +37,8 @@ import Testing
         field.bring(TestTag.ntag213(uri: "https://example.com/a"))
         let environment = NFCEnvironment(reader: .field(field), clock: ManualClock())
         return try await NFCEnvironment.$scoped.withValue(environment) {
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tag = try #require(await events.nextTags()?.first)
+            var found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             let (start, go) = AsyncStream<Void>.makeStream()
             let work = Task { () -> [NFCReaderError.Code?] in
                 // The event may be the end of this task: it is armed before the first step.
@@ -58,7 +55,7 @@ import Testing
             let codes = await work.value
             let happened = trigger.hasFired
             session.invalidate()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
             return (codes, happened)
         }
     }

@@ -40,11 +40,8 @@ import Testing
         let image = try TagImage(parsing: Array(vector.line))
         try await withVirtualField { field in
             field.tags.bring(image.makeTag())
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tag = try #require(await events.nextTags()?.first)
+            let found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             try await session.connect(to: tag)
             let (status, capacity) = try await tag.queryNDEFStatus()
             switch vector.state {

@@ -17,11 +17,8 @@ import Testing
     static func flow(losingAt exchange: Int?) async throws -> (outcome: Outcome, exchanges: Int) {
         try await withVirtualField { field in
             field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tag = try #require(await events.nextTags()?.first)
+            var found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             field.tags.arm(exchange.map { .loss(atExchange: $0) } ?? FaultPlan())
             let before = field.tags.link(for: .nfcA)?.statistics.exchanges ?? 0
 
@@ -47,7 +44,7 @@ import Testing
             }
             let after = field.tags.link(for: .nfcA)?.statistics.exchanges ?? 0
             session.invalidate()
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+            #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
             return (outcome.withLock { $0 }, after - before)
         }
     }
@@ -73,11 +70,8 @@ import Testing
         for delay in 0..<40 {
             try await withVirtualField { field in
                 field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-                let delegate = TagDelegate()
-                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-                session.begin()
-                var events = delegate.events.makeAsyncIterator()
-                let tag = try #require(await events.nextTags()?.first)
+                let found = try await FoundTags()
+                let (session, tag) = (found.session, found.tag)
                 let results = await withTaskGroup(of: NFCReaderError.Code?.self) { group in
                     group.addTask {
                         // Spreads the moment over the whole flow.
@@ -110,11 +104,8 @@ import Testing
             let other = TestTag.ntag213(uri: "https://example.com/other", serial: 9)
             let before = other.contents.memory
             field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tag = try #require(await events.nextTags()?.first)
+            let found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             try await session.connect(to: tag)
             #expect(try await tag.queryNDEFStatus().0 == .readWrite)
             field.tags.arm(.effect(.swap(other), atExchange: 0))
@@ -133,11 +124,8 @@ import Testing
         for delay in 0..<40 {
             try await withVirtualField { field in
                 field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-                let delegate = TagDelegate()
-                let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-                session.begin()
-                var events = delegate.events.makeAsyncIterator()
-                let tag = try #require(await events.nextTags()?.first)
+                var found = try await FoundTags()
+                let (session, tag) = (found.session, found.tag)
                 let work = Task {
                     try await session.connect(to: tag)
                     _ = try await tag.queryNDEFStatus()
@@ -150,7 +138,7 @@ import Testing
                 #expect((try? answer.get()) == 1)
                 #expect(try await tag.readNDEF().records.count == 1)
                 session.invalidate()
-                #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+                #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
             }
         }
     }

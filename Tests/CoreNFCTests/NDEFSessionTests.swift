@@ -149,18 +149,15 @@ import Testing
         try await withVirtualField { field in
             let virtual = TestTag.ntag213(uri: "https://example.com/a")
             field.tags.bring(virtual)
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tag = try #require(await events.nextTags()?.first)
+            var found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             try await session.connect(to: tag)
             field.tags.remove(virtual)
             #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagConnectionLost)
             #expect(!tag.isAvailable)
             session.restartPolling()
             field.tags.bring(virtual)
-            let again = try #require(await events.nextTags()?.first)
+            let again = try #require(await found.events.nextTags()?.first)
             try await session.connect(to: again)
             #expect(try await again.readNDEF().records.count == 1)
             #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagConnectionLost)
@@ -171,11 +168,8 @@ import Testing
     @Test func `A session ends after sixty seconds, and a connection after twenty`() async throws {
         try await withVirtualField { field in
             field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tag = try #require(await events.nextTags()?.first)
+            var found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
             try await session.connect(to: tag)
             field.clock.advance(by: .seconds(19))
             #expect(tag.isAvailable)
@@ -184,7 +178,7 @@ import Testing
             #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagConnectionLost)
             #expect(session.isReady)
             field.clock.advance(by: .seconds(40))
-            #expect(await events.end()?.code == .readerSessionInvalidationErrorSessionTimeout)
+            #expect(await found.events.end()?.code == .readerSessionInvalidationErrorSessionTimeout)
             #expect(!session.isReady)
         }
     }
@@ -292,10 +286,7 @@ import Testing
 
     /// A session that has detected what is in the field. The delegate lives as long as the session is used.
     func detected() async throws -> (NFCNDEFReaderSession, [any NFCNDEFTag]) {
-        let delegate = TagDelegate()
-        let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-        session.begin()
-        var events = delegate.events.makeAsyncIterator()
-        return (session, try #require(await events.nextTags()))
+        let found = try await FoundTags()
+        return (found.session, found.tags)
     }
 }

@@ -2,6 +2,7 @@
 import CoreNFC
 import Foundation
 import Synchronization
+import Testing
 
 /// What a delegate was told.
 enum DelegateEvent: Sendable {
@@ -69,5 +70,24 @@ extension AsyncStream<DelegateEvent>.Iterator {
             if case .invalidated(let error) = event { return error }
         }
         return nil
+    }
+}
+
+/// A session whose delegate takes tags, and the tags that it found first.
+struct FoundTags {
+    let delegate = TagDelegate()
+    let session: NFCNDEFReaderSession
+    var events: AsyncStream<DelegateEvent>.Iterator
+    let tags: [any NFCNDEFTag]
+    /// The first of them.
+    let tag: any NFCNDEFTag
+
+    /// Begins the session, and waits until it has found tags.
+    init() async throws {
+        session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+        session.begin()
+        events = delegate.events.makeAsyncIterator()
+        tags = try #require(await events.nextTags())
+        tag = try #require(tags.first)
     }
 }

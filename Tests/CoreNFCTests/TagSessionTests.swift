@@ -100,11 +100,8 @@ extension AsyncStream<TagSessionEvent>.Iterator {
     @Test func `Tags of an NDEF session are tags of their technology too`() async throws {
         try await withVirtualField { field in
             field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            let delegate = TagDelegate()
-            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
-            session.begin()
-            var events = delegate.events.makeAsyncIterator()
-            let tags = try #require(await events.nextTags())
+            let found = try await FoundTags()
+            let (session, tags) = (found.session, found.tags)
             #expect((tags.first as? any NFCMiFareTag)?.mifareFamily == .ultralight)
             session.invalidate()
         }

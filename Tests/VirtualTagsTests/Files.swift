@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Testing
 import VirtualTags
 
 /// Files of the test folder.
@@ -36,5 +37,22 @@ enum Files {
     static func images() throws -> [[UInt8]] {
         let data = try Data(contentsOf: folder.appending(path: "Vectors/tag-images.jsonl"))
         return data.split(separator: 0x0A).map { [UInt8]($0) }
+    }
+}
+
+extension Files {
+    /// The image that a dump holds.
+    static func image(_ name: String) throws -> TagImage { try TagImage(parsing: dump(name)) }
+
+    /// Why a dump with a fault in place of a text that it has is none; nil when it is one.
+    static func failure(_ name: String, _ original: String, _ fault: String) throws -> TagImageError? {
+        let text = String(decoding: try dump(name), as: UTF8.self)
+        #expect(text.contains(original))
+        do {
+            _ = try TagImage(parsing: Array(text.replacing(original, with: fault, maxReplacements: 1).utf8))
+            return nil
+        } catch {
+            return error
+        }
     }
 }

@@ -4,21 +4,9 @@ import Testing
 import VirtualTags
 
 @Suite struct `Flipper files of other tags` {
-    private func image(_ name: String) throws -> TagImage { try TagImage(parsing: Files.dump(name)) }
-
-    private func failure(_ name: String, _ original: String, _ fault: String) throws -> TagImageError? {
-        let text = String(decoding: try Files.dump(name), as: UTF8.self)
-        #expect(text.contains(original))
-        do {
-            _ = try TagImage(parsing: Array(text.replacing(original, with: fault, maxReplacements: 1).utf8))
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test func `A DESFire has its applications, files and settings`() throws {
-        guard case .type4(let type4) = try image("desfire.nfc").contents, case .desfire(let card) = type4.kind else {
+        guard case .type4(let type4) = try Files.image("desfire.nfc").contents, case .desfire(let card) = type4.kind
+        else {
             Issue.record("no DESFire")
             return
         }
@@ -41,7 +29,7 @@ import VirtualTags
     }
 
     @Test func `A change of a DESFire is written in its line`() throws {
-        var image = try image("desfire.nfc")
+        var image = try Files.image("desfire.nfc")
         guard case .type4(var type4) = image.contents, case .desfire(var card) = type4.kind else { return }
         card.applications[0].files[1].kind = .value(lower: -10, upper: 1000, current: 7, limitedCredit: false)
         type4.kind = .desfire(card)
@@ -71,11 +59,11 @@ import VirtualTags
         ("PICC Key Changeable: true\n", "", "missing-field"),
     ])
     func `Faults of a DESFire are told`(original: String, fault: String, code: String) throws {
-        #expect(try failure("desfire.nfc", original, fault)?.code.description == code)
+        #expect(try Files.failure("desfire.nfc", original, fault)?.code.description == code)
     }
 
     @Test func `Octets of a MIFARE Classic that are unknown stay so`() throws {
-        guard case .classic(let card) = try image("classic-unknown.nfc").contents else { return }
+        guard case .classic(let card) = try Files.image("classic-unknown.nfc").contents else { return }
         #expect(card.uid == hex("9c 0c 37 01"))
         #expect(card.sak == 0x08)
         // Blocks 8 to 63, and key B of block 7.
@@ -84,19 +72,19 @@ import VirtualTags
         #expect(!TagImage.Format.mfd.canHold(.classic(card)))
         let again = try TagImage(parsing: TagImage(.classic(card), format: .flipper).encoded())
         #expect(again.contents == .classic(card))
-        #expect(try failure("classic-unknown.nfc", "Block 9: ??", "Block 9: ?")?.code == .malformed)
+        #expect(try Files.failure("classic-unknown.nfc", "Block 9: ??", "Block 9: ?")?.code == .malformed)
         #expect(
-            try failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 4K")?.code
+            try Files.failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 4K")?.code
                 == .missingField
         )
         #expect(
-            try failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 8K")?.code
+            try Files.failure("classic-unknown.nfc", "Mifare Classic type: 1K", "Mifare Classic type: 8K")?.code
                 == .unsupported
         )
     }
 
     @Test func `A FeliCa Standard answers what needs no key`() async throws {
-        let image = try image("felica-standard.nfc")
+        let image = try Files.image("felica-standard.nfc")
         guard case .type3(.standard(let card)) = image.contents else { return }
         #expect(card.systems.map(\.code) == [0x0003])
         #expect(card.systems[0].files.map(\.serviceCodes) == [[0x0048, 0x004A], [0x008B], [0x090F]])
@@ -107,11 +95,14 @@ import VirtualTags
             await script.send("10 06 \(idm) 01 8b 00 01 80 00")
                 == "1d 07 \(idm) 00 00 01 00 00 00 00 00 00 00 00 20 00 00 d2 04 00 01 e3"
         )
-        #expect(try failure("felica-standard.nfc", "System found: 1", "System found: 2")?.code == .unsupported)
-        #expect(try failure("felica-standard.nfc", "Block index 01", "Block index 02")?.code == .malformed)
-        #expect(try failure("felica-standard.nfc", "Service 003: | Code", "Service 003: | Cod")?.code == .malformed)
+        #expect(try Files.failure("felica-standard.nfc", "System found: 1", "System found: 2")?.code == .unsupported)
+        #expect(try Files.failure("felica-standard.nfc", "Block index 01", "Block index 02")?.code == .malformed)
         #expect(
-            try failure("felica-standard.nfc", "root\n", "Service 009: twice\nService 009: twice\n")?.code == .malformed
+            try Files.failure("felica-standard.nfc", "Service 003: | Code", "Service 003: | Cod")?.code == .malformed
+        )
+        #expect(
+            try Files.failure("felica-standard.nfc", "root\n", "Service 009: twice\nService 009: twice\n")?.code
+                == .malformed
         )
     }
 
@@ -132,7 +123,7 @@ import VirtualTags
     }
 
     @Test func `Tags without memory are activated, and no more`() async throws {
-        let card = try image("iso14443-4a.nfc")
+        let card = try Files.image("iso14443-4a.nfc")
         guard case .type4(let contents) = card.contents else { return }
         #expect(
             contents.frontEnd == .nfcA(uid: hex("ba e2 7c 9d"), atqa: 0x0004, sak: 0x20, ats: hex("05 78 80 70 02"))
@@ -151,11 +142,11 @@ import VirtualTags
             )
         )
         #expect(old.contents == card.contents)
-        #expect(try image("iso14443-3b.nfc").uid == hex("11 22 33 44"))
-        let tag = try image("iso14443-3a.nfc").makeTag()
+        #expect(try Files.image("iso14443-3b.nfc").uid == hex("11 22 33 44"))
+        let tag = try Files.image("iso14443-3a.nfc").makeTag()
         let script = try Script(tag)
         try await script.activate(tag.identifier, atqa: 0x0004, sak: 0x20)
         #expect(await script.send("30 00") == "timeout")
-        #expect(try failure("iso14443-4a.nfc", "TB(1): 70\n", "")?.code == .missingField)
+        #expect(try Files.failure("iso14443-4a.nfc", "TB(1): 70\n", "")?.code == .missingField)
     }
 }

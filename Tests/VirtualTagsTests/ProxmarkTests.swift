@@ -4,31 +4,18 @@ import VirtualTags
 
 /// The files are made after the structures of the client's own source, by a program that has nothing of this one.
 @Suite struct `Proxmark3 files` {
-    private func image(_ name: String) throws -> TagImage { try TagImage(parsing: Files.dump(name)) }
-
-    private func failure(_ name: String, _ original: String, _ fault: String) throws -> TagImageError? {
-        let text = String(decoding: try Files.dump(name), as: UTF8.self)
-        #expect(text.contains(original))
-        do {
-            _ = try TagImage(parsing: Array(text.replacing(original, with: fault, maxReplacements: 1).utf8))
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test func `The header of pages has version, signature, counters and tearing flags`() throws {
-        let contents = try #require(try image("hf-mfu-ntag215-dump.bin").contents.type2)
+        let contents = try #require(try Files.image("hf-mfu-ntag215-dump.bin").contents.type2)
         #expect(contents.product == .ntag215)
         #expect(contents.uid == Script.uid)
         #expect(contents.counters == [0, 0, 95])
         #expect(contents.signature == Array(0x40..<0x60))
         #expect(contents.memory.count == 135 * 4)
-        let json = try #require(try image("hf-mfu-ul11-dump.json").contents.type2)
+        let json = try #require(try Files.image("hf-mfu-ul11-dump.json").contents.type2)
         #expect(json.product == .ultralightEV1UL11)
         #expect(json.counters == [12, 0, 70000])
         #expect(json.tearingFlags == [0xBD, 0xBD, 0xBD])
-        let old = try #require(try image("hf-mfu-ul11-old.bin").contents.type2)
+        let old = try #require(try Files.image("hf-mfu-ul11-old.bin").contents.type2)
         // The acknowledgement of the password is in the old header, and on the tag in its last page.
         #expect(Array(old.memory.suffix(4)) == hex("12 34 00 00"))
         #expect(old.counters == [0, 0, 0])
@@ -60,7 +47,7 @@ import VirtualTags
 
     @Test func `An ISO 15693 tag has its UID from the low octet on`() throws {
         for name in ["hf-15-slix2-dump.json", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin"] {
-            guard case .type5(let contents) = try image(name).contents else {
+            guard case .type5(let contents) = try Files.image(name).contents else {
                 Issue.record("\(name) is no Type 5 tag")
                 continue
             }
@@ -91,8 +78,8 @@ import VirtualTags
     }
 
     @Test func `A MIFARE Classic of either version is the same card as without a header`() throws {
-        guard case .classic(let card) = try image("hf-mf-1k-dump.json").contents,
-            case .classic(let raw) = try image("classic-1k.mfd").contents
+        guard case .classic(let card) = try Files.image("hf-mf-1k-dump.json").contents,
+            case .classic(let raw) = try Files.image("classic-1k.mfd").contents
         else { return }
         #expect(card == raw)
         #expect(card.uid == hex("9c 0c 37 01"))
@@ -124,7 +111,7 @@ import VirtualTags
     }
 
     @Test func `A counter that the file has no place for is not lost in silence`() async throws {
-        var image = try image("hf-mfu-ul11-old.bin")
+        var image = try Files.image("hf-mfu-ul11-old.bin")
         let tag = image.makeTag()
         let script = try Script(tag)
         try await script.activate(image.uid)
@@ -140,7 +127,7 @@ import VirtualTags
         ("\"Counter2\": \"70", "\"Counter2\": \"7G", "malformed"),
     ])
     func `Faults of a JSON file are told`(original: String, fault: String, code: String) throws {
-        #expect(try failure("hf-mfu-ul11-dump.json", original, fault)?.code.description == code)
+        #expect(try Files.failure("hf-mfu-ul11-dump.json", original, fault)?.code.description == code)
     }
 
     @Test(arguments: [
@@ -150,7 +137,7 @@ import VirtualTags
         ("\"79\": ", "\"80\": ", "missing-field"), ("\"uid\"", "\"id\"", "missing-field"),
     ])
     func `Faults of an ISO 15693 file are told`(original: String, fault: String, code: String) throws {
-        #expect(try failure("hf-15-slix2-dump.json", original, fault)?.code.description == code)
+        #expect(try Files.failure("hf-15-slix2-dump.json", original, fault)?.code.description == code)
     }
 
     @Test func `A Topaz 96 has its header`() throws {

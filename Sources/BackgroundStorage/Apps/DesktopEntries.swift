@@ -67,36 +67,53 @@ public struct DesktopEntries: Sendable, Hashable {
     /// - Parameters:
     ///   - scheme: the scheme, in lower case.
     ///   - limit: the most apps.
-    public func handlers(of scheme: String, limit: Int = 4) -> [Found] {
-        let type = "x-scheme-handler/\(scheme)"
-        var names: [String] = []
-        var others: [String] = []
-        var removed: Set<String> = []
-        for list in lists {
-            names += list.list(type, in: "Default Applications")
-            others += list.list(type, in: "Added Associations").filter { !removed.contains($0) }
-            removed.formUnion(list.list(type, in: "Removed Associations"))
-        }
-        for folder in folders.allData {
-            guard let cache = file("\(folder)/applications/mimeinfo.cache") else { continue }
-            others += cache.list(type, in: "MIME Cache").filter { !removed.contains($0) }
-        }
+    public func handlers(of scheme: String, limit: Int = 4) -> [Found] { handlers(of: scheme, limit, lists) }
+
+    /// Those of some schemes that an app opens.
+    public func handled(_ schemes: [String]) -> Set<String> {
+        let lists = lists
+        return Set(schemes.filter { !handlers(of: $0, 1, lists).isEmpty })
+    }
+
+    private func handlers(of scheme: String, _ limit: Int, _ lists: Lists) -> [Found] {
         var seen: Set<String> = []
         var found: [Found] = []
-        for name in names + others where found.count < limit && name.hasSuffix(".desktop") {
+        for name in lists.names("x-scheme-handler/\(scheme)") where found.count < limit && name.hasSuffix(".desktop") {
             guard seen.insert(name).inserted, let app = try? entry(String(name.dropLast(8))) else { continue }
             found.append(app)
         }
         return found
     }
 
-    /// The lists of default apps, the weightiest first.
-    private var lists: [KeyFile] {
-        let places = folders.allConfig + folders.allData.map { $0 + "/applications" }
-        return places.flatMap { place in
+    /// Which apps open what, the weightiest lists first.
+    private struct Lists {
+        var choices: [KeyFile]
+        var caches: [KeyFile]
+
+        /// The names of the entries that open a type.
+        func names(_ type: String) -> [String] {
+            var names: [String] = []
+            var others: [String] = []
+            var removed: Set<String> = []
+            for list in choices {
+                names += list.list(type, in: "Default Applications")
+                others += list.list(type, in: "Added Associations").filter { !removed.contains($0) }
+                removed.formUnion(list.list(type, in: "Removed Associations"))
+            }
+            return names + others
+                + caches.flatMap { $0.list(type, in: "MIME Cache").filter { !removed.contains($0) } }
+        }
+    }
+
+    private var lists: Lists {
+        let applications = folders.allData.map { $0 + "/applications" }
+        let choices = (folders.allConfig + applications).flatMap { place in
             desktops.map { "\(place)/\($0)-mimeapps.list" } + ["\(place)/mimeapps.list"]
         }
-        .compactMap(file)
+        return Lists(
+            choices: choices.compactMap(file),
+            caches: applications.compactMap { file($0 + "/mimeinfo.cache") }
+        )
     }
 
     private func file(_ path: String) -> KeyFile? {

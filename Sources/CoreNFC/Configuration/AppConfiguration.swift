@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import NFCRuntime
 
 /// What an app declares for Core NFC in its property list and its entitlements.
 ///
@@ -59,5 +60,18 @@ package struct AppConfiguration: Sendable, Hashable {
     )
 
     /// The configuration that a session made now takes.
-    package static var current: AppConfiguration { scoped ?? process }
+    package static var current: AppConfiguration {
+        scoped ?? NFCEnvironment.scoped?.app.map { AppConfiguration($0) } ?? process
+    }
+
+    /// The configuration that a test gives as data.
+    private init(_ app: AppProperties) {
+        self.init(
+            infoPlist: app.infoPlist.map { PropertyFile(path: "the test's Info.plist", values: $0.mapValues(\.texts)) },
+            entitlements: app.entitlements.map {
+                PropertyFile(path: "the test's entitlements", values: $0.mapValues(\.texts))
+            },
+            isStrict: app.isStrict
+        )
+    }
 }

@@ -73,7 +73,7 @@ final class DetectedMiFareTag: CommandTag, NFCMiFareTag, @unchecked Sendable {
                 .readerErrorUnsupportedFeature,
                 reason: "The card does not take ISO/IEC 14443-4, so it does not take APDUs."
             )
-            return queue.async { completionHandler(Data(), 0, 0, error) }
+            return call { completionHandler(Data(), 0, 0, error) }
         }
         transmit(apdu, checkedBy: configuration, completion: completionHandler)
     }

@@ -19,6 +19,11 @@ class DetectedNDEFTag: NSObject, NFCNDEFTag, @unchecked Sendable {
 
     var isAvailable: Bool { detected.isAvailable }
 
+    /// Calls a completion handler.
+    func call(_ work: @escaping @Sendable () -> Void) {
+        detected.session.environment.call(on: queue, work)
+    }
+
     func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void) {
         perform({ tag throws(TagError) -> NDEFDetection? in
             do throws(TagError) {
@@ -60,7 +65,7 @@ class DetectedNDEFTag: NSObject, NFCNDEFTag, @unchecked Sendable {
             bytes = try ndefMessage.encoded()
         } catch {
             let error = NFCReaderError(unwritableMessage: error)
-            return queue.async { completionHandler(error) }
+            return call { completionHandler(error) }
         }
         perform({ tag throws(TagError) in
             do throws(TagError) {
@@ -85,8 +90,8 @@ class DetectedNDEFTag: NSObject, NFCNDEFTag, @unchecked Sendable {
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value,
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
     ) {
-        detected.session.perform(on: detected, procedure) { [queue] result in
-            queue.async { completion(result) }
+        detected.session.perform(on: detected, procedure) { [self] result in
+            call { completion(result) }
         }
     }
 

@@ -52,10 +52,10 @@ open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
     ) {
         guard let runtime, let tag = tag as? DetectedNDEFTag, tag.detected.session === runtime else {
             let error = NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
-            return sessionQueue.async { completionHandler(error) }
+            return environment.call(on: sessionQueue) { completionHandler(error) }
         }
-        runtime.connect(to: tag.detected) { [sessionQueue] result in
-            sessionQueue.async { completionHandler(result.readerError) }
+        runtime.connect(to: tag.detected) { [environment, sessionQueue] result in
+            environment.call(on: sessionQueue) { completionHandler(result.readerError) }
         }
     }
 
@@ -100,7 +100,7 @@ open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
         runtime.readMessages(from: detected) { [self] result in
             guard case .success(let encoded) = result else { return }
             let messages = encoded.compactMap { NFCNDEFMessage(bytes: $0) }
-            sessionQueue.async { self.deliver(messages) }
+            environment.call(on: sessionQueue) { self.deliver(messages) }
         }
     }
 

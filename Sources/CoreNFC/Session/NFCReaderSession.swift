@@ -112,7 +112,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
     private func observe(_ runtime: ReaderSession) {
         runtime.observe { [weak self] event in
             guard let self else { return }
-            sessionQueue.async { self.deliver(event) }
+            environment.call(on: sessionQueue) { self.deliver(event) }
         }
     }
 
@@ -139,7 +139,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
             return !locals.hasEnded
         }
         guard isFirst else { return }
-        sessionQueue.async { [self] in didEnd(error) }
+        environment.call(on: sessionQueue) { [self] in didEnd(error) }
     }
 }
 

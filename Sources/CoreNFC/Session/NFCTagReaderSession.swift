@@ -92,11 +92,11 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
         let handler = ErrorHandler(completionHandler)
         guard let runtime, let detected = tag.detected?.detected, detected.session === runtime else {
             let error = NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
-            return sessionQueue.async { handler.call(error) }
+            return environment.call(on: sessionQueue) { handler.call(error) }
         }
         runtime.connect(to: detected) { [self] result in
             if case .success = result { connected.withLock { $0 = tag } }
-            sessionQueue.async { handler.call(result.readerError) }
+            environment.call(on: sessionQueue) { handler.call(result.readerError) }
         }
     }
 

@@ -66,7 +66,7 @@ class CommandTag: DetectedNDEFTag, @unchecked Sendable {
         _ result: Result<Value, NFCReaderError>,
         _ completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
     ) {
-        queue.async { completion(result) }
+        call { completion(result) }
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Dispatch
 public import TagLink
 
 /// Everything around a session: the reader, the time, the sheet, and whose turn it is.
@@ -28,7 +29,14 @@ public final class NFCEnvironment: Sendable {
     public let limits: SessionLimits
     /// Where apps that are cards meet readers; nil where nothing can be a card.
     public let cardPort: (any CardReaderPort)?
+    /// What the app declares of itself; nil for what the process has.
+    public let app: AppProperties?
+    /// Whether the environment is one of a test: delegates and completion handlers are called within it, so that the
+    /// sessions and tasks that they make are the test's too.
+    public let isOfTest: Bool
 
+    /// Lets one thread act for the sessions of a test at a time; nil outside of tests.
+    let turn: ActingTurn?
     /// Where the service that reads in the background is asked for the reader; nil where it is not.
     public let gate: ReaderGate?
     /// What keeps all that goes on at the reader; nil where nothing is kept.
@@ -47,6 +55,8 @@ public final class NFCEnvironment: Sendable {
     ///   - arbiter: whose turn it is.
     ///   - limits: the spans of time that rule a session.
     ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
+    ///   - app: what the app declares of itself; nil for what the process has.
+    ///   - isOfTest: whether delegates and completion handlers are called within the environment.
     ///   - gate: where the service that reads in the background is asked for the reader; nil where it is not.
     ///   - recorder: what keeps all that goes on; the reader is one that it has wrapped.
     ///   - recordingError: why a recording that was asked for can't be made or replayed.
@@ -58,6 +68,8 @@ public final class NFCEnvironment: Sendable {
         arbiter: SessionArbiter = SessionArbiter(),
         limits: SessionLimits = SessionLimits(),
         cardPort: (any CardReaderPort)? = nil,
+        app: AppProperties? = nil,
+        isOfTest: Bool = false,
         gate: ReaderGate? = nil,
         recorder: Recorder? = nil,
         recordingError: RecordingError? = nil,
@@ -69,6 +81,9 @@ public final class NFCEnvironment: Sendable {
         self.arbiter = arbiter
         self.limits = limits
         self.cardPort = cardPort
+        self.app = app
+        self.isOfTest = isOfTest
+        turn = isOfTest ? ActingTurn() : nil
         self.gate = gate
         self.recorder = recorder
         self.recordingError = recordingError
@@ -90,6 +105,13 @@ public final class NFCEnvironment: Sendable {
         case .discovering(let driver): driver
         case .none: nil
         }
+    }
+
+    /// Calls an app on its queue, within the environment where that is one of a test: a block on a queue is not of the
+    /// task that gave it, and would lose the environment.
+    package func call(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
+        guard isOfTest else { return queue.async(execute: work) }
+        queue.async { [self] in NFCEnvironment.$scoped.withValue(self, operation: work) }
     }
 
     func didEndSession() {

@@ -18,6 +18,9 @@ extension ReaderSession {
     /// One thread acts at a time, so that actions happen in the order of the transitions; a transition that comes
     /// meanwhile, from another thread or from inside an action, only adds its actions.
     func act(_ transition: (inout State) -> [SessionAction]) {
+        // In a test, what a call does has been done when it returns, whatever other threads are about.
+        environment.turn?.take()
+        defer { environment.turn?.giveBack() }
         let acts = state.withLock { state in
             state.actions += transition(&state)
             if state.isActing || state.actions.isEmpty { return false }

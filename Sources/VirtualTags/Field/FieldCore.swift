@@ -5,9 +5,11 @@ import TagLink
 final class FieldCore: Sendable {
     let state = Locked(FieldState())
     private let onElapsed: (@Sendable (Airtime) -> Void)?
+    private let onExchange: (@Sendable (ExchangeRecord) -> Void)?
 
-    init(onElapsed: (@Sendable (Airtime) -> Void)?) {
+    init(onElapsed: (@Sendable (Airtime) -> Void)?, onExchange: (@Sendable (ExchangeRecord) -> Void)?) {
         self.onElapsed = onElapsed
+        self.onExchange = onExchange
     }
 
     /// Makes one exchange, then tells the clock and the observers, outside of the lock.
@@ -20,6 +22,9 @@ final class FieldCore: Sendable {
         let outcome = state.withLock {
             $0.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
         }
+        onExchange?(
+            ExchangeRecord(technology: technology, request: frame, result: outcome.result, elapsed: outcome.elapsed)
+        )
         if outcome.elapsed > .zero { onElapsed?(outcome.elapsed) }
         if outcome.changedPresence { tellObservers() }
         return try outcome.result.get()

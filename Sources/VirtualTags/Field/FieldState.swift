@@ -18,6 +18,8 @@ struct FieldState: Sendable {
     var recordingLimit = 0
     var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
     var nextObserver: UInt64 = 0
+    /// How many commands have programmed a tag's memory.
+    var writes = 0
 
     /// Takes all tags away.
     mutating func removeAllTags() {
@@ -42,6 +44,7 @@ struct FieldState: Sendable {
             answer = collect(request, technology, disturbance: fault?.disturbance)
         }
         if answer.isWrite {
+            writes += 1
             faults?.countWrite()
             if case .powerCut = fault?.disturbance {
                 if fault?.keepsTags == true {

@@ -27,13 +27,15 @@ public final class VirtualField: FieldDriver {
     ///     in ``TagLink/LinkError/Code/frameTooLong``.
     ///   - onElapsed: called after each exchange with the simulated time that it took, on the caller's thread and
     ///     outside of locks: how simulated time drives a clock.
+    ///   - onExchange: called after each exchange with all of it, before `onElapsed` and in the same way.
     public init(
         name: String = "virtual",
         technologies: Set<Technology> = Set(Technology.allCases),
         maximumFrameLength: Int = 256,
-        onElapsed: (@Sendable (Airtime) -> Void)? = nil
+        onElapsed: (@Sendable (Airtime) -> Void)? = nil,
+        onExchange: (@Sendable (ExchangeRecord) -> Void)? = nil
     ) {
-        let core = FieldCore(onElapsed: onElapsed)
+        let core = FieldCore(onElapsed: onElapsed, onExchange: onExchange)
         self.name = name
         self.technologies = technologies
         self.core = core
@@ -102,6 +104,9 @@ public final class VirtualField: FieldDriver {
     }
 
     // MARK: Faults and recording
+
+    /// How many commands have programmed a tag's memory so far.
+    public var writeCount: Int { core.state.withLock { $0.writes } }
 
     /// Arms a plan of faults, in place of an earlier one. Exchanges and writes are counted from here.
     ///

@@ -11,14 +11,19 @@ public final class RecordingSheet: ScanSheet {
 
     private let state = Locked(State())
 
+    private let onPresent: (@Sendable (SheetContent) -> Void)?
+
     /// Creates a sheet.
-    public init() {}
+    public convenience init() { self.init(onPresent: nil) }
+
+    init(onPresent: (@Sendable (SheetContent) -> Void)?) { self.onPresent = onPresent }
 
     public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.history.append(content)
             state.cancel = content.canCancel ? cancel : nil
         }
+        onPresent?(content)
     }
 
     /// Everything that was shown, in order.

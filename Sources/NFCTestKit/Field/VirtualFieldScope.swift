@@ -49,7 +49,8 @@ public func withVirtualField<Value>(
         sheet: sheet,
         arbiter: SessionArbiter(policy: busyPolicy),
         limits: limits,
-        cardPort: cardReader
+        cardPort: cardReader,
+        isOfTest: true
     )
     let scope = VirtualFieldScope(
         tags: field,

@@ -43,6 +43,15 @@ public final class ManualClock: RuntimeClock {
         state.withLock { $0.now = max($0.now, target) }
     }
 
+    /// Moves time on to the next event, and fires what is due then.
+    ///
+    /// - Returns: false when there is none up to `limit`.
+    func advanceToNextEvent(until limit: Duration) -> Bool {
+        guard let next = state.withLock({ $0.queue.nextDeadline }), next <= limit else { return false }
+        advance(by: max(next - now, .zero))
+        return true
+    }
+
     /// Moves time on by a span of airtime.
     public func advance(by airtime: Airtime) {
         advance(by: airtime.duration)

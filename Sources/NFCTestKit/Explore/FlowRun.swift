@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+public import TagLink
+public import VirtualTags
+
+/// One run of a flow, for an ``Invariant`` to look at.
+public struct FlowRun: Sendable {
+    /// A tag of the run.
+    public struct Tag: Sendable {
+        /// The product's name and the UID.
+        public let name: String
+        /// What it held before; nil where that can't be copied.
+        public let before: TagContents?
+        /// What it held after.
+        public let after: TagContents?
+    }
+
+    /// What went wrong in the run; nil in the first run, in which nothing does.
+    public let replay: FaultScript?
+    /// What the flow threw; nil when it ended well.
+    public let error: (any Error)?
+    /// What the sheet showed, and when.
+    public let sheet: [TestField.SheetMoment]
+    /// Errors that the app showed otherwise, see ``TestField/showedError(_:)``.
+    public let shownErrors: [String]
+    /// How often each completion handler was called, see ``TestField/completion(_:of:)``.
+    public let completions: [String: Int]
+    /// Whether a session was still open when the flow had ended.
+    public let leavesSessionOpen: Bool
+    /// The tags, in the order in which they were made.
+    public let tags: [Tag]
+    /// All that happened.
+    public let trace: Trace
+    /// The same tags after the first run, in which nothing went wrong; nil in the first run.
+    public internal(set) var goal: [Tag]?
+    /// Whether the first run, too, stood until the limit of a session.
+    var goalReachesLimit = false
+
+    /// Whether the flow ended because its person or its test wanted it so.
+    public var isCancelled: Bool { error is CancellationError }
+
+    init(_ field: TestField, replay: FaultScript?, error: (any Error)?, leavesSessionOpen: Bool) {
+        self.replay = replay
+        self.error = error
+        let state = field.state.withLock { $0 }
+        sheet = state.sheet
+        shownErrors = state.shownErrors
+        completions = state.completions
+        self.leavesSessionOpen = leavesSessionOpen
+        tags = state.tags.map { tag in
+            Tag(name: tag.description, before: tag.before, after: TagContents(of: tag.virtual))
+        }
+        trace = Trace(state.log)
+    }
+
+    /// Whether the sheet worked with a tag when the limit of a session took it away.
+    var reachesLimit: Bool {
+        let limit = SessionLimits().session
+        guard let start = sheet.first?.time else { return false }
+        return zip(sheet, sheet.dropFirst()).contains { before, after in
+            before.content.state == .scanning && after.content.state == .dismissed && after.time - start >= limit
+        }
+    }
+}
+
+/// What has to hold after each run of a flow.
+///
+/// ```swift
+/// Invariant("the counter is never lost") { run in
+///     run.tags.first?.after == nil ? "the tag is gone" : nil
+/// }
+/// ```
+public struct Invariant: Sendable {
+    /// What has to hold, in a few words.
+    public let name: String
+    let check: @Sendable (FlowRun) async -> String?
+
+    /// Creates an invariant.
+    ///
+    /// - Parameters:
+    ///   - name: what has to hold, in a few words.
+    ///   - check: says what is wrong with a run; nil when all is well.
+    public init(_ name: String, _ check: @escaping @Sendable (FlowRun) async -> String?) {
+        self.name = name
+        self.check = check
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+public import NFCRuntime
+public import Testing
+
+/// Puts a ``TestField`` around a test, see ``Testing/Trait/field(_:app:seed:limit:)``.
+public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
+    let tags: [TagSpec]
+    let app: AppProperties?
+    let seed: UInt64
+    let limit: Duration
+
+    public var isRecursive: Bool { true }
+
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        // A suite's trait comes to each of its tests, and again for the suite itself, which has no field.
+        guard testCase != nil else { return try await function() }
+        let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: .ofProcess)
+        defer { field.close() }
+        try await field.attend(function)
+    }
+}
+
+extension Trait where Self == FieldTrait {
+    /// Puts a field around a test, or around each test of a suite; ``TestField/current`` is it.
+    ///
+    /// ```swift
+    /// @Test(.field("NTAG215")) func `An empty tag is told`() async throws {
+    ///     let field = try #require(TestField.current)
+    ///     …
+    /// }
+    /// ```
+    ///
+    /// A test function can't be left behind: one that never ends, not when its task is cancelled either, ends the process.
+    ///
+    /// - Parameters:
+    ///   - tags: tags that are near from the start.
+    ///   - app: what the app declares of itself.
+    ///   - seed: where all that is random comes from.
+    ///   - limit: the field's time at which a test that has not ended fails.
+    public static func field(
+        _ tags: TagSpec...,
+        app: AppProperties? = nil,
+        seed: UInt64 = 0,
+        limit: Duration = .seconds(600)
+    ) -> FieldTrait {
+        FieldTrait(tags: tags, app: app, seed: seed, limit: limit)
+    }
+}

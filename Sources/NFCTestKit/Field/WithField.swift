@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+public import NFCRuntime
+import TagLink
+
+/// Puts a field in front of code under test: every session that the code makes uses it.
+///
+/// ```swift
+/// @Test func `A tag is read`() async throws {
+///     try await withField(.product("NTAG215", holding: .uri("https://example.com"))) { field in
+///         #expect(try await Scanner().scan() == "https://example.com")
+///         #expect(field.sheetHistory.last?.content.state == .success)
+///         #expect(field.airtime < .milliseconds(50))
+///     }
+/// }
+/// ```
+///
+/// The field belongs to the task, so tests run in parallel; child tasks, tasks that the code begins, and delegates and
+/// completion handlers of its sessions have it too. A session that is made in a block on a queue of the app's own
+/// does not: `DispatchQueue.async` drops what belongs to a task.
+///
+/// A closure that has not ended when the field's time is up is left behind: its task is cancelled, and the error has
+/// the trace so far.
+///
+/// - Parameters:
+///   - tags: tags that are near from the start.
+///   - app: what the app declares of itself; nil for nothing, and all is allowed.
+///   - seed: where all that is random comes from. The same seed gives the same trace.
+///   - limit: the field's time at which a closure that has not ended is left behind.
+///   - reader: what the test runs on.
+///   - body: the test.
+/// - Returns: what `body` returns.
+/// - Throws: what `body` throws, or ``FieldError``: `neverEnds`, `fieldInField`, or why a tag could not be made.
+@discardableResult
+public func withField<Value: Sendable>(
+    _ tags: TagSpec...,
+    app: AppProperties? = nil,
+    seed: UInt64 = 0,
+    limit: Duration = .seconds(600),
+    reader: TestReader = .ofProcess,
+    _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
+) async throws -> Value {
+    let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: reader)
+    do {
+        let value = try await field.run(body)
+        try field.checkRecording()
+        field.close()
+        return value
+    } catch {
+        field.close()
+        // A flow that fails because the recording does not fit fails for that reason.
+        try field.checkRecording()
+        throw error
+    }
+}
+
+extension TestField {
+    /// Makes a field with tags in it.
+    static func opened(
+        _ tags: [TagSpec],
+        app: AppProperties?,
+        seed: UInt64,
+        limit: Duration,
+        reader: TestReader
+    ) async throws -> TestField {
+        guard current == nil else {
+            throw FieldError(
+                .fieldInField,
+                "There is a field around this test already. Use it: its bring(_:) puts several tags in it at once."
+            )
+        }
+        let field = TestField(reader: reader, app: app, seed: seed, limit: limit, limits: SessionLimits())
+        for tag in tags { try await field.bring(tag) }
+        return field
+    }
+
+    /// Runs code in the field, until it ends or the field's time is up.
+    func run<Value: Sendable>(
+        _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
+    ) async throws -> Value {
+        let outcome = Outcome<Value>()
+        state.withLock { state in
+            state.hasStarted = true
+            state.stop = { outcome.set(.failure($0)) }
+        }
+        let task = Task { [self] in
+            let result: Result<Value, any Error>
+            do {
+                let value = try await TestField.$current.withValue(self) {
+                    try await NFCEnvironment.$scoped.withValue(environment) { try await body(self) }
+                }
+                result = .success(value)
+            } catch {
+                result = .failure(error)
+            }
+            outcome.set(result)
+        }
+        if drivenClock != nil { IdleMonitor.shared.add(self) }
+        defer {
+            IdleMonitor.shared.remove(self)
+            task.cancel()
+        }
+        return try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Says where a recording was left.
+    func checkRecording() throws(FieldError) {
+        guard let departure = replay?.departure else { return }
+        throw FieldError(
+            .badRecording,
+            "\(departure.reason) NFC_RECORD=FILE records.",
+            trace: trace
+        )
+    }
+
+    /// Runs a test's own function in the field. It can't be left behind: when it does not end after its task was
+    /// cancelled, the process ends.
+    func attend(_ function: @concurrent @Sendable () async throws -> Void) async throws {
+        let outcome = Outcome<Void>()
+        state.withLock { state in
+            state.hasStarted = true
+            state.stop = { [state = self.state] error in
+                outcome.set(.failure(error))
+                state.withLock { state in
+                    state.stop = { error in
+                        OutputDescriptor.standardError.write("\(error)\nNothing else can end this test function.\n")
+                        exit(1)
+                    }
+                }
+            }
+        }
+        if drivenClock != nil { IdleMonitor.shared.add(self) }
+        defer { IdleMonitor.shared.remove(self) }
+        async let end: Void = perform(function, outcome)
+        try await outcome.value()
+        await end
+    }
+
+    private func perform(_ function: @concurrent @Sendable () async throws -> Void, _ outcome: Outcome<Void>) async {
+        do {
+            try await TestField.$current.withValue(self) {
+                try await NFCEnvironment.$scoped.withValue(environment) { try await function() }
+            }
+            outcome.set(.success(()))
+        } catch {
+            outcome.set(.failure(error))
+        }
+    }
+
+    /// Takes everything out of the field and ends what is still there; a flow that was left behind may end by that.
+    func close() {
+        let (waiting, pending) = state.withLock { state in
+            defer { (state.waiting, state.pending, state.stop, state.isOpen) = ([], [], nil, false) }
+            return (state.waiting, state.pending)
+        }
+        for continuation in waiting { continuation.resume() }
+        for completion in pending { completion.fail(FieldError.fieldIsGone) }
+        virtual?.removeAll()
+        if !environment.arbiter.isIdle { drivenClock?.advance(by: environment.limits.session) }
+    }
+}
+
+/// What becomes of a flow: the first result counts, and whoever waits for it gets it.
+private final class Outcome<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var waiting: CheckedContinuation<Value, any Error>?
+    }
+
+    private let state = Locked(State())
+
+    func set(_ result: Result<Value, any Error>) {
+        let waiting = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+            guard state.result == nil else { return nil }
+            state.result = result
+            return state.waiting.take()
+        }
+        waiting?.resume(with: result)
+    }
+
+    func value() async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let result = state.withLock { state in
+                if state.result == nil { state.waiting = continuation }
+                return state.result
+            }
+            if let result { continuation.resume(with: result) }
+        }
+    }
+}

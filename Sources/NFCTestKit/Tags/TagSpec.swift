@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagProtocols
+public import VirtualTags
+
+/// A tag as a test describes it; it is made anew for each field.
+///
+/// ```swift
+/// "NTAG215"
+/// .product("NTAG215", holding: .uri("https://example.com"))
+/// .dump(octets)
+/// .script([([0x00, 0xB0, 0x00, 0x00, 0x02], [0xCA, 0xFE, 0x90, 0x00])])
+/// ```
+public struct TagSpec: Sendable, ExpressibleByStringLiteral {
+    private indirect enum Source: Sendable {
+        case product(String, TagMessage?, uid: [UInt8]?)
+        case dump([UInt8])
+        case script([(command: [UInt8], answer: [UInt8])])
+        case contents(TagContents)
+        case object(any VirtualTag)
+    }
+
+    private let source: Source
+
+    /// A product as it is delivered.
+    ///
+    /// - Parameter name: its name, see ``VirtualTags/TagProduct``.
+    public init(stringLiteral name: String) {
+        source = .product(name, nil, uid: nil)
+    }
+
+    private init(_ source: Source) {
+        self.source = source
+    }
+
+    /// A product.
+    ///
+    /// - Parameters:
+    ///   - name: its name, such as `NTAG215`; case, spaces and hyphens don't count.
+    ///   - message: what it holds; nil as it is delivered.
+    ///   - uid: its UID; nil for one that follows from the seed of the field.
+    public static func product(_ name: String, holding message: TagMessage? = nil, uid: [UInt8]? = nil) -> TagSpec {
+        TagSpec(.product(name, message, uid: uid))
+    }
+
+    /// A dump of a real tag, in any format that `nfc tag convert` reads.
+    public static func dump(_ octets: [UInt8]) -> TagSpec { TagSpec(.dump(octets)) }
+
+    /// A card that answers APDUs by a script, and anything else with 6D00.
+    public static func script(_ pairs: [(command: [UInt8], answer: [UInt8])]) -> TagSpec { TagSpec(.script(pairs)) }
+
+    /// A tag with these contents.
+    public static func contents(_ contents: TagContents) -> TagSpec { TagSpec(.contents(contents)) }
+
+    /// A virtual tag of one's own. It is the same object in each run of an exploration, which does not go through it
+    /// unless its contents can be copied.
+    public static func tag(_ tag: any VirtualTag) -> TagSpec { TagSpec(.object(tag)) }
+
+    /// Makes the tag.
+    ///
+    /// - Parameter seed: where a UID that is not given comes from.
+    func make(seed: UInt64) async throws(FieldError) -> any VirtualTag {
+        switch source {
+        case .product(let name, let message, let uid): return try await Self.make(name, message, uid, seed)
+        case .dump(let octets):
+            do throws(TagImageError) {
+                return try TagImage(parsing: octets).makeTag()
+            } catch {
+                throw FieldError(.badTag, "The dump can't be read. \(error.reason) nfc tag info FILE says more.")
+            }
+        case .script(let pairs): return Type4Tag(card: ScriptedCard(pairs))
+        case .contents(let contents): return contents.makeTag()
+        case .object(let tag): return tag
+        }
+    }
+
+    /// The same tag as contents that are quickly made into one, again and again; itself where that can't be.
+    func prepared(seed: UInt64) async throws(FieldError) -> TagSpec {
+        switch source {
+        case .product, .dump: return TagContents(of: try await make(seed: seed)).map { TagSpec(.contents($0)) } ?? self
+        case .object(let tag): return TagContents(of: tag).map { TagSpec(.contents($0)) } ?? self
+        case .script, .contents: return self
+        }
+    }
+
+    private static func make(
+        _ name: String,
+        _ message: TagMessage?,
+        _ uid: [UInt8]?,
+        _ seed: UInt64
+    ) async throws(FieldError) -> any VirtualTag {
+        guard let product = TagProduct(named: name) else {
+            throw FieldError(
+                .unknownProduct,
+                "There is no product \"\(name)\". Write \"\(nearest(to: name))\", or see nfc tag create --list."
+            )
+        }
+        var generator = SplitMix64(seed: seed)
+        let uid = uid ?? product.identifier(using: &generator)
+        guard product.identifierLengths.contains(uid.count) else {
+            let lengths = product.identifierLengths.map(String.init).joined(separator: " or ")
+            throw FieldError(.badTag, "The UID of a \(product) has \(lengths) octets, and not \(uid.count).")
+        }
+        let tag = product.blank(uid: uid).makeTag()
+        guard let message else { return tag }
+        do throws(TagError) {
+            try await TagDesk.with(tag) { tag throws(TagError) in try await tag.writeNDEF(message.octets) }
+        } catch {
+            throw FieldError(.badTag, "A \(product) can't hold \(message): \(error.reason)")
+        }
+        return tag
+    }
+
+    /// The product whose name takes the fewest changes of a letter.
+    private static func nearest(to name: String) -> String {
+        let wanted = Array(name.lowercased().utf8)
+        return TagProduct.all.map(\.name).min {
+            distance(wanted, Array($0.lowercased().utf8)) < distance(wanted, Array($1.lowercased().utf8))
+        } ?? ""
+    }
+
+    private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
+        var row = Array(0...other.count)
+        for (index, letter) in one.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in other.indices {
+                let change = diagonal + (letter == other[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(change, row[column] + 1, row[column + 1] + 1)
+            }
+        }
+        return row[other.count]
+    }
+}

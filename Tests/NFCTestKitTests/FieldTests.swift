@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct `A field around a test` {
+    static let old = TagMessage.uri("https://example.com/old")
+    static let new = TagMessage.uri("https://example.com/new")
+
+    /// Reads and writes as an app does.
+    @Sendable static func flow(_ field: TestField) async throws -> String {
+        try await field.completion("write") { Writer("https://example.com/new").start($0) }.get()
+    }
+
+    @Test func `Code that knows nothing of it finds the tag, and the test sees what became of it`() async throws {
+        try await withField(.product("NTAG215", holding: Self.old)) { field in
+            #expect(try await Self.flow(field) == "https://example.com/old")
+            let tag = try #require(field.tags.first)
+            #expect(try await tag.message() == Self.new)
+            #expect(field.sheetTexts == ["Hold the card near the phone.", "Done."])
+            #expect(field.sheetHistory.map(\.content.state).last == .success)
+            #expect(field.exchanges.count > 10)
+            #expect(field.airtime > .milliseconds(20) && field.airtime < .milliseconds(500))
+        }
+    }
+
+    @Test func `A session without a tag ends after its minute, which takes no time`() async throws {
+        try await withField { field in
+            let error = await #expect(throws: NFCReaderError.self) { try await Self.flow(field) }
+            #expect(error?.code == .readerSessionInvalidationErrorSessionTimeout)
+            #expect(field.now >= .seconds(60) && field.now < .seconds(61))
+        }
+    }
+
+    @Test func `The person acts when the code waits`() async throws {
+        try await withField { field in
+            async let written = Self.flow(field)
+            let first = try await field.bring(.product("NTAG215", holding: Self.old))
+            #expect(try await written == "https://example.com/old")
+            #expect(try await first.message() == Self.new)
+            try await field.takeAway()
+            let cancelled = Task { try await Self.flow(field) }
+            try await field.cancelSheet()
+            let error = await #expect(throws: NFCReaderError.self) { try await cancelled.value }
+            #expect(error?.code == .readerSessionInvalidationErrorUserCanceled)
+            await #expect(throws: FieldError(.noButton, "")) { try await field.cancelSheet() }
+        }
+    }
+
+    @Test func `Sleeping waits by the time of the field`() async throws {
+        try await withField { field in
+            try await Task.sleep(for: .seconds(300))
+            #expect(field.now == .seconds(300))
+            try await Task.sleep(nanoseconds: 1_500_000_000)
+            #expect(field.now == .milliseconds(301_500))
+            await field.wait(for: .seconds(10))
+            #expect(field.now == .milliseconds(311_500))
+        }
+    }
+
+    @Test func `A block that is delayed on a queue waits by the time of the field`() async throws {
+        try await withField { field in
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300)) { continuation.resume() }
+            }
+            #expect(field.now == .milliseconds(300))
+        }
+    }
+
+    @Test func `A flow that never ends is stopped, with the trace so far`() async throws {
+        let error = await #expect(throws: FieldError.self) {
+            try await withField(.product("NTAG215", holding: Self.old)) { field in
+                try field.inject(.loss(atExchange: 12))
+                let _: Int = try await field.completion("never") { _ in Writer("x").start { _ in } }
+            }
+        }
+        #expect(error?.code == .neverEnds)
+        #expect(error?.reason.contains("Never called: never.") == true)
+        #expect(error?.trace?.exchanges.isEmpty == false)
+    }
+
+    @Test func `What goes wrong says what to write`() async throws {
+        let gone = try await withField("NTAG213") { field in
+            await #expect(throws: FieldError(.fieldInField, "")) { try await withField { _ in } }
+            let error = await #expect(throws: FieldError.self) { try await field.bring("NTAG512") }
+            #expect(error?.reason.contains("Write \"NTAG212\"") == true || error?.reason.contains("\"NTAG") == true)
+            return field.tags[0]
+        }
+        await #expect(throws: FieldError(.fieldIsGone, "")) { try await gone.message() }
+        await #expect(throws: FieldError(.badTag, "")) { try await withField(.dump([1, 2, 3])) { _ in } }
+        await #expect(throws: FieldError(.badTag, "")) {
+            try await withField(.product("NTAG213", holding: .text(String(repeating: "x", count: 200)))) { _ in }
+        }
+    }
+
+    @Test func `The same seed gives the same trace`() async throws {
+        func trace() async throws -> String {
+            try await withField(.product("NTAG215", holding: Self.old), seed: 7) { field in
+                _ = try await Self.flow(field)
+                await field.wait(for: .seconds(3))
+                return field.trace.description
+            }
+        }
+        let first = try await trace()
+        for _ in 0..<20 {
+            let next = try await trace()
+            #expect(next == first)
+            if next != first { print(first, "\n-----\n", next) }
+        }
+    }
+
+    @Test(.field(.product("NTAG215", holding: old))) func `A trait puts it around a test`() async throws {
+        let field = try #require(TestField.current)
+        #expect(try await Self.flow(field) == "https://example.com/old")
+    }
+}

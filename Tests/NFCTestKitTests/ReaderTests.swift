@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct `What a test runs on` {
+    static let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/old"))
+
+    @Sendable static func flow(_ field: TestField) async throws -> String {
+        try await field.completion("write") { Writer("https://example.com/new").start($0) }.get()
+    }
+
+    /// A recording of the flow on a virtual tag.
+    static func recorded() async throws -> Recording {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).jsonl").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let recorder = try Recorder(path: path)
+        let field = VirtualField()
+        let contents = try await withField(Self.tag) { try $0.tags[0].contents() }
+        field.bring(contents.makeTag())
+        try await withField(reader: .reader(recorder.recording(.field(field)))) { field in _ = try await flow(field) }
+        return try Recording(path: path)
+    }
+
+    @Test func `The flow of a test runs on a recording, by its own time`() async throws {
+        let recording = try await Self.recorded()
+        try await withField(reader: .recording(recording)) { field in
+            let old = try await Self.flow(field)
+            #expect(old == "https://example.com/old")
+            #expect(field.exchanges.count == recording.exchangeCount)
+            #expect(throws: FieldError(.notVirtual, "")) { try field.inject(.loss(atExchange: 1)) }
+        }
+    }
+
+    @Test func `A recording that does not fit says where it was left, and what to do`() async throws {
+        let recording = try await Self.recorded()
+        let error = try #require(
+            await #expect(throws: FieldError.self) {
+                try await withField(reader: .recording(recording)) { field in
+                    try await field.completion("write") { Writer("https://example.com/other").start($0) }.get()
+                }
+            }
+        )
+        #expect(error.code == .badRecording && error.reason.contains("Expected:"))
+        let missing = #expect(throws: FieldError.self) { try TestReader.recording("/nowhere.jsonl") }
+        #expect(missing?.code == .badRecording && missing?.reason.contains("NFC_RECORD") == true)
+    }
+
+    @Test func `An exploration on a reader is one run, and asks the person for tags`() async throws {
+        let field = VirtualField()
+        let tag = Type2Tag(.ntag215, uid: [4, 1, 2, 3, 4, 5, 6])
+        field.bring(tag)
+        let report = try await explore(.everyLoss, invariants: [], reader: .reader(.field(field))) { field in
+            _ = try? await Self.flow(field)
+        }
+        #expect(report.runs == 1)
+    }
+
+    @Test func `An app's configuration is data`() async throws {
+        let usage: [String: AppProperties.Value] = ["NFCReaderUsageDescription": "Why."]
+        let formats = "com.apple.developer.nfc.readersession.formats"
+        for (entitlements, isAllowed) in [([formats: ["TAG"]], true), ([formats: ["VAS"]], false), ([:], false)]
+            as [([String: AppProperties.Value], Bool)]
+        {
+            let app = AppProperties(infoPlist: usage, entitlements: entitlements)
+            try await withField(Self.tag, app: app) { field in
+                let result = try? await Self.flow(field)
+                #expect((result != nil) == isAllowed)
+                #expect(field.exchanges.isEmpty == !isAllowed)
+            }
+        }
+    }
+
+    @Test func `Tags are swapped, two are near at once, and a script answers`() async throws {
+        try await withField(Self.tag) { field in
+            let other = try await field.bring(.product("Topaz 512"))
+            #expect(field.virtual?.tags.count == 2)
+            try await field.takeAway(other)
+            let last = try await field.swap(for: .product("ICODE SLIX", holding: .uri("https://example.com/v")))
+            #expect(try await Self.flow(field) == "https://example.com/v")
+            #expect(try await last.message() == .uri("https://example.com/new"))
+            #expect(try await field.tags[0].message() == .uri("https://example.com/old"))
+            let card = try await field.make(.script([([0, 0xB0, 0, 0, 2], [0xCA, 0xFE, 0x90, 0])]))
+            #expect(throws: FieldError(.badTag, "")) { try card.contents() }
+        }
+    }
+}
