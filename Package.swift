@@ -278,7 +278,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
+                "nfc", "nfcd", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
             exclude: ["Images", "bus_peer.py"],

@@ -2,68 +2,81 @@
 import CoreNFC
 import Foundation
 import NFCTestKit
-import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `A tag that is lost at any exchange` {
-    /// What became of one flow: the error of each step, nil for success.
-    struct Outcome: Sendable {
-        var steps: [String] = []
-        var errors: [NFCReaderError.Code?] = []
-        var completions = 0
+@Suite(.timeLimit(.minutes(10))) struct `A tag that is lost at any exchange` {
+    /// Connects, asks, reads, writes, reads, locks; every step is taken, whatever became of the one before.
+    @Sendable static func flow(_ field: TestField) async throws {
+        // Where the tag is lost before it is found, the session goes on until its minute is over.
+        var found = try await FoundTags()
+        let (session, tag) = (found.session, found.tag)
+        @Sendable func note(_ step: String, _ error: (any Error)?) {
+            field.completed(step)
+            if let code = (error as? NFCReaderError)?.code { field.note("code \(code.rawValue)") }
+        }
+        let message = TestTag.message(uri: "https://example.com/a/longer/path")
+        session.connect(to: tag) { note("connect", $0) }
+        tag.queryNDEFStatus { note("query", $2) }
+        tag.readNDEF { note("read", $1) }
+        tag.writeNDEF(message) { note("write", $0) }
+        tag.readNDEF { note("read again", $1) }
+        let failure = try await field.completion("all") { done in
+            tag.writeLock { error in
+                note("lock", error)
+                done(error as? NFCReaderError)
+            }
+        }
+        session.invalidate()
+        #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+        if let failure { throw failure }
     }
 
-    /// Connects, asks, reads, writes, reads, locks; every step is taken, whatever became of the one before.
-    static func flow(losingAt exchange: Int?) async throws -> (outcome: Outcome, exchanges: Int) {
-        try await withVirtualField { field in
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
-            var found = try await FoundTags()
-            let (session, tag) = (found.session, found.tag)
-            field.tags.arm(exchange.map { .loss(atExchange: $0) } ?? FaultPlan())
-            let before = field.tags.link(for: .nfcA)?.statistics.exchanges ?? 0
-
-            let outcome = Mutex(Outcome())
-            @Sendable func note(_ step: String, _ error: (any Error)?) {
-                outcome.withLock { outcome in
-                    outcome.completions += 1
-                    outcome.steps.append(step)
-                    outcome.errors.append((error as? NFCReaderError)?.code)
-                }
-            }
-            let message = TestTag.message(uri: "https://example.com/a/longer/path")
-            session.connect(to: tag) { note("connect", $0) }
-            tag.queryNDEFStatus { note("query", $2) }
-            tag.readNDEF { note("read", $1) }
-            tag.writeNDEF(message) { note("write", $0) }
-            tag.readNDEF { note("read again", $1) }
-            await withCheckedContinuation { continuation in
-                tag.writeLock {
-                    note("lock", $0)
-                    continuation.resume()
-                }
-            }
-            let after = field.tags.link(for: .nfcA)?.statistics.exchanges ?? 0
-            session.invalidate()
-            #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            return (outcome.withLock { $0 }, after - before)
-        }
+    /// The steps are answered in order, and from the first failure on each says that the connection was lost.
+    static let lostOnce = Invariant("each answer after the loss says that the connection was lost") { run in
+        let notes = run.trace.entries.compactMap { if case .note(let text) = $0.event { text } else { nil } }
+        let steps = ["connect", "query", "read", "write", "read again", "lock", "all"].map { "called: \($0)" }
+        let called = notes.filter { $0.hasPrefix("called: ") }
+        guard !called.isEmpty else { return nil }
+        if called != steps { return "the order was \(called)" }
+        let codes = notes.filter { $0.hasPrefix("code ") }
+        if run.error == nil { return codes.isEmpty ? nil : "there were \(codes)" }
+        let lost = "code \(NFCReaderError.Code.readerTransceiveErrorTagConnectionLost.rawValue)"
+        let after = notes.drop { !$0.hasPrefix("code ") }.filter { $0.hasPrefix("called: ") && $0 != "called: all" }
+        return codes.allSatisfy { $0 == lost } && codes.count == after.count + 1 ? nil : "the codes were \(codes)"
     }
 
     @Test func `Every completion is called once and in order, and says that the connection was lost`() async throws {
-        let whole = try await Self.flow(losingAt: nil)
-        let steps = ["connect", "query", "read", "write", "read again", "lock"]
-        #expect(whole.outcome.steps == steps)
-        #expect(whole.outcome.errors.allSatisfy { $0 == nil })
-        #expect(whole.exchanges > 10)
-        for exchange in 0..<whole.exchanges {
-            let cut = try await Self.flow(losingAt: exchange).outcome
-            #expect(cut.steps == steps, "exchange \(exchange)")
-            let first = try #require(cut.errors.firstIndex { $0 != nil }, "exchange \(exchange)")
-            #expect(
-                cut.errors[first...].allSatisfy { $0 == .readerTransceiveErrorTagConnectionLost },
-                "exchange \(exchange): \(cut.errors)"
-            )
+        let report = try await explore(
+            .losses + .tears,
+            near: .product("NTAG213", holding: .uri("https://example.com/a")),
+            invariants: [.neverBricked, .sessionEnds, .completesOnce, Self.lostOnce]
+        ) { try await Self.flow($0) }
+        #expect(report.exchanges > 10 && report.runs == 1 + report.exchanges + 3 * report.writes)
+    }
+
+    @Test(arguments: ["Topaz 512", "NTAG215", "Ultralight EV1 UL11", "FeliCa Lite-S", "generic Type 4", "ICODE SLIX2"])
+    func `Whatever the tag, it is never bricked, no message is lost, and every caller is answered once`(
+        product: String
+    ) async throws {
+        let report = try await explore(
+            .everyLoss,
+            near: .product(product, holding: .uri("https://example.com/a")),
+            invariants: [.neverBricked, .noMessageLost, .sessionEnds, .completesOnce]
+        ) { field in
+            let found = try await FoundTags()
+            let (session, tag) = (found.session, found.tag)
+            do {
+                try await session.connect(to: tag)
+                guard try await tag.queryNDEFStatus().0 == .readWrite else { throw CocoaError(.fileNoSuchFile) }
+                _ = try await tag.readNDEF()
+                try await tag.writeNDEF(TestTag.message(uri: "https://example.com/b/longer"))
+                session.invalidate()
+            } catch {
+                session.invalidate(errorMessage: "Try again.")
+                throw error
+            }
         }
+        #expect(report.writes > 0)
     }
 
     @Test func `A session that is invalidated at any moment resumes every caller once`() async throws {
@@ -100,15 +113,15 @@ import Testing
     }
 
     @Test func `A tag that is swapped between connecting and writing is not written to`() async throws {
-        try await withVirtualField { field in
+        try await withField { field in
             let other = TestTag.ntag213(uri: "https://example.com/other", serial: 9)
             let before = other.contents.memory
-            field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
+            try await field.bring(.product("NTAG213", holding: .uri("https://example.com/a")))
             let found = try await FoundTags()
             let (session, tag) = (found.session, found.tag)
             try await session.connect(to: tag)
             #expect(try await tag.queryNDEFStatus().0 == .readWrite)
-            field.tags.arm(.effect(.swap(other), atExchange: 0))
+            try field.inject(.effect(.swap(other), atExchange: 0))
             await #expect {
                 try await tag.writeNDEF(TestTag.message(uri: "https://example.com/new"))
             } throws: { error in

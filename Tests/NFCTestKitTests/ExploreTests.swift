@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `An exploration` {
+@Suite(.timeLimit(.minutes(10))) struct `An exploration` {
     static func explore(
         _ bug: Writer.Bug,
         _ exploration: Exploration = .everyLoss,

@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `Fields that are open at once` {
+@Suite(.timeLimit(.minutes(10))) struct `Fields that are open at once` {
     @Test func `Two hundred have nothing to do with each other`() async throws {
         let traces = try await withThrowingTaskGroup(of: (Int, Trace, TagMessage).self) { group in
             for number in 0..<200 {

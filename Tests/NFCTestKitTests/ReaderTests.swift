@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `What a test runs on` {
+@Suite(.timeLimit(.minutes(10))) struct `What a test runs on` {
     static let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/old"))
 
     @Sendable static func flow(_ field: TestField) async throws -> String {
@@ -49,10 +49,11 @@ import Testing
 
     @Test func `An exploration on a reader is one run, and asks the person for tags`() async throws {
         let field = VirtualField()
-        let tag = Type2Tag(.ntag215, uid: [4, 1, 2, 3, 4, 5, 6])
-        field.bring(tag)
-        let report = try await explore(.everyLoss, invariants: [], reader: .reader(.field(field))) { field in
-            _ = try? await Self.flow(field)
+        let contents = try await withField(Self.tag) { try $0.tags[0].contents() }
+        field.bring(contents.makeTag())
+        let report = try await explore(.everyLoss, near: Self.tag, reader: .reader(.field(field))) { field in
+            _ = try await Self.flow(field)
+            await #expect(throws: FieldError(.notVirtual, "")) { try await field.tags[0].message() }
         }
         #expect(report.runs == 1)
     }

@@ -37,6 +37,8 @@ public final class NFCEnvironment: Sendable {
 
     /// Lets one thread act for the sessions of a test at a time; nil outside of tests.
     let turn: ActingTurn?
+    /// Calls of an app that were put on its queue, and have not returned.
+    private let callsUnderWay = Locked(0)
     /// Where the service that reads in the background is asked for the reader; nil where it is not.
     public let gate: ReaderGate?
     /// What keeps all that goes on at the reader; nil where nothing is kept.
@@ -111,8 +113,15 @@ public final class NFCEnvironment: Sendable {
     /// task that gave it, and would lose the environment.
     package func call(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
         guard isOfTest else { return queue.async(execute: work) }
-        queue.async { [self] in NFCEnvironment.$scoped.withValue(self, operation: work) }
+        callsUnderWay.withLock { $0 += 1 }
+        queue.async { [self] in
+            NFCEnvironment.$scoped.withValue(self, operation: work)
+            callsUnderWay.withLock { $0 -= 1 }
+        }
     }
+
+    /// Whether every session of a test has ended, and every delegate and completion handler has been called.
+    package var hasNothingUnderWay: Bool { arbiter.isIdle && callsUnderWay.withLock { $0 == 0 } }
 
     func didEndSession() {
         onSessionEnd?()

@@ -48,7 +48,12 @@ public struct FlowRun: Sendable {
         completions = state.completions
         self.leavesSessionOpen = leavesSessionOpen
         tags = state.tags.map { tag in
-            Tag(name: tag.description, before: tag.before, after: TagContents(of: tag.virtual))
+            // What lies on a reader is not the tag that stands for it here.
+            Tag(
+                name: tag.description,
+                before: field.virtual == nil ? nil : tag.before,
+                after: field.virtual == nil ? nil : TagContents(of: tag.virtual)
+            )
         }
         trace = Trace(state.log)
     }

@@ -8,7 +8,8 @@ extension Invariant {
         .neverBricked, .noMessageLost, .sessionEnds, .completesOnce, .errorShown,
     ]
 
-    /// A tag that held NDEF still can be read and, where nothing locked it on purpose, written.
+    /// A tag that held NDEF still does: it can be read, or mended by the next message, and written where nothing locked it
+    /// on purpose.
     public static let neverBricked = Invariant("the tag is never bricked") { run in
         for (index, tag) in run.tags.enumerated() {
             guard let before = tag.before, let after = tag.after else { continue }
@@ -20,7 +21,11 @@ extension Invariant {
                     return "\(tag.name) can't be written any more"
                 }
             } catch {
-                return "\(tag.name) can't be read any more: \(error.reason)"
+                let copy = after.makeTag()
+                let isMended: Void? = try? await TagDesk.with(copy) { tag throws(TagError) in
+                    try await tag.writeNDEF(TagMessage.uri("a").octets)
+                }
+                if isMended == nil { return "\(tag.name) can't be read any more, nor written: \(error.reason)" }
             }
         }
         return nil
@@ -31,14 +36,15 @@ extension Invariant {
     public static let noMessageLost = Invariant("no message is lost") { run in
         for (index, tag) in run.tags.enumerated() {
             guard let before = tag.before, let after = tag.after,
-                let old = try? await TagDesk.read(before).message, let now = try? await TagDesk.read(after).message,
-                let goal = try? await run.reached(index)?.message
+                let old = try? await TagDesk.read(before).message, let goal = try? await run.reached(index)?.message
             else { continue }
-            let holds = "\(tag.name) holds \(TagMessage(octets: now))"
+            let now = try? await TagDesk.read(after).message
+            let holds =
+                "\(tag.name) holds \(now.map { TagMessage(octets: $0).description } ?? "nothing that can be read")"
             if now == goal { continue }
             if !run.tellsFailure { return "\(holds), and the flow ended as if all were well" }
             // A page in which bits of both are left is nothing that an app could have prevented.
-            if now != old, !now.isEmpty, !run.hasMixedTear {
+            if now != old, now?.isEmpty != true, !run.hasMixedTear {
                 return "\(holds), which is neither the old message nor the new one"
             }
         }

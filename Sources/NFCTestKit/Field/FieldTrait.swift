@@ -2,7 +2,7 @@
 public import NFCRuntime
 public import Testing
 
-/// Puts a ``TestField`` around a test, see ``Testing/Trait/field(_:app:seed:limit:)``.
+/// Puts a ``TestField`` around a test, see `.field(_:app:seed:limit:)`.
 public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
     let tags: [TagSpec]
     let app: AppProperties?

@@ -56,7 +56,7 @@ extension TestField {
             return state.tagsMade
         }
         let tag = NearbyTag(try await spec.make(seed: seed &+ number), in: self)
-        if drivenClock == nil { Self.ask("Put a \(tag) on the reader.") }
+        if drivenClock == nil { Self.ask("Put this on the reader: \(spec)") }
         state.withLock { $0.tags.append(tag) }
         return tag
     }

@@ -8,7 +8,8 @@ import TagLink
 /// ```swift
 /// @Test func `A tag is read`() async throws {
 ///     try await withField(.product("NTAG215", holding: .uri("https://example.com"))) { field in
-///         #expect(try await Scanner().scan() == "https://example.com")
+///         let link = try await Scanner().scan()
+///         #expect(link == "https://example.com")
 ///         #expect(field.sheetHistory.last?.content.state == .success)
 ///         #expect(field.airtime < .milliseconds(50))
 ///     }

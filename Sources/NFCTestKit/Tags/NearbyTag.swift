@@ -22,9 +22,13 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
 
     /// What the tag holds now.
     ///
-    /// - Throws: ``FieldError`` with `fieldIsGone`, or `badTag` for a tag whose contents can't be copied.
+    /// - Throws: ``FieldError`` with `fieldIsGone`, `notVirtual` on a reader, or `badTag` for a tag whose contents can't
+    ///   be copied.
     public func contents() throws(FieldError) -> TagContents {
         guard field?.isOpen == true else { throw FieldError.fieldIsGone }
+        guard field?.virtual != nil else {
+            throw FieldError(.notVirtual, "What a tag on a reader holds is not known here. Let the app read it again.")
+        }
         guard let contents = TagContents(of: virtual) else {
             throw FieldError(.badTag, "What a card of a script holds can't be asked. Look at field.trace instead.")
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
+import TagLink
 import TagProtocols
 public import VirtualTags
 
@@ -11,7 +12,7 @@ public import VirtualTags
 /// .dump(octets)
 /// .script([([0x00, 0xB0, 0x00, 0x00, 0x02], [0xCA, 0xFE, 0x90, 0x00])])
 /// ```
-public struct TagSpec: Sendable, ExpressibleByStringLiteral {
+public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     private indirect enum Source: Sendable {
         case product(String, TagMessage?, uid: [UInt8]?)
         case dump([UInt8])
@@ -24,7 +25,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral {
 
     /// A product as it is delivered.
     ///
-    /// - Parameter name: its name, see ``VirtualTags/TagProduct``.
+    /// - Parameter name: its name, see `TagProduct`.
     public init(stringLiteral name: String) {
         source = .product(name, nil, uid: nil)
     }
@@ -55,6 +56,17 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral {
     /// A virtual tag of one's own. It is the same object in each run of an exploration, which does not go through it
     /// unless its contents can be copied.
     public static func tag(_ tag: any VirtualTag) -> TagSpec { TagSpec(.object(tag)) }
+
+    /// The tag in a few words, as a person is asked for it.
+    public var description: String {
+        switch source {
+        case .product(let name, let message, _): message.map { "\(name) with \($0)" } ?? name
+        case .dump(let octets): (try? TagImage(parsing: octets)).map { "\($0.product) \($0.uid.hexText())" } ?? "a dump"
+        case .script: "a card"
+        case .contents(let contents): "\(contents.product) \(contents.uid.hexText())"
+        case .object(let tag): "a tag \(tag.identifier.hexText())"
+        }
+    }
 
     /// Makes the tag.
     ///

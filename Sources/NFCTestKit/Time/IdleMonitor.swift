@@ -18,7 +18,7 @@ final class IdleMonitor: Sendable {
     private let state = Locked(State())
     /// How many blocks that only tell that they were run have not been.
     private let probes = Locked(0)
-    private static let pools = [DispatchQueue.global(qos: .default), .global(qos: .userInitiated)]
+    private static let priorities: [TaskPriority] = [.medium, .high]
     private let queue = DispatchQueue(label: "org.opencorenfc.testkit.idle")
 
     func add(_ field: TestField) {
@@ -34,12 +34,15 @@ final class IdleMonitor: Sendable {
         state.withLock { state in state.fields.removeAll { $0 === field } }
     }
 
-    /// Whether what is given to the pools of threads is done now. When all of a pool's threads are blocked, work may wait
-    /// for one while every thread sleeps.
+    /// Whether new tasks and blocks are run now. When all threads that run them are blocked, some may wait for one while
+    /// every thread sleeps.
     private func hasFreeWorkers() -> Bool {
         guard probes.withLock({ $0 == 0 }) else { return false }
-        probes.withLock { $0 = Self.pools.count }
-        for pool in Self.pools { pool.async { [probes] in probes.withLock { $0 -= 1 } } }
+        probes.withLock { $0 = Self.priorities.count + 1 }
+        DispatchQueue.global().async { [probes] in probes.withLock { $0 -= 1 } }
+        for priority in Self.priorities {
+            Task.detached(priority: priority) { [probes] in probes.withLock { $0 -= 1 } }
+        }
         for _ in 0..<100 {
             if probes.withLock({ $0 == 0 }) { return true }
             usleep(10)

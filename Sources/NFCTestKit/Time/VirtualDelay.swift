@@ -27,9 +27,13 @@ enum VirtualDelay {
     private static let retain: Release = unsafe next("dispatch_retain")
     private static let release: Release = unsafe next("dispatch_release")
 
-    /// The function of this name that would be called if the program had none. -1 is `RTLD_NEXT`.
+    /// The function of this name that would be called if the program had none: that of ThreadSanitizer where it is in use,
+    /// else the library's. -1 is `RTLD_NEXT`.
     private static func next<Signature>(_ name: String) -> Signature {
-        guard let symbol = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), name) else {
+        guard
+            let symbol = unsafe dlsym(nil, "__interceptor_\(name)")
+                ?? dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
+        else {
             preconditionFailure("libdispatch has no \(name)")
         }
         return unsafe unsafeBitCast(symbol, to: Signature.self)

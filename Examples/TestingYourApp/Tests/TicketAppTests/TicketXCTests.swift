@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import FixedTicketApp
+import NFCTestKit
+import XCTest
+
+/// The same in XCTest.
+final class TicketXCTests: XCTestCase {
+    func testTicketIsStamped() async throws {
+        try await withField(.product("NTAG213", holding: .text("Day pass"))) { field in
+            let text = try await TicketStamper().stamp("14:05")
+            XCTAssertEqual(text, "Day pass 14:05")
+            XCTAssertEqual(field.sheetHistory.last?.content.state, .success)
+        }
+    }
+
+    func testPersonCancels() async throws {
+        try await withField { field in
+            let stamped = Task { try await TicketStamper().stamp("14:05") }
+            try await field.cancelSheet()
+            let result = await stamped.result
+            XCTAssertThrowsError(try result.get())
+            let airtime = field.airtime
+            XCTAssertLessThan(airtime, .milliseconds(100))
+        }
+    }
+}
