@@ -158,6 +158,16 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Runs the conformance suite on the reader of a pcscd of its own.
+        .executableTarget(
+            name: "ConformanceProbe",
+            dependencies: [
+                "CIFDHandler", "NFCTestKit", "NFCRuntime", "PCSCDriver", "ReaderEmulation", "TagLink", "VirtualTags",
+            ],
+            path: "Tests/ConformanceProbe",
+            swiftSettings: strict
+        ),
+
         .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
         .testTarget(
             name: "UniversalLinksTests",
@@ -224,7 +234,10 @@ let package = Package(
         ),
         .testTarget(
             name: "NFCRuntimeTests",
-            dependencies: ["NFCRuntime", "NFCTestKit", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: [
+                "ConformanceProbe", "NFCRuntime", "NFCTestKit", "PN532Driver", "ReaderEmulation", "TagLink",
+                "TagProtocols", "VirtualTags",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -265,7 +278,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
+                "nfc", "nfcd", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
             exclude: ["Images", "bus_peer.py"],

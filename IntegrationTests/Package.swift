@@ -62,7 +62,7 @@ let package = Package(
         .testTarget(
             name: "BackgroundServiceTests",
             dependencies: [
-                "PeerSupport",
+                "EmulationSupport", "PeerSupport",
                 .product(name: "NDEF", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],

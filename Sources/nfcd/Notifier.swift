@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
+import PrivateStorage
 import UserBus
 
 /// Shows notifications (Desktop Notifications Specification 1.2), and tells what the person does with them.
@@ -11,7 +12,7 @@ final class Notifier {
         case failed(reason: String)
     }
 
-    private struct Shown: Hashable {
+    struct Shown: Hashable {
         var sender: String
         var number: UInt32
     }
@@ -29,20 +30,30 @@ final class Notifier {
     private var question: UInt64?
     private var waiting: [(id: InboxEntry.ID, content: NotificationContent)] = []
     private var sent: [UInt64: (id: InboxEntry.ID, content: NotificationContent)] = [:]
-    private var entries: [Shown: InboxEntry.ID] = [:]
+    private var entries: [Shown: InboxEntry.ID] = [:] {
+        didSet { if entries != oldValue { memory?.keep(entries) } }
+    }
+    private let memory: NotificationMemory?
     private var tokens: [Shown: String] = [:]
     private var withdrawn: Set<InboxEntry.ID> = []
 
-    init(_ bus: BusConnection, onEvent: @escaping (Event) -> Void) throws(BusError) {
+    /// Takes over from an earlier run what it has shown.
+    ///
+    /// - Parameter store: where what is shown is remembered as long as the session lasts.
+    init(_ bus: BusConnection, _ store: DirectoryStore?, onEvent: @escaping (Event) -> Void) throws(BusError) {
         self.bus = bus
+        let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
+        memory = store.flatMap { store in busName.map { NotificationMemory(store, bus: $0) } }
         self.onEvent = onEvent
         try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
         try bus.listen(
             to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'"
         )
-        let owner = try? bus.ask(BusCall(.daemon, "NameHasOwner", [.string(Self.object.destination)]))
+        let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
         // One that does not run yet is started by the first notification.
-        if owner?.first?.isTrue == true { askCapabilities() }
+        guard let owner = owner?.first?.text else { return }
+        entries = (memory?.entries ?? [:]).filter { $0.key.sender == owner }
+        askCapabilities()
     }
 
     /// Shows a notification, in place of the entry's last one.

@@ -37,6 +37,7 @@ final class Service {
     private var signals: [any DispatchSourceSignal] = []
     private var inputs: [BackgroundReader.Input] = []
     private var isHandling = false
+    private var isBegun = false
     private var lastNear: [[UInt8]] = []
     /// Where the time between a tag's coming and its notification is counted from.
     private var reading: TagWatcher.Reading?
@@ -71,7 +72,9 @@ final class Service {
             source.activate()
             signals.append(source)
         }
-        notifier = try Notifier(bus) { [weak self] event in self?.take(event) }
+        notifier = try Notifier(bus, try? DirectoryStore(ReaderGate.ofUser.folder)) { [weak self] event in
+            self?.take(event)
+        }
         gate = try ReaderGateServer(.ofUser) { [weak self] purposes in
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.readerIsWanted(for: purposes) } }
         }
@@ -82,7 +85,6 @@ final class Service {
         if case .none(let reason) = environment.reader { surroundings.reader = reason }
         if let watcher { surroundings.reader = watcher.readerName }
         try restore()
-        reloadRouter()
         session = SessionWatch { [weak self] in self?.surroundingsChanged() }
         devices = DeviceWatch { [weak self] in self?.surroundingsChanged() }
         desktop = DesktopWatch(bus) { [weak self] in self?.surroundingsChanged() }
@@ -161,7 +163,19 @@ final class Service {
             handle(.lock(isLocked: surroundings.isLocked))
         }
         let conditions = surroundings.conditions
-        if machine.conditions != conditions { handle(.conditions(conditions)) }
+        guard machine.conditions != conditions || !isBegun else { return }
+        // The machine has nothing to say of reasons that come and go while others keep tags from being read.
+        if !conditions.allowReading, !isBegun || !machine.conditions.allowReading { tellObstacles(conditions) }
+        isBegun = true
+        handle(.conditions(conditions))
+    }
+
+    private func tellObstacles(_ conditions: ReadingConditions) {
+        log.write(
+            "not-reading",
+            "Tags are not read. \(conditions.obstacles.map(\.reason).joined(separator: " "))",
+            ["obstacles": conditions.obstacles.map(\.rawValue).joined(separator: " ")]
+        )
     }
 
     private func take(_ event: TagWatcher.Event) {
@@ -197,8 +211,8 @@ final class Service {
     private func take(_ event: Notifier.Event) {
         switch event {
         case .shown(let id):
-            log.write("shown", "The notification is shown.", ["id": "\(id)"])
             handle(.announced(id))
+            log.write("shown", "The notification is shown.", ["id": "\(id)"])
         case .activated(let id, let token):
             tokens[id] = token
             reloadRouter()
@@ -233,13 +247,8 @@ final class Service {
         case .startReading:
             log.write("reading", "Tags are read.")
             watcher?.start()
-        case .stopReading(let obstacles):
-            let reasons = obstacles.map(\.reason).joined(separator: " ")
-            log.write(
-                "not-reading",
-                "Tags are not read. \(reasons)",
-                ["obstacles": obstacles.map(\.rawValue).joined(separator: " ")]
-            )
+        case .stopReading:
+            tellObstacles(machine.conditions)
             Task { await watcher?.stop() }
         case .store(let entry): store(entry)
         case .announce(let id, let content):
@@ -302,6 +311,7 @@ final class Service {
         if let failure {
             log.write("not-delivered", "The link could not be opened: \(failure)", ["id": "\(id)"])
             handle(.deliveryFailed(id))
+            if machine.keptEntries.contains(id) { notifier?.show(id, .notOpened(reason: failure)) }
         } else {
             log.write("delivered", "The link is open.", ["id": "\(id)"])
             handle(.delivered(id))

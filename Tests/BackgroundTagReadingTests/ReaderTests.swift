@@ -34,6 +34,24 @@ import Testing
         var lastID: InboxEntry.ID { InboxEntry.ID(received: 1, number: count) }
     }
 
+    @Test func `A tag that lay there when the service was started anew is not announced twice`() throws {
+        var bench = try Bench()
+        bench.reader = BackgroundReader(router: try Fixture.router())
+        let entry = InboxEntry(
+            id: InboxEntry.ID(received: 1, number: 99),
+            message: try Fixture.message(Fixture.link),
+            isAnnounced: true
+        )
+        #expect(bench.handle(.restored([entry])) == [])
+        #expect(bench.handle(.conditions(ReadingConditions())) == [.startReading])
+        #expect(try bench.read(Fixture.link) == [])
+        // Another tag, and the same one when it comes again, are arrivals.
+        #expect(try bench.read("https://example.org/buy/43", tag: [9, 9, 9, 9]).count == 1)
+        #expect(bench.handle(.nothingNear) == [])
+        bench.now += .seconds(1)
+        #expect(try bench.read(Fixture.link).count == 1)
+    }
+
     @Test func `An arrival is stored, announced, opened and forgotten, in this order`() throws {
         var bench = try Bench()
         let message = try Fixture.message(Fixture.link)

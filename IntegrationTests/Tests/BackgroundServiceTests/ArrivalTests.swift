@@ -3,137 +3,154 @@ import Foundation
 import NDEF
 import Testing
 
-@Suite(.enabled(if: Desk.python != nil, "dbusmock is not installed"), .timeLimit(.minutes(3)))
-struct `Tags read in the background` {
-    @Test func `A link is offered, and opens in its app with the whole message, which is started and then runs`()
-        async throws
-    {
-        let desk = try await Desk()
-        try desk.installApp()
-        try await desk.start()
-        try desk.bring("https://good.site.example/x/1")
-        try await desk.event("shown")
-        let first = try await desk.notifications()
-        #expect(first.count == 1)
-        #expect(first[0].title == "NFC Tag Detected")
-        #expect(first[0].body == "Open “good.site.example” in Reader")
-        #expect(first[0].actions == ["default", "Open", "open", "Open"])
-        #expect(first[0].hints["transient"] == nil)
-        #expect(try await desk.inbox().count == 1)
-        // The app does not run: a click starts it.
-        try await desk.ask("act", 1, "default")
-        try await desk.event("delivered")
-        #expect(try await desk.inbox().isEmpty)
-        // It runs now. The tag that stayed is not read again; one that comes again is.
-        try desk.takeAway()
-        try await Task.sleep(for: .milliseconds(600))
-        try desk.bring("https://good.site.example/x/2")
-        try await desk.event("shown")
-        try await desk.ask("act", 2, "open")
-        try await desk.event("delivered")
-        let log = desk.lines(of: "app").map { $0.split(separator: " ").map(String.init) }
-        #expect(
-            log.map { $0.dropFirst().joined(separator: " ") } == [
-                "ready 0", "https://good.site.example/x/1 2", "https://good.site.example/x/2 2",
-            ]
-        )
-        #expect(Set(log.map { $0[0] }).count == 1)
-        #expect(try await desk.inbox().isEmpty)
-    }
-
-    @Test func `The browser gets the URL alone, as one argument`() async throws {
-        let desk = try await Desk()
-        try desk.installBrowser()
-        try await desk.start()
-        try desk.bring("https://b.example/$(touch x);`y`&'|\"<b>")
-        try await desk.event("shown")
-        let shown = try await desk.notifications()
-        #expect(shown.map(\.body) == ["Open “b.example” in the browser"])
-        try await desk.ask("act", 1, "default")
-        try await desk.event("delivered")
-        #expect(desk.lines(of: "opened") == ["1", "https://b.example/$(touch%20x);%60y%60&'%7C%22%3Cb%3E"])
-    }
-
-    @Test func `While the screen is locked the link is offered, and opens when it is unlocked`() async throws {
-        let desk = try await Desk()
-        try desk.installBrowser()
-        try await desk.start()
-        try await desk.ask("login", ["LockedHint": true])
-        try await desk.event("lock")
-        try desk.bring("https://b.example/1")
-        try await desk.event("shown")
-        try await desk.ask("act", 1, "default")
-        try await desk.event("waits")
-        #expect(desk.lines(of: "opened").isEmpty)
-        #expect(try await desk.inbox().count == 1)
-        try await desk.ask("login", ["LockedHint": false])
-        try await desk.event("delivered")
-        #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
-    }
-
-    @Test func `A link of a custom scheme is refused, and offered where that is allowed`() async throws {
-        let desk = try await Desk()
-        try desk.installApp()
-        try await desk.start()
-        try desk.bring("reader:thing")
-        try await desk.event("refused")
-        #expect(try await desk.notifications().isEmpty)
-        #expect(try await desk.inbox().isEmpty)
-        try await desk.kill()
-        try await desk.start("--allow-custom-schemes", waitsFor: "shown")
-        #expect(try await desk.notifications().map(\.body) == ["Open “reader:” in Reader"])
-    }
-
-    @Test func `A tag that stays is offered once, and a notification that is not acted on stays in the inbox`()
-        async throws
-    {
-        let desk = try await Desk()
-        try await desk.start()
-        try desk.bring("https://b.example/1")
-        try await desk.event("shown")
-        // Another tag comes and goes, so that the field is looked at anew.
-        for _ in 0..<3 {
-            try desk.bring("nothing".utf8.map { $0 }, number: 2)
-            try await desk.event("bad-message")
-            try desk.takeAway(number: 2)
+extension BackgroundService {
+    @Suite struct `Tags read in the background` {
+        @Test(arguments: [true, false])
+        func `A link is offered, and opens in its app with the whole message, which is started and then runs`(
+            isBusActivated: Bool
+        ) async throws {
+            let desk = try await Desk()
+            try desk.installApp(isBusActivated: isBusActivated)
+            try await desk.start()
+            try desk.bring("https://tagreader.example/x/1")
+            try await desk.event("shown")
+            let first = try await desk.notifications()
+            #expect(first.count == 1)
+            #expect(first[0].title == "NFC Tag Detected")
+            #expect(first[0].body == "Open “tagreader.example” in Tag Reader")
+            #expect(first[0].actions == ["default", "Open", "open", "Open"])
+            #expect(first[0].hints["transient"] == nil)
+            #expect(try await desk.inbox().count == 1)
+            // The app does not run: a click starts it.
+            try await desk.ask("act", 1, "default")
+            try await desk.event("delivered")
+            #expect(try await desk.inbox().isEmpty)
+            let owner = try await desk.ask("owner", "org.opencorenfc.TagReader") as? String
+            // It runs now. The tag that stayed is not read again; one that comes again is.
+            try desk.takeAway()
             try await Task.sleep(for: .milliseconds(600))
+            try desk.bring("https://tagreader.example/x/2")
+            try await desk.event("shown")
+            try await desk.ask("act", 2, "open")
+            try await desk.event("delivered")
+            #expect(try desk.given() == [2, 2])
+            #expect(try await desk.ask("owner", "org.opencorenfc.TagReader") as? String == owner)
+            #expect(try await desk.inbox().isEmpty)
+            try await desk.ask("end", "org.opencorenfc.TagReader")
         }
-        #expect(try await desk.notifications().count == 1)
-        #expect(try await desk.inbox().count == 1)
-        // What `nfc inbox` removes loses its notification.
-        #expect(try await desk.nfc("inbox", "clear").status == 0)
-        for _ in 0..<1000 where (try await desk.ask("calls", "CloseNotification") as? [Any])?.isEmpty != false {
-            try await Task.sleep(for: .milliseconds(10))
+
+        @Test func `Why a link could not be opened is told, and a second click tries again`() async throws {
+            let desk = try await Desk()
+            try await desk.start()
+            try desk.bring("mailto:a@b.example")
+            try await desk.event("shown")
+            try await desk.ask("act", 1, "default")
+            try await desk.event("not-delivered")
+            try await desk.event("shown")
+            let shown = try await desk.notifications()
+            #expect(shown.map(\.title) == ["NFC Tag Detected", "The Link Was Not Opened"])
+            #expect(shown.last?.replaces == 1)
+            #expect(try await desk.inbox().count == 1)
+            try desk.installBrowser()
+            try await desk.ask("act", 1, "open")
+            try await desk.event("delivered")
+            #expect(desk.lines(of: "opened") == ["1", "mailto:a@b.example"])
         }
-        #expect((try await desk.ask("calls", "CloseNotification") as? [Any])?.count == 1)
-    }
 
-    @Test func `Notifications that come later, or come back, show what waits`() async throws {
-        let desk = try await Desk(notifications: false)
-        try await desk.start()
-        try desk.bring("https://b.example/1")
-        try await desk.event("not-shown")
-        #expect(try await desk.inbox().count == 1)
-        try await desk.ask("notify_on", "body actions")
-        try await desk.event("shown")
-        let shown = try await desk.notifications()
-        #expect(shown.count == 1)
-        #expect(try await desk.inbox().compactMap { $0["announced"] as? Bool } == [true])
-    }
+        @Test func `The browser gets the URL alone, as one argument`() async throws {
+            let desk = try await Desk()
+            try desk.installBrowser()
+            try await desk.start()
+            try desk.bring("https://b.example/$(touch x);`y`&'|\"<b>")
+            try await desk.event("shown")
+            let shown = try await desk.notifications()
+            #expect(shown.map(\.body) == ["Open “b.example” in the browser"])
+            try await desk.ask("act", 1, "default")
+            try await desk.event("delivered")
+            #expect(desk.lines(of: "opened") == ["1", "https://b.example/$(touch%20x);%60y%60&'%7C%22%3Cb%3E"])
+        }
 
-    @Test func `A click that somebody forges opens nothing`() async throws {
-        let desk = try await Desk()
-        try desk.installBrowser()
-        try await desk.start()
-        try desk.bring("https://b.example/1")
-        try await desk.event("shown")
-        try await desk.ask("forge", 1, "default", "org.opencorenfc.Background")
-        _ = try await desk.ask("status")
-        try await desk.ask("act", 1, "else")
-        _ = try await desk.ask("status")
-        #expect(try await desk.inbox().count == 1)
-        try await desk.ask("act", 1, "default")
-        try await desk.event("delivered")
-        #expect(desk.lines(of: "opened").count == 2)
+        @Test func `While the screen is locked the link is offered, and opens when it is unlocked`() async throws {
+            let desk = try await Desk()
+            try desk.installBrowser()
+            try await desk.start()
+            try await desk.ask("login", ["LockedHint": true])
+            try await desk.event("lock")
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            try await desk.ask("act", 1, "default")
+            try await desk.event("waits")
+            #expect(desk.lines(of: "opened").isEmpty)
+            #expect(try await desk.inbox().count == 1)
+            try await desk.ask("login", ["LockedHint": false])
+            try await desk.event("delivered")
+            #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
+        }
+
+        @Test func `A link of a custom scheme is refused, and offered where that is allowed`() async throws {
+            let desk = try await Desk()
+            try desk.installApp()
+            try await desk.start()
+            try desk.bring("tagreader:thing")
+            try await desk.event("refused")
+            #expect(try await desk.notifications().isEmpty)
+            #expect(try await desk.inbox().isEmpty)
+            try await desk.kill()
+            try await desk.start("--allow-custom-schemes", waitsFor: "shown")
+            #expect(try await desk.notifications().map(\.body) == ["Open “tagreader:” in Tag Reader"])
+        }
+
+        @Test func `A tag that stays is offered once, and a notification that is not acted on stays in the inbox`()
+            async throws
+        {
+            let desk = try await Desk()
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            // Another tag comes and goes, so that the field is looked at anew.
+            for _ in 0..<3 {
+                try desk.bring("nothing".utf8.map { $0 }, number: 2)
+                try await desk.event("bad-message")
+                try desk.takeAway(number: 2)
+                try await Task.sleep(for: .milliseconds(600))
+            }
+            #expect(try await desk.notifications().count == 1)
+            #expect(try await desk.inbox().count == 1)
+            // What `nfc inbox` removes loses its notification.
+            #expect(try await desk.nfc("inbox", "clear").status == 0)
+            for _ in 0..<1000 where (try await desk.ask("calls", "CloseNotification") as? [Any])?.isEmpty != false {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect((try await desk.ask("calls", "CloseNotification") as? [Any])?.count == 1)
+        }
+
+        @Test func `Notifications that come later, or come back, show what waits`() async throws {
+            let desk = try await Desk(notifications: false)
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("not-shown")
+            #expect(try await desk.inbox().count == 1)
+            try await desk.ask("notify_on", "body actions")
+            try await desk.event("shown")
+            let shown = try await desk.notifications()
+            #expect(shown.count == 1)
+            #expect(try await desk.inbox().compactMap { $0["announced"] as? Bool } == [true])
+        }
+
+        @Test func `A click that somebody forges opens nothing`() async throws {
+            let desk = try await Desk()
+            try desk.installBrowser()
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            try await desk.ask("forge", 1, "default", "org.opencorenfc.Background")
+            _ = try await desk.ask("status")
+            try await desk.ask("act", 1, "else")
+            _ = try await desk.ask("status")
+            #expect(try await desk.inbox().count == 1)
+            try await desk.ask("act", 1, "default")
+            try await desk.event("delivered")
+            #expect(desk.lines(of: "opened").count == 2)
+        }
     }
 }

@@ -4,36 +4,52 @@ import Foundation
 /// Apps on a desk.
 extension Desk {
     private static let association =
-        #"{"applinks":{"details":[{"appIDs":["TEAM.org.example.reader"],"components":[{"/":"/x/*"}]}]}}"#
+        #"{"applinks":{"details":[{"appIDs":["OPENCORENFC.org.opencorenfc.TagReader"],"components":[{"/":"/x/*"}]}]}}"#
 
-    /// Installs an app that takes links of https://good.site.example/x/ with their messages. It writes what it gets to the
-    /// file `app`.
-    func installApp() throws {
-        let probe = Self.programs.appending(path: "DeliveryProbe").path
-        let command = "\(probe) org.example.Reader \(folder.path)/app"
-        try write("services/org.example.Reader.service", "[D-BUS Service]\nName=org.example.Reader\nExec=\(command)\n")
+    /// Installs the sample app, which takes links of https://tagreader.example/x/ with their messages.
+    ///
+    /// - Parameter isBusActivated: whether the bus starts it; else the deliverer does, by its command.
+    func installApp(isBusActivated: Bool = true) throws {
+        let name = "org.opencorenfc.TagReader"
+        let program = Self.programs.appending(path: "TagReader").path
+        let store = "TAGREADER_STORE=\(folder.path)/messages.json"
         try write(
-            "data/applications/org.example.Reader.desktop",
+            "services/\(name).service",
+            "[D-BUS Service]\nName=\(name)\nExec=/usr/bin/env \(store) \(program) --background\n"
+        )
+        try write(
+            "data/applications/\(name).desktop",
             """
             [Desktop Entry]
             Type=Application
-            Name=Reader
-            Exec=\(command)
-            DBusActivatable=true
-            MimeType=x-scheme-handler/reader;
+            Name=Tag Reader
+            Exec=env \(store) \(program) --background
+            Implements=org.opencorenfc.UserActivity1;
+            DBusActivatable=\(isBusActivated)
+            MimeType=x-scheme-handler/tagreader;
 
             """
         )
+        if !isBusActivated {
+            try FileManager.default.removeItem(at: folder.appending(path: "services/\(name).service"))
+        }
         try write(
-            "data/nfc/apps/org.example.Reader.json",
-            #"{"app_id":"TEAM.org.example.reader","associated_domains":["applinks:good.site.example"]}"#
+            "data/nfc/apps/\(name).json",
+            #"{"app_id":"OPENCORENFC.org.opencorenfc.TagReader","associated_domains":["applinks:tagreader.example"]}"#
         )
         let now = Int64(Date().timeIntervalSince1970)
         try write(
-            "cache/nfc/links/good.site.example.links",
+            "cache/nfc/links/tagreader.example.links",
             "nfc-links 1 \(now) \(now) \(Self.association.utf8.count) \n\(Self.association)",
             mode: 0o600
         )
+    }
+
+    /// How many records each message has that the sample app was given.
+    func given() throws -> [Int] {
+        let data = try Data(contentsOf: folder.appending(path: "messages.json"))
+        let object = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return (object?["messages"] as? [[String: Any]] ?? []).map { ($0["records"] as? [Any])?.count ?? 0 }
     }
 
     /// Installs a browser, which writes its arguments to the file `opened`, one a line, with their number before them.

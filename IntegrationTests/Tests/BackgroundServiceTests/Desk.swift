@@ -26,10 +26,14 @@ final class Desk: @unchecked Sendable {
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug")
 
     /// Makes a desk with a session that is unlocked, and notifications.
-    init(notifications: Bool = true, login: Bool = true) async throws {
+    init(
+        notifications: Bool = true,
+        login: Bool = true,
+        variables: [String: String] = [:]
+    ) async throws {
         // A socket's path is short.
         folder = URL(fileURLWithPath: "/tmp/nfcd-\(UUID().uuidString.prefix(8))")
-        for name in ["tags", "run", "state", "data/applications", "data/nfc/apps", "cache", "root/dev", "bin"] {
+        for name in ["tags", "run", "state", "data/applications", "data/nfc/apps", "cache", "machine/dev", "bin"] {
             try FileManager.default.createDirectory(
                 at: folder.appending(path: name),
                 withIntermediateDirectories: true
@@ -45,10 +49,11 @@ final class Desk: @unchecked Sendable {
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path + "/run", "XDG_STATE_HOME": folder.path + "/state",
             "XDG_DATA_HOME": folder.path + "/data", "XDG_DATA_DIRS": folder.path + "/none",
             "XDG_CACHE_HOME": folder.path + "/cache", "XDG_CONFIG_HOME": folder.path + "/config",
-            "XDG_CONFIG_DIRS": folder.path + "/none", "XDG_SESSION_ID": "", "NFC_SYSTEM_ROOT": folder.path + "/root",
+            "XDG_CONFIG_DIRS": folder.path + "/none", "XDG_SESSION_ID": "", "NFC_SYSTEM_ROOT": folder.path + "/machine",
             "PATH": folder.path + "/bin:/usr/bin:/bin", "NFC_READER": "", "XDG_CURRENT_DESKTOP": "",
-        ]) { $1 }
-        try write("root/proc/sys/kernel/random/boot_id", "boot-1\n")
+            "PCSCLITE_CSOCK_NAME": "/nonexistent/pcscd.comm",
+        ]) { $1 }.merging(variables) { $1 }
+        try write("machine/proc/sys/kernel/random/boot_id", "boot-1\n")
         if notifications { try await ask("notify_on") }
         if login { try await ask("login_on", getuid()) }
     }
@@ -181,11 +186,12 @@ final class Desk: @unchecked Sendable {
             type2.memory.replaceSubrange(16..<16 + octets.count, with: octets)
             contents = .type2(type2)
         } else {
-            let size = message.count + 2
-            let container: [UInt8] = [
-                0, 15, 0x20, 0, 0xF0, 0, 0xF0, 4, 6, 0xE1, 0x04, UInt8(size >> 8), UInt8(size & 0xFF), 0, 0,
-            ]
-            let file = [UInt8(message.count >> 8), UInt8(message.count & 0xFF)] + message
+            // Mapping version 3, whose lengths have four octets.
+            let size = message.count + 4
+            func octets(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(value >> $0 & 0xFF) } }
+            let container: [UInt8] =
+                [0, 17, 0x30, 0, 0xF0, 0, 0xF0, 6, 8, 0xE1, 0x04] + octets(size) + [0, 0]
+            let file = octets(message.count) + message
             let uid: [UInt8] = [0x04, 0x10, 0x20, 0x30, 0x40, 0x50, number]
             let front = Type4FrontEnd.nfcA(uid: uid, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
             contents = .type4(

@@ -6,6 +6,7 @@ Usage: desktop_peer.py FOLDER
 It takes a JSON array a line, the name of a function below and its arguments, and answers with a JSON value a line. All that
 it starts ends with its input.
 """
+import atexit
 import json
 import os
 import subprocess
@@ -33,6 +34,12 @@ CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Con
 <allow own="*"/></policy></busconfig>
 """
 children = {}
+
+
+@atexit.register
+def stop_all():
+    for key in list(children):
+        stop(key)
 
 
 def run(key, arguments, environment=None):
@@ -105,7 +112,8 @@ def sleep(value):
 
 def display_on_bus():
     mock("mutter", session, MUTTER, [MUTTER, MUTTER_PATH, MUTTER])
-    session.get_object(MUTTER, MUTTER_PATH).AddProperty(MUTTER, "PowerSaveMode", dbus.Int32(0), dbus_interface=MOCK)
+    session.get_object(MUTTER, MUTTER_PATH).AddProperty(MUTTER, "PowerSaveMode", dbus.Int32(1), dbus_interface=MOCK)
+    display(0)
 
 
 def display(mode):
@@ -146,6 +154,15 @@ def forge(number, action, destination):
     liar.close()
 
 
+def owner(name):
+    return str(session.get_name_owner(name))
+
+
+def end(name):
+    """Ends the program that has a name, which somebody else has started."""
+    os.kill(session.get_object("org.freedesktop.DBus", "/").GetConnectionUnixProcessID(name), 9)
+
+
 def status():
     it = session.get_object("org.opencorenfc.Background", "/org/opencorenfc/Background")
     return json.loads(it.Status(dbus_interface="org.opencorenfc.Background1"))
@@ -163,15 +180,11 @@ def plain(value):
     return value if value is None else str(value)
 
 
-try:
-    print(json.dumps(ADDRESSES), flush=True)
-    for line in sys.stdin:
-        name, *arguments = json.loads(line)
-        try:
-            answer = {"value": plain(globals()[name](*arguments))}
-        except Exception as error:
-            answer = {"error": str(error)}
-        print(json.dumps(answer), flush=True)
-finally:
-    for key in list(children):
-        stop(key)
+print(json.dumps(ADDRESSES), flush=True)
+for line in sys.stdin:
+    name, *arguments = json.loads(line)
+    try:
+        answer = {"value": plain(globals()[name](*arguments))}
+    except Exception as error:
+        answer = {"error": str(error)}
+    print(json.dumps(answer), flush=True)

@@ -28,6 +28,14 @@ public struct NotificationContent: Sendable, Hashable {
         host: nil
     )
 
+    /// What is said of a link that could not be opened.
+    ///
+    /// - Parameter reason: why, as sentences for people.
+    public static func notOpened(reason: String) -> NotificationContent {
+        let body = DisplayText.plain(reason, limit: 300)
+        return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again", host: nil)
+    }
+
     /// Creates what is said of a link.
     ///
     /// - Parameters:

@@ -11,7 +11,7 @@ extension BackgroundReader {
         let choice = content.map(LinkChoice.init)
         var stem = ""
         if case .uri(let uri) = choice { stem = uri.stem }
-        guard presence.read(reading, stem: stem, now: now) else { return [] }
+        guard presence.read(reading, stem: stem, now: now), !isOfEarlierRun(reading, now) else { return [] }
         switch choice {
         case nil: return [.note(reading.message == nil ? .noMessage : .badMessage)]
         case .some(.none): return [.note(.noLink)]
@@ -27,6 +27,12 @@ extension BackgroundReader {
                 return [.store(entry)] + dropped
             }
         }
+    }
+
+    /// Whether a tag was near already when the service was ended, and its entry is kept since then.
+    private mutating func isOfEarlierRun(_ reading: TagReading, _ now: Duration) -> Bool {
+        guard let began, now - began <= Self.restart, let message = reading.message else { return false }
+        return restored.remove(message) != nil && entries.contains { $0.message == message }
     }
 
     private mutating func admitted(
@@ -78,6 +84,7 @@ extension BackgroundReader {
     mutating func restore(_ kept: [InboxEntry]) -> [Action] {
         var actions: [Action] = []
         for entry in kept.sorted(by: { $0.id < $1.id }) where index(entry.id) == nil {
+            restored.insert(entry.message)
             actions += add(Entry(id: entry.id, message: entry.message, stage: .waiting))
             if !entry.isAnnounced, let index = index(entry.id) { actions += announce(index) }
         }

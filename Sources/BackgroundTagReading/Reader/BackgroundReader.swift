@@ -116,6 +116,12 @@ public struct BackgroundReader: Sendable {
     var entries: [Entry] = []
     var presence = TagPresence()
     var limiter = ArrivalLimiter()
+    /// The messages of entries of an earlier run.
+    var restored: Set<[UInt8]> = []
+    /// When tags were first read in this run.
+    var began: Duration?
+    /// After the first reading began, how long a tag with a message of an earlier run counts as one that stayed.
+    static let restart = Duration.seconds(5)
 
     /// Creates a machine that reads nothing before it is told the conditions.
     public init(router: LinkRouter = LinkRouter(), isLocked: Bool = false) {
@@ -159,6 +165,7 @@ public struct BackgroundReader: Sendable {
         switch (wasReading, new.allowReading) {
         case (false, true):
             presence.resume(now: now)
+            began = began ?? now
             return [.startReading]
         case (true, false):
             presence.pause()

@@ -36,6 +36,7 @@ public class CardSession: @unchecked Sendable {
         }
         core = CardSessionCore(port: port, configuration: configuration, environment: .current)
         guard core.attach() else { throw Error.systemNotAvailable }
+        await core.claimReader()
     }
 
     deinit {

@@ -16,6 +16,8 @@ final class CardSessionCore: EmulatedCard {
         var lastCommand = 0
         var respond: (@Sendable ([UInt8]) -> Void)?
         var timer: ScheduledEvent?
+        /// Keeps the reader from the service that reads in the background.
+        var claim: ReaderClaim?
     }
 
     private let port: any CardReaderPort
@@ -73,6 +75,12 @@ final class CardSessionCore: EmulatedCard {
         if stops { port.setEmulating(false) }
     }
 
+    /// Has the service that reads in the background give the reader up until the session's end.
+    func claimReader() async {
+        guard let claim = await environment.gate?.claim(for: .card, clock: environment.clock) else { return }
+        state.withLock { if !$0.hasEnded { $0.claim = claim } }
+    }
+
     /// Ends the session. Does nothing the second time.
     func end(_ reason: CardSession.Error) {
         let (isFirst, timer) = state.withLock { state -> (Bool, ScheduledEvent?) in
@@ -80,6 +88,7 @@ final class CardSessionCore: EmulatedCard {
                 state.hasEnded = true
                 state.isEmulating = false
                 state.respond = nil
+                state.claim = nil
             }
             return (!state.hasEnded, state.timer.take())
         }

@@ -39,10 +39,13 @@ public struct ReaderGate: Sendable, Hashable {
         return ReaderGate(path: folder + "/nfc/background")
     }
 
+    /// The folder of the socket.
+    public var folder: String { String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)) }
+
     /// Asks for the reader, and waits until the service has given it up.
     ///
     /// - Returns: what keeps the reader; nil when there is no such service.
-    func claim(for purpose: Purpose, clock: any RuntimeClock) async -> ReaderClaim? {
+    package func claim(for purpose: Purpose, clock: any RuntimeClock) async -> ReaderClaim? {
         guard let descriptor = connect() else { return nil }
         let claim = ReaderClaim(descriptor: descriptor)
         var octet = purpose.rawValue
@@ -107,7 +110,7 @@ public struct ReaderGate: Sendable, Hashable {
 }
 
 /// Keeps the reader from the service for as long as it lives.
-final class ReaderClaim: @unchecked Sendable {
+package final class ReaderClaim: @unchecked Sendable {
     // Sendable because what may change is touched only while the claim is made, by who makes it.
     fileprivate var answer: (any DispatchSourceRead)?
     fileprivate var limit: ScheduledEvent?

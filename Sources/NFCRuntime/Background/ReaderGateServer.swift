@@ -40,8 +40,7 @@ public final class ReaderGateServer: Sendable {
         onChange: @escaping @Sendable (Set<ReaderGate.Purpose>) -> Void
     ) throws(Failure) {
         self.onChange = onChange
-        let folder = gate.path.prefix(upTo: gate.path.lastIndex(of: "/") ?? gate.path.startIndex)
-        _ = unsafe mkdir(String(folder), 0o700)
+        _ = unsafe mkdir(gate.folder, 0o700)
         guard let listener = gate.makeSocket() else { throw Failure(reason: "There are no sockets.") }
         unsafe unlink(gate.path)
         let mask = umask(0o177)

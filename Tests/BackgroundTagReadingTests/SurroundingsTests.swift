@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Testing
+
+@Suite struct `The surroundings of the service` {
+    private static let session = LoginSession(id: "c1", isActive: true, isLocked: false)
+
+    private func surroundings(_ change: (inout Surroundings) -> Void = { _ in }) -> Surroundings {
+        var surroundings = Surroundings()
+        surroundings.isReaderThere = true
+        surroundings.session = Self.session
+        surroundings.wasUnlocked = true
+        change(&surroundings)
+        return surroundings
+    }
+
+    @Test func `Where nothing tells of a condition it lets tags be read, but for the reader`() {
+        #expect(Surroundings().conditions.obstacles == [.unsupported])
+        #expect(surroundings().conditions.allowReading)
+        let without = surroundings { $0.session = nil }
+        #expect(without.conditions.allowReading)
+        #expect(Surroundings().findings.map(\.obstacle) == ReadingConditions.Obstacle.allCases)
+    }
+
+    @Test func `Each source is a condition of its own`() {
+        func obstacles(_ change: (inout Surroundings) -> Void) -> [ReadingConditions.Obstacle] {
+            surroundings(change).conditions.obstacles
+        }
+        #expect(obstacles { $0.wasUnlocked = false } == [.neverUnlocked])
+        #expect(obstacles { $0.isGoingToSleep = true } == [.displayOff])
+        #expect(obstacles { $0.powerSaveMode = 3 } == [.displayOff])
+        #expect(obstacles { $0.isDisplayLit = false } == [.displayOff])
+        #expect(obstacles { $0.session = LoginSession(id: "c1", isActive: false, isLocked: false) } == [.displayOff])
+        #expect(obstacles { $0.isReaderSessionActive = true } == [.readerSession])
+        #expect(obstacles { $0.isCardActive = true } == [.wallet])
+        #expect(obstacles { $0.isCameraOpen = true } == [.camera])
+        // What the compositor says counts for more than what logind guesses.
+        let idle = LoginSession(id: "c1", isActive: true, isLocked: false, isIdle: true)
+        #expect(obstacles { $0.session = idle } == [.displayOff])
+        var both = surroundings { $0.session = idle }
+        both.powerSaveMode = 0
+        #expect(both.conditions.allowReading)
+    }
+
+    @Test func `A locked screen changes nothing of what is read`() {
+        let locked = surroundings { $0.session = LoginSession(id: "c1", isActive: true, isLocked: true) }
+        #expect(locked.isLocked && !locked.isUnlocked && locked.conditions.allowReading)
+        let saver = surroundings { $0.isScreenSaverOn = true }
+        #expect(saver.isLocked && !saver.isUnlocked)
+        #expect(surroundings().isUnlocked)
+        let unseen = surroundings { $0.session = LoginSession(id: "c1", isActive: false, isLocked: false) }
+        #expect(!unseen.isUnlocked)
+    }
+
+    @Test func `The session is the process's own, or else the one that is seen`() {
+        let seen = Self.session
+        let other = LoginSession(id: "a9", isActive: false, isLocked: true)
+        let greeter = LoginSession(id: "0", sessionClass: "greeter", isActive: true, isLocked: false)
+        #expect(LoginSession.shown([greeter, other, seen], own: nil) == seen)
+        #expect(LoginSession.shown([greeter, other, seen], own: "a9") == other)
+        #expect(LoginSession.shown([greeter, other], own: "") == other)
+        #expect(LoginSession.shown([greeter], own: nil) == nil)
+    }
+}
+
+@Suite struct `The switches of the radios` {
+    private func event(_ index: UInt8, _ type: UInt8, _ operation: UInt8, soft: UInt8 = 0, hard: UInt8 = 0) -> [UInt8] {
+        [index, 0, 0, 0, type, operation, soft, hard]
+    }
+
+    @Test func `Airplane mode is when all are blocked, in software or by a switch`() {
+        var radios = RadioSwitches()
+        #expect(!radios.isAirplaneModeOn)
+        radios.take(event(0, 1, 0, soft: 1))
+        radios.take(event(1, 2, 0))
+        #expect(!radios.isAirplaneModeOn)
+        radios.take(event(1, 2, 2, hard: 1))
+        #expect(radios.isAirplaneModeOn)
+        radios.take(event(0, 0, 3))
+        #expect(!radios.isAirplaneModeOn)
+        radios.take(event(0, 0, 3, soft: 1))
+        #expect(radios.isAirplaneModeOn)
+        radios.take(event(0, 1, 1))
+        radios.take(event(1, 2, 1))
+        #expect(!radios.isAirplaneModeOn)
+    }
+
+    @Test func `A blocked NFC radio is enough, and what is no event changes nothing`() {
+        var radios = RadioSwitches()
+        radios.take(event(0, 1, 0))
+        radios.take(event(7, 8, 0, soft: 1) + [9, 9])
+        #expect(radios.isAirplaneModeOn)
+        let before = radios
+        let isTaken = radios.take([1, 2, 3])
+        #expect(!isTaken)
+        radios.take(event(0, 1, 77))
+        #expect(radios == before)
+    }
+}
+
+@Suite struct `What the desktop is asked to show` {
+    @Test func `Markup only where the desktop has it, actions only where it has them, and a button beside the click`()
+        throws
+    {
+        let uri = try Fixture.uri("mailto:a&b'@c.example")
+        let content = try #require(NotificationContent(uri, route: .system(.mail)))
+        let plain = NotificationRequest(content, capabilities: ["body", "actions"], replacing: 7)
+        #expect(plain.body == "Write a mail to “a&b'@c.example”")
+        #expect(plain.actions == ["default", "Open", "open", "Open"])
+        #expect(plain.replacedNumber == 7)
+        let markup = NotificationRequest(content, capabilities: ["body-markup"])
+        #expect(markup.body == "Write a mail to “a&amp;b&#39;@c.example”")
+        #expect(markup.actions.isEmpty && markup.replacedNumber == 0)
+        #expect(NotificationRequest(.unusable, capabilities: ["actions"]).actions.isEmpty)
+        #expect(["default", "open", "close", ""].map(NotificationRequest.opens) == [true, true, false, false])
+    }
+
+    @Test func `Why something was not opened is shown plainly`() {
+        let content = NotificationContent.notOpened(reason: "a\u{202E}b\n" + String(repeating: "x", count: 1000))
+        #expect(content.body.unicodeScalars.count == 300)
+        #expect(!content.body.contains("\u{202E}") && !content.body.contains("\n"))
+        #expect(content.actionTitle != nil)
+    }
+}

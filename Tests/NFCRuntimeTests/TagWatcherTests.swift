@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCRuntime
+import NFCTestKit
+import TagLink
+import Testing
+import VirtualTags
+
+/// Checks reading without a session, and giving the reader up to sessions.
+@Suite(.timeLimit(.minutes(1)))
+struct TagWatcherTests {
+    private typealias Events = AsyncStream<TagWatcher.Event>
+
+    private func watch(_ field: VirtualField) throws -> (TagWatcher, Events.Iterator) {
+        let environment = NFCEnvironment(reader: .field(field), clock: ManualClock())
+        let (events, continuation) = Events.makeStream()
+        let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
+        return (watcher, events.makeAsyncIterator())
+    }
+
+    private func next(_ events: inout Events.Iterator) async -> String {
+        switch await events.next(isolation: #isolation) {
+        case .available: "available"
+        case .unavailable: "unavailable"
+        case .near(let identifiers): "near \(identifiers.count)"
+        case .read(let reading): "read \(reading.identifier.last ?? 0) \(reading.message == nil ? "empty" : "message")"
+        case nil: "end"
+        }
+    }
+
+    private func tag(_ number: UInt8) -> Type2Tag { Type2Tag(.ntag213, uid: [0x04, 1, 2, 3, 4, 5, number]) }
+
+    @Test func `Each tag is read once while it stays, and again when it comes back`() async throws {
+        let field = VirtualField()
+        let first = tag(1)
+        field.bring(first)
+        var (watcher, events) = try watch(field)
+        watcher.start()
+        watcher.start()
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "read 1 empty")
+        field.bring(tag(2))
+        #expect(await next(&events) == "read 2 empty")
+        field.remove(first)
+        #expect(await next(&events) == "near 1")
+        field.bring(first)
+        #expect(await next(&events) == "read 1 empty")
+        field.removeAll()
+        #expect(await next(&events) == "near 0")
+        await watcher.stop()
+        field.bring(first)
+        watcher.start()
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "read 1 empty")
+        await watcher.stop()
+    }
+
+    @Test func `Without a reader there is nothing to watch`() {
+        let environment = NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock())
+        #expect(TagWatcher(environment) { _ in } == nil)
+    }
+
+    @Test func `A session has the reader after the service gave it up, until its end`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "gate-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let gate = ReaderGate(path: folder.path + "/nfc/background")
+        let (purposes, continuation) = AsyncStream.makeStream(of: Set<ReaderGate.Purpose>.self)
+        let server = try ReaderGateServer(gate) { continuation.yield($0) }
+        var wanted = purposes.makeAsyncIterator()
+        let field = VirtualField()
+        field.bring(tag(1))
+        let environment = NFCEnvironment(reader: .field(field), clock: ManualClock(), gate: gate)
+        let (events, told) = AsyncStream.makeStream(of: ReaderSession.Event.self)
+        let session = try #require(ReaderSession(environment: environment))
+        session.observe { told.yield($0) }
+        session.begin()
+        #expect(await wanted.next() == [.session])
+        var happened = events.makeAsyncIterator()
+        guard case .becameActive = await happened.next() else { throw CancellationError() }
+        // It does not look before the service says so.
+        #expect(field.statistics.exchanges == 0)
+        server.grant()
+        guard case .detected = await happened.next() else { throw CancellationError() }
+        session.invalidate()
+        #expect(await wanted.next() == [])
+        withExtendedLifetime(server) {}
+    }
+}
