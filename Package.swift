@@ -159,6 +159,16 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Runs the conformance suite on the reader of a pcscd of its own.
+        .executableTarget(
+            name: "ConformanceProbe",
+            dependencies: [
+                "CIFDHandler", "NFCTestKit", "NFCRuntime", "PCSCDriver", "ReaderEmulation", "TagLink", "VirtualTags",
+            ],
+            path: "Tests/ConformanceProbe",
+            swiftSettings: strict
+        ),
+
         .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
         .testTarget(
             name: "UniversalLinksTests",
@@ -225,7 +235,10 @@ let package = Package(
         ),
         .testTarget(
             name: "NFCRuntimeTests",
-            dependencies: ["NFCRuntime", "NFCTestKit", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: [
+                "ConformanceProbe", "NFCRuntime", "NFCTestKit", "PN532Driver", "ReaderEmulation", "TagLink",
+                "TagProtocols", "VirtualTags",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -76,8 +76,9 @@ IFDResult IFDHICCPresence(IFDWord lun) {
         result = OCN_IFD_NO_SUCH_DEVICE;
     } else if (reader->hasUnseenRemoval) {
         // Told once, and looked at again at once: another card may be there already.
-        reader->hasUnseenRemoval = false;
-        if (reader->hasCard) {
+        bool isWatcher = !reader->hasWatcher || pthread_equal(reader->watcher, pthread_self());
+        if (isWatcher) reader->hasUnseenRemoval = false;
+        if (isWatcher && reader->hasCard) {
             reader->generation += 1;
             pthread_cond_broadcast(&reader->changed);
         }
@@ -92,6 +93,10 @@ IFDResult IFDHICCPresence(IFDWord lun) {
 static IFDResult waitForChange(IFDWord lun, int limit) {
     ReaderConnection *reader = find(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    pthread_mutex_lock(&reader->mutex);
+    reader->watcher = pthread_self();
+    reader->hasWatcher = true;
+    pthread_mutex_unlock(&reader->mutex);
     connectionWait(reader, limit < 0 ? 0 : limit);
     return OCN_IFD_SUCCESS;
 }

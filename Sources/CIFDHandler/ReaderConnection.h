@@ -48,6 +48,10 @@ typedef struct {
     bool isUnplugged;
     bool hasCard;
     bool isPowered;
+    // The thread of pcscd that waits for changes, once there is one. A removal is told to it, and it alone forgets it:
+    // a call that looks at the presence meanwhile would keep it from pcscd.
+    pthread_t watcher;
+    bool hasWatcher;
     // Whether a card went that pcscd has not heard of yet; it has to, even if the next one is there.
     bool hasUnseenRemoval;
     // Counts changes of the presence, so that a waiting pcscd misses none.

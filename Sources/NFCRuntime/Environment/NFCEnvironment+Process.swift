@@ -98,7 +98,7 @@ extension NFCEnvironment {
         guard let path, !path.isEmpty else { return Made(reader: .none(reason: "Name the recording: replay:FILE.")) }
         do throws(RecordingError) {
             return Made(
-                reader: Replay(try Recording(path: path), onDeparture: onDeparture).reader,
+                reader: RecordingReplay(try Recording(path: path), onDeparture: onDeparture).reader,
                 usesGate: false
             )
         } catch {

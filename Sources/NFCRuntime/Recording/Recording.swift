@@ -3,7 +3,7 @@ public import TagLink
 
 /// What went on at a reader while something worked with it: every exchange, and what came of it.
 ///
-/// `nfc scan --record FILE` makes one, and so does any app with `NFC_RECORD`; ``Replay`` plays it. The file has a line for
+/// `nfc scan --record FILE` makes one, and so does any app with `NFC_RECORD`; ``RecordingReplay`` plays it. The file has a line for
 /// each thing, a JSON object; the first says `opencorenfc_recording` and the version of the format.
 public struct Recording: Sendable, Hashable {
     /// The version of the format that is written and read.

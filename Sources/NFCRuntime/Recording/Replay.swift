@@ -5,7 +5,7 @@ import TagLink
 /// was answered.
 ///
 /// ```swift
-/// let replay = Replay(try Recording(path: "scan.jsonl"))
+/// let replay = RecordingReplay(try Recording(path: "scan.jsonl"))
 /// let environment = NFCEnvironment(reader: replay.reader)
 /// ```
 ///
@@ -13,7 +13,7 @@ import TagLink
 /// expected, and everything after it in the same. Two things may differ: the timeouts, and how often a session looks for
 /// tags while there are none. Answers come at once; the time that they took is given to `onElapsed`. What is not the
 /// same at every run, such as the random numbers of an authentication, can't be replayed.
-public final class Replay: Sendable {
+public final class RecordingReplay: Sendable {
     fileprivate struct State {
         var script: ReplayScript
         var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
@@ -104,7 +104,7 @@ public final class Replay: Sendable {
     }
 }
 
-extension Replay.State {
+extension RecordingReplay.State {
     fileprivate mutating func count(_ action: Recording.Action, _ outcome: Recording.Outcome) {
         guard case .exchange(let medium, _, let request, let timeout) = action else { return }
         var response: Frame?
@@ -120,10 +120,10 @@ extension Replay.State {
 
 extension NFCEnvironment {
     /// The recording that serves as the reader; nil where the reader is another one.
-    public var replay: Replay? { (driver as? any ReplayingDriver)?.replay }
+    public var replay: RecordingReplay? { (driver as? any ReplayingDriver)?.replay }
 }
 
 /// A reader that is a recording.
 protocol ReplayingDriver: ReaderDriver {
-    var replay: Replay { get }
+    var replay: RecordingReplay { get }
 }

@@ -14,10 +14,10 @@ extension ReplayingDriver {
 
 /// A recording of a reader whose host sent every frame.
 final class ReplayField: FieldDriver, ReplayingDriver {
-    let replay: Replay
+    let replay: RecordingReplay
     private let links: [Technology: ReplayLink]
 
-    init(_ replay: Replay) {
+    init(_ replay: RecordingReplay) {
         self.replay = replay
         links = Dictionary(
             uniqueKeysWithValues: replay.technologies.map { technology in
@@ -34,9 +34,9 @@ final class ReplayField: FieldDriver, ReplayingDriver {
 
 /// A recording of a reader that found tags by itself.
 final class ReplayReader: DiscoveringDriver, ReplayingDriver {
-    let replay: Replay
+    let replay: RecordingReplay
 
-    init(_ replay: Replay) {
+    init(_ replay: RecordingReplay) {
         self.replay = replay
     }
 
@@ -49,7 +49,12 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
         return tags.map { tag in
             switch tag.port {
             case .frames(let length):
-                let link = ReplayLink(replay, tag.identity.technology, tag: tag.number, maximumFrameLength: length)
+                let link = ReplayTagLink(
+                    replay,
+                    tag.identity.technology,
+                    tag: tag.number,
+                    maximumFrameLength: length
+                )
                 return DiscoveredTag(identity: tag.identity, port: .frames(link))
             case .commands(let limits, let answerToSelect):
                 let card = ReplayCard(replay, tag: tag.number, limits)
@@ -61,7 +66,7 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
     func select(_ tag: DiscoveredTag) async throws(LinkError) {
         let number =
             switch tag.port {
-            case .frames(let link): (link as? ReplayLink)?.tag
+            case .frames(let link): (link as? ReplayTagLink)?.tag
             case .commands(let card, _): (card as? ReplayCard)?.tag
             }
         guard let number else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
@@ -72,14 +77,14 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
 }
 
 /// A link whose frames have to be the recorded ones.
-private final class ReplayLink: SelfActivatingLink {
-    private let replay: Replay
+private final class ReplayLink: FrameLink {
+    fileprivate let replay: RecordingReplay
     let technology: Technology
     /// The tag's number, where the reader found it by itself.
-    let tag: Int?
+    private let tag: Int?
     let maximumFrameLength: Int
 
-    init(_ replay: Replay, _ technology: Technology, tag: Int?, maximumFrameLength: Int) {
+    init(_ replay: RecordingReplay, _ technology: Technology, tag: Int?, maximumFrameLength: Int) {
         self.replay = replay
         self.technology = technology
         self.tag = tag
@@ -93,17 +98,36 @@ private final class ReplayLink: SelfActivatingLink {
         guard case .frame(let answer) = try replay.call(call) else { throw LinkError(.timeout, "No answer.") }
         return answer
     }
+}
 
-    func reactivate() async throws(LinkError) { _ = try replay.call(.reactivate(tag: tag ?? 0)) }
+/// The link to a tag that the reader found by itself.
+private final class ReplayTagLink: SelfActivatingLink {
+    private let link: ReplayLink
+    let tag: Int
+
+    init(_ replay: RecordingReplay, _ technology: Technology, tag: Int, maximumFrameLength: Int) {
+        link = ReplayLink(replay, technology, tag: tag, maximumFrameLength: maximumFrameLength)
+        self.tag = tag
+    }
+
+    var technology: Technology { link.technology }
+    var maximumFrameLength: Int { link.maximumFrameLength }
+    var statistics: LinkStatistics { link.statistics }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        try await link.transceive(frame, timeout: timeout)
+    }
+
+    func reactivate() async throws(LinkError) { _ = try link.replay.call(.reactivate(tag: tag)) }
 }
 
 /// A card whose commands have to be the recorded ones.
 private final class ReplayCard: APDULink {
-    private let replay: Replay
+    private let replay: RecordingReplay
     let tag: Int
     private let limits: Recording.Tag.Limits
 
-    init(_ replay: Replay, tag: Int, _ limits: Recording.Tag.Limits) {
+    init(_ replay: RecordingReplay, tag: Int, _ limits: Recording.Tag.Limits) {
         self.replay = replay
         self.tag = tag
         self.limits = limits

@@ -80,10 +80,16 @@ struct FieldTagFinder {
     private func findNFCA(_ link: any FrameLink) async throws(TagError) -> (found: [FoundTag], isLastSelected: Bool) {
         let activation = NFCAActivation(link: link)
         let targets = try await activation.activateAll()
-        var found = targets.map { target in
+        var found: [FoundTag] = []
+        for target in targets {
             let card = target.isISODEP ? ISODEP(link: link) : nil
             let tag = card.map { Type4Tag(link: $0) } ?? makeForumTag(for: target, link: link)
-            return FoundTag(target: .nfcA(target), link: link, card: card, tag: tag)
+            var entry = FoundTag(target: .nfcA(target), link: link, card: card, tag: tag)
+            // A Type 1 tag says who it is when it is asked.
+            if let tag = tag as? Type1Tag, (try? await tag.prepare()) != nil, let uid = tag.target?.uid {
+                entry.target = .nfcA(NFCATarget(atqa: target.atqa, sak: nil, uid: uid))
+            }
+            found.append(entry)
         }
         guard plan.opensCards, targets.contains(where: \.isISODEP) else { return (found, !found.isEmpty) }
         if targets.count == 1, let card = found[0].card as? ISODEP {

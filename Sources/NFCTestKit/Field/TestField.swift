@@ -47,7 +47,7 @@ public final class TestField: Sendable {
     public let environment: NFCEnvironment
 
     let drivenClock: ManualClock?
-    let replay: NFCRuntime.Replay?
+    let replay: RecordingReplay?
     let sheet: RecordingSheet
     let limit: Duration
     let state = Locked(State())
@@ -82,7 +82,7 @@ public final class TestField: Sendable {
             )
         case .recording(let recording):
             let clock = ManualClock()
-            let replay = NFCRuntime.Replay(
+            let replay = RecordingReplay(
                 recording,
                 onElapsed: { time in
                     clock.advance(by: time)

@@ -121,6 +121,8 @@ package struct EmulatedReader: ReaderFirmware {
                 self.presentCard = card.identifier
                 reply = .done(AnswerToReset.octets(for: card, profile))
             } else {
+                // Another card in its place is not the one that the host knows: the next look tells of both.
+                chip.adopt(nil)
                 reply = .noCard
             }
         }

@@ -90,7 +90,7 @@ import VirtualTags
         if discovering, index == 0 { return }
         let scratch = Scratch()
         try await Self.record(Self.tags[index], to: scratch, discovering: discovering)
-        let replay = Replay(try scratch.recording)
+        let replay = RecordingReplay(try scratch.recording)
         #expect(try await Self.flow(on: replay.reader) == Self.message)
         #expect(replay.departure == nil)
         #expect(replay.remainingExchangeCount == 0)
@@ -109,7 +109,7 @@ import VirtualTags
         try await Self.record(Self.tags[1], to: first)
         let second = Scratch()
         let recorder = try Recorder(path: second.path)
-        _ = try await Self.flow(on: recorder.recording(Replay(try first.recording).reader))
+        _ = try await Self.flow(on: recorder.recording(RecordingReplay(try first.recording).reader))
         #expect(try second.recording.trace.table(showsTimes: false) == first.recording.trace.table(showsTimes: false))
     }
 
@@ -117,7 +117,7 @@ import VirtualTags
     {
         let scratch = Scratch()
         try await Self.record(Self.tags[index], to: scratch)
-        let replay = Replay(try scratch.recording)
+        let replay = RecordingReplay(try scratch.recording)
         var other = Self.message
         other[7] = 0x49
         await #expect(throws: (any Error).self) { try await Self.flow(on: replay.reader, message: other) }
@@ -136,7 +136,7 @@ import VirtualTags
         let lines = try String(contentsOfFile: scratch.path, encoding: .utf8).split(separator: "\n")
         for count in 1..<lines.count - 2 {
             let text = lines[..<count].joined(separator: "\n") + "\n" + lines[count].prefix(5)
-            let replay = Replay(try Recording(parsing: Array(text.utf8)))
+            let replay = RecordingReplay(try Recording(parsing: Array(text.utf8)))
             await #expect(throws: (any Error).self) { try await Self.flow(on: replay.reader) }
             #expect(replay.departure?.reason.contains("breaks off") == true, "\(count)")
         }
@@ -151,7 +151,7 @@ import VirtualTags
         while field.statistics.exchanges < 4 { try await Task.sleep(for: .milliseconds(1)) }
         field.bring(tag)
         #expect(try await read == Self.message)
-        let replay = Replay(try scratch.recording)
+        let replay = RecordingReplay(try scratch.recording)
         #expect(try await Self.flow(on: replay.reader) == Self.message)
         #expect(replay.departure == nil)
     }

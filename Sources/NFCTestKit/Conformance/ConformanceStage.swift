@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagLink
+import TagProtocols
+import VirtualTags
+
+/// The field and the session of one scenario. Real time passes: what is waited for comes, or the wait ends.
+final class ConformanceStage: Sendable {
+    private struct State {
+        var session: ReaderSession?
+        var found: [[DetectedTag]] = []
+        var end: SessionEnd?
+    }
+
+    let setup: ReaderSetup
+    private let state = Locked(State())
+    /// How long anything is waited for.
+    private static let limit = Duration.seconds(20)
+
+    init(_ setup: ReaderSetup) {
+        self.setup = setup
+        setup.field.arm(FaultPlan())
+        setup.field.removeAll()
+    }
+
+    /// Ends the session and empties the field.
+    func clear() async {
+        setup.field.arm(FaultPlan())
+        setup.field.removeAll()
+        await endSession()
+    }
+
+    // MARK: The session
+
+    /// Begins a session, and waits for its first tags.
+    func scan(_ plan: PollingPlan = .ndef) async throws -> [DetectedTag] {
+        await endSession()
+        guard let session = ReaderSession(environment: setup.makeEnvironment(), plan: plan) else {
+            throw ConformanceFailure(description: "The set-up has no reader.")
+        }
+        state.withLock { $0 = State(session: session) }
+        session.observe { [weak self] event in
+            self?.state.withLock { state in
+                switch event {
+                case .becameActive: break
+                case .detected(let tags): state.found.append(tags)
+                case .ended(let end): state.end = end
+                }
+            }
+        }
+        session.begin()
+        return try await nextTags()
+    }
+
+    /// Waits for the one tag that is there.
+    func scanOne(_ plan: PollingPlan = .ndef) async throws -> DetectedTag {
+        try await one(of: scan(plan))
+    }
+
+    func one(of tags: [DetectedTag]) throws -> DetectedTag {
+        try expect(tags.count == 1, "There is one tag, and the reader found \(tags.count).")
+        return tags[0]
+    }
+
+    /// Waits for what the session finds next.
+    func nextTags() async throws -> [DetectedTag] {
+        let end = ContinuousClock.now + Self.limit
+        while ContinuousClock.now < end {
+            let (found, ended) = state.withLock { state in
+                (state.found.isEmpty ? nil : state.found.removeFirst(), state.end)
+            }
+            if let found { return found }
+            if let ended { throw ConformanceFailure(description: "The session ended: \(ended).") }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        throw ConformanceFailure(description: "The reader did not find the tag.", isLimit: true)
+    }
+
+    /// Looks for tags again.
+    func restartPolling() { state.withLock { $0.session }?.restartPolling() }
+
+    private func endSession() async {
+        guard let session = state.withLock({ $0.session }) else { return }
+        session.invalidate()
+        let end = ContinuousClock.now + Self.limit
+        while state.withLock({ $0.end == nil }), ContinuousClock.now < end {
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        state.withLock { $0 = State() }
+    }
+
+    // MARK: Work with a tag
+
+    func connect(to tag: DetectedTag) async throws {
+        guard let session = state.withLock({ $0.session }) else { return }
+        let result = await withCheckedContinuation { continuation in
+            session.connect(to: tag) { continuation.resume(returning: $0) }
+        }
+        if case .failure(let error) = result { throw Self.failure(error) }
+    }
+
+    /// Runs a procedure on the connected tag.
+    func perform<Value: Sendable>(
+        on tag: DetectedTag,
+        _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
+    ) async throws -> Value {
+        switch await result(on: tag, procedure) {
+        case .success(let value): return value
+        case .failure(let error): throw Self.failure(error)
+        }
+    }
+
+    /// The kind of error with which a procedure on the connected tag ends; nil when it does not.
+    func error<Value: Sendable>(
+        on tag: DetectedTag,
+        _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
+    ) async -> TagError.Code? {
+        guard case .failure(.tag(let error)) = await result(on: tag, procedure) else { return nil }
+        return error.code
+    }
+
+    private func result<Value: Sendable>(
+        on tag: DetectedTag,
+        _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
+    ) async -> Result<Value, CommandError> {
+        guard let session = state.withLock({ $0.session }) else { return .failure(.sessionInvalidated) }
+        return await withCheckedContinuation { continuation in
+            session.perform(on: tag, procedure) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Sends a packet of the app's own to the connected tag.
+    func send(_ octets: [UInt8], to tag: DetectedTag) async throws -> [UInt8] {
+        guard let session = state.withLock({ $0.session }) else { return [] }
+        let packet = TagPacket(octets, answer: .within(.milliseconds(20)))
+        let result = await withCheckedContinuation { continuation in
+            session.send(packet, to: tag) { continuation.resume(returning: $0) }
+        }
+        switch result {
+        case .success(let answer): return answer
+        case .failure(let error): throw Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: CommandError) -> ConformanceFailure {
+        if case .tag(let error) = error {
+            return ConformanceFailure(description: error.description, isLimit: error.code == .unsupported)
+        }
+        return ConformanceFailure(description: "\(error)")
+    }
+
+    func expect(_ condition: Bool, _ what: @autoclosure () -> String) throws {
+        if !condition { throw ConformanceFailure(description: what()) }
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagLink
+import TagProtocols
+import VirtualTags
+
+extension ReaderConformance {
+    static let message: [UInt8] = [0xD1, 0x01, 0x10, 0x55, 0x04] + Array("example.com/one".utf8)
+    static let longMessage: [UInt8] = [0xD1, 0x01, 0x55, 0x55, 0x04] + [UInt8](repeating: 0x61, count: 84)
+
+    /// What every type of tag goes through.
+    static func scenarios(of tag: ConformanceTag) -> [Scenario] {
+        [
+            Scenario("\(tag.name): is found, with status and capacity", needs: tag.needs) { try await find(tag, $0) },
+            Scenario("\(tag.name): is written, checked and read", needs: tag.needs) { try await write(tag, $0) },
+            Scenario("\(tag.name): is locked, and stays as it is", needs: tag.needs) { try await lock(tag, $0) },
+            Scenario("\(tag.name): says when it is not formatted", needs: tag.needs) { try await unformatted(tag, $0) },
+            Scenario("\(tag.name): is lost in mid-write, and not broken", needs: tag.needs) { try await lose(tag, $0) },
+            Scenario("\(tag.name): is found again, and another one after it", needs: tag.needs) {
+                try await repoll(tag, $0)
+            },
+            Scenario("\(tag.name): comes when the session waits already", needs: tag.needs) {
+                try await arriveLate(tag, $0)
+            },
+        ]
+    }
+
+    private static func find(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+        stage.setup.field.bring(try tag.make())
+        let found = try await stage.scanOne()
+        try stage.expect(found.target.technology == tag.technology, "It was found in \(found.target.technology).")
+        try stage.expect(found.target.identifier == tag.identifier, "Its UID was read as \(found.target.identifier).")
+        try await stage.connect(to: found)
+        let (type, detection) = try await stage.perform(on: found) { tag throws(TagError) in
+            (tag.type.rawValue, try await tag.detectNDEF())
+        }
+        try stage.expect(type == tag.type, "It was taken for a Type \(type) tag.")
+        try stage.expect(detection.access == .readWrite, "It can be written, and the reader says that it can't.")
+        try stage.expect(
+            detection.capacity == tag.capacity,
+            "It holds \(tag.capacity) octets, not \(detection.capacity)."
+        )
+    }
+
+    private static func write(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+        stage.setup.field.bring(try tag.make())
+        for message in [message, longMessage, []] {
+            let found = try await stage.scanOne()
+            try await stage.connect(to: found)
+            try await stage.perform(on: found) { tag throws(TagError) in
+                _ = try await tag.detectNDEF()
+                try await tag.writeNDEF(message)
+                try await tag.checkNDEF(message)
+            }
+            // Another session begins from nothing.
+            let again = try await stage.scanOne()
+            try await stage.connect(to: again)
+            let read = try await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
+            try stage.expect(read == message, "\(message.count) octets were written, and \(read.count) others read.")
+        }
+        let found = try await stage.scanOne()
+        try await stage.connect(to: found)
+        let tooLong = [UInt8](repeating: 0, count: tag.capacity + 1)
+        let code = await stage.error(on: found) { tag throws(TagError) in
+            _ = try await tag.detectNDEF()
+            try await tag.writeNDEF(tooLong)
+        }
+        try stage.expect(code == .messageTooLong, "A message that does not fit ended in \(String(describing: code)).")
+    }
+
+    private static func lock(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+        stage.setup.field.bring(try tag.make())
+        let found = try await stage.scanOne()
+        try await stage.connect(to: found)
+        try await stage.perform(on: found) { tag throws(TagError) in
+            _ = try await tag.detectNDEF()
+            try await tag.writeNDEF(message)
+        }
+        let failure = await stage.error(on: found) { tag throws(TagError) in try await tag.lock() }
+        let again = try await stage.scanOne()
+        try await stage.connect(to: again)
+        let detection = try await stage.perform(on: again) { tag throws(TagError) in try await tag.detectNDEF() }
+        if !tag.canLock {
+            try stage.expect(
+                failure == .updateFailed,
+                "A lock that a key is needed for ended in \(String(describing: failure))."
+            )
+            return try stage.expect(detection.access == .readWrite, "A lock that failed has locked the tag.")
+        }
+        try stage.expect(detection.access == .readOnly, "It is locked, and the reader says that it can be written.")
+        let code = await stage.error(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
+        try stage.expect(code == .readOnly, "A write to a locked tag ended in \(String(describing: code)).")
+        let read = try await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
+        try stage.expect(read == message, "The message of a locked tag has changed.")
+    }
+
+    private static func unformatted(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+        stage.setup.field.bring(try tag.makeUnformatted())
+        let found = try await stage.scanOne()
+        try await stage.connect(to: found)
+        let code = await stage.error(on: found) { tag throws(TagError) in try await tag.detectNDEF() }
+        let codes: [TagError.Code] = [.noCapabilityContainer, .badVersion, .badChecksum, .noMessageTLV]
+        try stage.expect(
+            code.map(codes.contains) == true,
+            "It is not formatted, and that ended in \(String(describing: code))."
+        )
+    }
+
+    private static func lose(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+        let virtual = try tag.make()
+        stage.setup.field.bring(virtual)
+        let found = try await stage.scanOne()
+        try await stage.connect(to: found)
+        _ = try await stage.perform(on: found) { tag throws(TagError) in
+            _ = try await tag.detectNDEF()
+            try await tag.writeNDEF(message)
+        }
+        stage.setup.field.arm(.tear(afterWrite: 1))
+        let code = await stage.error(on: found) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
+        try stage.expect(code == .tagLost, "The tag was taken away, and that ended in \(String(describing: code)).")
+        try stage.expect(!found.isAvailable, "A tag that is lost is still available.")
+        stage.setup.field.arm(FaultPlan())
+        stage.setup.field.bring(virtual)
+        let again = try await stage.scanOne()
+        try await stage.connect(to: again)
+        let read = try? await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
+        // A Type 3 tag says that a write was cut off, and is written anew.
+        let isWhole = read.map { [[], message, longMessage].contains($0) } ?? (tag.type == 3)
+        try stage.expect(isWhole, "A tag that was lost in mid-write is broken.")
+        try await stage.perform(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
+        let rewritten = try await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
+        try stage.expect(rewritten == longMessage, "A tag that was lost in mid-write can't be written any more.")
+    }
+
+    private static func repoll(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+        let first = try tag.make()
+        stage.setup.field.bring(first)
+        let found = try await stage.scanOne()
+        stage.restartPolling()
+        let again = try stage.one(of: try await stage.nextTags())
+        try stage.expect(!found.isAvailable, "A tag of an earlier look is still available.")
+        try stage.expect(again.target.identifier == found.target.identifier, "The same tag has another UID.")
+        stage.setup.field.remove(first)
+        let other = try tag.make(last: 0x77)
+        stage.restartPolling()
+        stage.setup.field.bring(other)
+        let next = try stage.one(of: try await stage.nextTags())
+        try stage.expect(next.target.identifier != found.target.identifier, "Another tag has the UID of the first.")
+    }
+
+    private static func arriveLate(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+        async let scan = stage.scanOne()
+        let looks = stage.setup.field.statistics.exchanges
+        let end = ContinuousClock.now + .seconds(2)
+        // The reader has looked at an empty field, or waits to be told.
+        while stage.setup.field.statistics.exchanges == looks, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        stage.setup.field.bring(try tag.make())
+        let found = try await scan
+        try stage.expect(found.target.identifier == tag.identifier, "Its UID was read as \(found.target.identifier).")
+    }
+}

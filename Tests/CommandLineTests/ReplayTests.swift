@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@Suite struct `Recordings on the command line` {
+    private let images: Images
+    private let nfc = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
+
+    init() throws {
+        images = try Images()
+    }
+
+    private var file: String { images.folder.path("flow.jsonl") }
+
+    @Test func `A scan that was recorded runs again without its tag`() throws {
+        let scan = try nfc.run("scan", "--tags", images.poster(), "--record", file, "--json")
+        #expect(scan.status == 0)
+        let replay = try nfc.run("scan", "--reader", "replay:" + file, "--json")
+        #expect(replay.output == scan.output)
+        #expect(replay.error == "")
+        #expect(replay.status == 0)
+    }
+
+    @Test func `A recording is printed in words`() throws {
+        _ = try nfc.run("scan", "--tags", images.blank("NTAG213"), "--record", file)
+        let table = try nfc.run("trace", "--no-times", file)
+        #expect(table.lines.first?.contains("field on") == true)
+        #expect(
+            table.output.contains("A > 30 03                                            READ 03\n"),
+            "\(table.output)"
+        )
+        let objects = try nfc.run("trace", "--json", file).objects()
+        #expect(objects.contains { $0["meaning"] as? String == "REQA" && $0["bits"] as? Int == 7 })
+        #expect(objects.allSatisfy { $0["time_us"] is Int })
+    }
+
+    @Test func `A write leaves the recording of a scan, and says where`() throws {
+        _ = try nfc.run("scan", "--tags", images.poster(), "--record", file)
+        let write = try nfc.run("write", "https://example.org", "--reader", "replay:" + file, "--json")
+        #expect(write.status == 1)
+        let failure = try #require(try write.objects().first)
+        #expect(failure["error"] as? String == "recording-left")
+        let message = failure["message"] as? String ?? ""
+        #expect(message.contains("Expected: FAST READ"), "\(message)")
+        #expect(message.contains("Came: FAST READ") || message.contains("Came: WRITE"), "\(message)")
+    }
+
+    @Test func `A scan that ends before its recording says so`() throws {
+        _ = try nfc.run("write", "https://example.org", "--tags", images.blank("NTAG213"), "--record", file)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.hasPrefix(#"{"opencorenfc_recording":1,"reader":"virtual","kind":"field""#))
+        let again = try nfc.run("write", "https://example.org", "--reader", "replay:" + file)
+        #expect(again.status == 0)
+    }
+
+    @Test(arguments: [
+        ("", "not-a-recording"), ("hello\n", "not-a-recording"),
+        (#"{"opencorenfc_recording":9}"# + "\n", "unknown-version"),
+    ])
+    func `What is no recording ends with 1 and what to do`(text: String, name: String) throws {
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        for arguments in [["trace", file, "--json"], ["scan", "--reader", "replay:" + file, "--json"]] {
+            let outcome = try nfc.run(arguments)
+            #expect(outcome.status == 1)
+            let failure = try #require(try outcome.objects().first)
+            #expect(failure["error"] as? String == name)
+            #expect((failure["message"] as? String)?.contains("Record") == true)
+        }
+    }
+
+    @Test func `A file that is no recording is not replaced by one`() throws {
+        let poster = try images.poster()
+        let outcome = try nfc.run("scan", "--tags", poster, "--record", poster, "--json")
+        #expect(outcome.status == 1)
+        #expect(try outcome.objects().first?["error"] as? String == "not-a-recording")
+    }
+
+    @Test func `NFC_RECORD and NFC_READER do the same for an app`() throws {
+        let app = Command(name: "FirstScan", environment: ["NFC_SHEET": "none", "NFC_RECORD": file])
+        let recorded = try app.run()
+        #expect(recorded.status == 0)
+        let environment = ["NFC_SHEET": "none", "NFC_READER": "replay:" + file]
+        let replayed = try Command(name: "FirstScan", environment: environment).run()
+        #expect(replayed.output == recorded.output)
+        #expect(replayed.status == 0)
+        // A recording of another flow.
+        _ = try nfc.run("write", "https://example.org", "--tags", images.blank("NTAG213"), "--record", file)
+        let other = try Command(name: "FirstScan", environment: environment).run()
+        #expect(other.status == 1)
+        #expect(other.error.contains("NFC_READER: The recording was left at exchange"), "\(other.error)")
+    }
+
+    @Test func `A PN532 says which calls it serves`() throws {
+        let line = images.folder.path("line")
+        let emulation = Process()
+        emulation.executableURL = URL(fileURLWithPath: nfc.path)
+        emulation.arguments = ["emulate", "--image", try images.blank("NTAG213"), "--pn532", line, "--timeout", "20"]
+        emulation.standardOutput = FileHandle.nullDevice
+        try emulation.run()
+        defer {
+            emulation.terminate()
+            emulation.waitUntilExit()
+        }
+        var attempts = 0
+        while (try? FileManager.default.destinationOfSymbolicLink(atPath: line)) == nil, attempts < 2000 {
+            usleep(5000)
+            attempts += 1
+        }
+        let readers = try nfc.run("readers", "--verbose", "--reader", "pn532:" + line, "--json")
+        let calls = try #require(try readers.objects().first?["calls"] as? [[String: Any]])
+        let iso15693 = try #require(calls.first { ($0["name"] as? String)?.hasPrefix("NFCISO15693Tag") == true })
+        #expect(iso15693["support"] as? String == "no")
+        #expect(calls.count > 5)
+        let text = try nfc.run("readers", "--verbose", "--reader", "pn532:" + line)
+        #expect(text.output.contains("  yes  NFCMiFareTag.sendMiFareCommand: "))
+    }
+}

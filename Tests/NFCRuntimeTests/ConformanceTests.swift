@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCRuntime
+import NFCTestKit
+import PN532Driver
+import ReaderEmulation
+import Testing
+import VirtualTags
+
+/// One suite of scenarios, on every reader that there is a driver for.
+@Suite(.timeLimit(.minutes(5))) struct `The conformance suite` {
+    @Test(arguments: ReaderConformance.scenarios) func `is passed in the virtual field`(
+        scenario: ReaderConformance.Scenario
+    ) async throws {
+        #expect(try await scenario.run(in: .virtual) == nil)
+    }
+
+    @Test(arguments: ReaderConformance.scenarios) func `is passed on a PN532`(
+        scenario: ReaderConformance.Scenario
+    ) async throws {
+        let path = "/tmp/ocn-\(UUID().uuidString.prefix(8))"
+        let field = VirtualField()
+        let server = try PN532Server(path: path, field: field)
+        let serving = server.start()
+        let reader = try PN532Reader(path)
+        let setup = ReaderSetup(
+            name: ".pn532",
+            field: field,
+            lacks: [.technology(.nfcV): "The chip does not speak ISO/IEC 15693."]
+        ) {
+            NFCEnvironment(reader: .discovering(reader))
+        }
+        let result: Result<String?, any Error>
+        do {
+            result = .success(try await scenario.run(in: setup))
+        } catch {
+            result = .failure(error)
+        }
+        server.stop()
+        await serving.value
+        #expect(try result.get() == (scenario.needs.contains(.technology(.nfcV)) ? setup.lacks.values.first : nil))
+    }
+
+    @Test(arguments: ReaderConformance.scenarios) func `is passed by a recording of the virtual field`(
+        scenario: ReaderConformance.Scenario
+    ) async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString).jsonl").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let field = VirtualField()
+        let recorded = try Recorder(path: path).recording(.field(field))
+        try await scenario.run(in: ReaderSetup(name: "recorded", field: field) { NFCEnvironment(reader: recorded) })
+        let replay = RecordingReplay(try Recording(path: path))
+        // Tags come and go as they did then; what a scenario does to this field concerns nobody.
+        let setup = ReaderSetup(name: ".replay", field: VirtualField()) { NFCEnvironment(reader: replay.reader) }
+        await #expect(throws: Never.self, "\(scenario)") { try await scenario.run(in: setup) }
+        #expect(replay.departure == nil)
+        #expect(replay.remainingExchangeCount == 0)
+    }
+
+    private static let isPCSCDThere = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].contains {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    @Test(.enabled(if: isPCSCDThere, "pcscd is not installed.")) func `is passed on a reader of pcscd`() async throws {
+        // A UNIX socket's path is short.
+        let folder = "/tmp/ocn-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let probe = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("ConformanceProbe")
+        let output = folder + "/output"
+        _ = FileManager.default.createFile(atPath: output, contents: nil)
+        let process = Process()
+        process.executableURL = probe
+        process.arguments = [folder]
+        process.standardOutput = FileHandle(forWritingAtPath: output)
+        try process.run()
+        while process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
+        for line in lines where line.hasPrefix("failed") { Issue.record("\(line)") }
+        #expect(lines.count == ReaderConformance.scenarios.count)
+        #expect(process.terminationStatus == 0)
+    }
+}
