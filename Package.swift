@@ -132,7 +132,8 @@ let package = Package(
         .executableTarget(
             name: "nfcd",
             dependencies: [
-                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "NFCRuntime", "PrivateStorage", "UserBus",
+                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCRuntime",
+                "PrivateStorage", "UserBus",
             ],
             swiftSettings: strict + [.defaultIsolation(MainActor.self)]
         ),

@@ -23,7 +23,7 @@ ALLOWED = {
         "Dispatch", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
     },
     "Sources/nfcd": {
-        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "NFCRuntime",
+        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching", "NFCRuntime",
         "PrivateStorage", "UserBus",
     },
     "Sources/UserBus": {"BackgroundTagReading", "Glibc", "SystemLibrary"},

@@ -33,6 +33,7 @@ final class Service {
     private var devices: DeviceWatch?
     private var desktop: DesktopWatch?
     private var inboxFiles: FileWatch?
+    private var links: LinkRefresh?
     private var source: (any DispatchSourceRead)?
     private var signals: [any DispatchSourceSignal] = []
     private var inputs: [BackgroundReader.Input] = []
@@ -88,6 +89,7 @@ final class Service {
         session = SessionWatch { [weak self] in self?.surroundingsChanged() }
         devices = DeviceWatch { [weak self] in self?.surroundingsChanged() }
         desktop = DesktopWatch(bus) { [weak self] in self?.surroundingsChanged() }
+        links = LinkRefresh(opener.folders, log)
         surroundingsChanged()
         receive()
     }

@@ -26,7 +26,7 @@ public enum ReaderCapability: Sendable, Hashable, CustomStringConvertible {
 
 /// A reader, and the field in front of it: where the scenarios of ``ReaderConformance`` run.
 ///
-/// The reader's driver is the real one; what is behind it is a model of its hardware over a ``VirtualField``, so that tags
+/// The reader's driver is the real one; what is behind it is a model of its hardware over a `VirtualField`, so that tags
 /// come, go and tear when a scenario says so.
 public struct ReaderSetup: Sendable {
     /// The set-up's name, such as `.pn532`.
