@@ -2,7 +2,6 @@
 import CoreNFC
 import Foundation
 import Synchronization
-import Testing
 
 /// What a delegate was told.
 enum DelegateEvent: Sendable {

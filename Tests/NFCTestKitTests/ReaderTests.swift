@@ -58,6 +58,15 @@ import Testing
         #expect(report.runs == 1)
     }
 
+    @Test func `On a reader a flow that never ends is stopped by real time`() async throws {
+        let error = await #expect(throws: FieldError.self) {
+            try await withField(limit: .milliseconds(20), reader: .reader(.field(VirtualField()))) { field in
+                let _: Int = try await field.completion("never") { _ in Writer("x").start { _ in } }
+            }
+        }
+        #expect(error?.code == .neverEnds)
+    }
+
     @Test func `An app's configuration is data`() async throws {
         let usage: [String: AppProperties.Value] = ["NFCReaderUsageDescription": "Why."]
         let formats = "com.apple.developer.nfc.readersession.formats"

@@ -209,7 +209,7 @@ public final class TestField: Sendable {
         if !clock.advanceToNextEvent(until: limit) { stop() }
     }
 
-    private func stop() {
+    func stop() {
         let (stop, pending) = state.withLock { ($0.stop.take(), $0.pending.map(\.name)) }
         guard let stop else { return }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."

@@ -96,8 +96,11 @@ extension TestField {
             }
             outcome.set(result)
         }
+        // On a reader the limit is one of real time.
+        let timer = drivenClock == nil ? environment.clock.schedule(after: limit) { [weak self] in self?.stop() } : nil
         if drivenClock != nil { IdleMonitor.shared.add(self) }
         defer {
+            timer?.cancel()
             IdleMonitor.shared.remove(self)
             task.cancel()
         }
