@@ -46,6 +46,19 @@ let package = Package(
             exclude: ["pyscard_peer.py", "same_interface.c"],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "SessionProbe",
+            dependencies: [.product(name: "CoreNFC", package: "OpenCoreNFC")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PCSCSessionTests",
+            dependencies: [
+                "EmulationSupport", "PeerSupport", "SessionProbe",
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "LibnfcTests",
             dependencies: ["EmulationSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],

@@ -5,12 +5,16 @@ extension PCSCReader {
     /// Looks once. On the driver's thread.
     func look(_ technologies: Set<Technology>, systemCodes: [UInt16]) throws(LinkError) -> [DiscoveredTag] {
         letGo(.reset)
+        // A tag that comes between the look and the watch would be seen by neither.
+        monitor.waitUntilWatching()
         guard let found = try findReader() else { return [] }
-        guard found.flags.contains(.present), found.flags.isDisjoint(with: [.mute, .unavailable]) else { return [] }
+        guard found.flags.contains(.present), !found.flags.contains(.unavailable) else { return [] }
+        let isMute = found.flags.contains(.mute)
+        guard !isMute || mayWake(found) else { return [] }
         let connection = CardConnection(service: service, reader: found.reader)
         state.withLock { $0.connection = connection }
         do throws(SmartCardError) {
-            try connection.open()
+            if isMute { try connection.wake() } else { try connection.open() }
         } catch {
             return try notOpened(error)
         }
@@ -25,6 +29,18 @@ extension PCSCReader {
         }
     }
 
+    /// Whether a tag that did not answer when it came is to be asked again: a few times for each that comes, since one may
+    /// have come just when the service reset the one before it.
+    private func mayWake(_ found: SmartCardReaderState) -> Bool {
+        // The upper half counts the cards that came and went.
+        let arrival = found.flags.rawValue >> 16
+        return state.withLock { state in
+            if state.mute.arrival != arrival { state.mute = (arrival, 0) }
+            state.mute.attempts += 1
+            return state.mute.attempts <= 3
+        }
+    }
+
     /// Closes the tag that was found last.
     func letGo(_ disposition: SmartCardDisposition) {
         let (connection, route) = state.withLock { state in
@@ -36,7 +52,7 @@ extension PCSCReader {
             return (state.connection, state.route)
         }
         guard let connection else { return }
-        if connection.isOpen { route?.end(connection) }
+        if connection.isUsable { route?.end(connection) }
         connection.close(disposition)
     }
 

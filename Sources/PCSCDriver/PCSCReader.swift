@@ -9,7 +9,7 @@ public import TagLink
 /// needed. Tags are opened for this program alone.
 ///
 /// Calls wait on a thread of the driver's own, ``executor``, for 20 seconds at the most. Cancelling the task of one that was
-/// made elsewhere ends it; one that was made on that thread ends at its limit.
+/// made elsewhere ends it; ``interrupt()`` ends any.
 public final class PCSCReader: DiscoveringDriver {
     struct State {
         var connection: CardConnection?
@@ -19,6 +19,8 @@ public final class PCSCReader: DiscoveringDriver {
         var hadReader = false
         var findings: [String: ReaderFindings] = [:]
         var counted = LinkStatistics()
+        /// How often a tag that does not answer was asked, and which arrival it was.
+        var mute: (arrival: UInt32, attempts: Int) = (0, 0)
     }
 
     /// The longest that one call to the service may take, in milliseconds.
@@ -28,7 +30,7 @@ public final class PCSCReader: DiscoveringDriver {
     let service: ServiceConnection
     let state = Locked(State())
     let thread = DriverThread()
-    private let monitor: ReaderMonitor
+    let monitor: ReaderMonitor
 
     /// Creates a driver for one of the system's readers. Nothing is opened yet.
     ///
@@ -91,10 +93,16 @@ public final class PCSCReader: DiscoveringDriver {
         }
     }
 
+    /// Ends the call to the service that is under way, by cutting the connection to the service.
+    public func interrupt() {
+        service.interrupt()
+    }
+
     /// Closes the card and turns its power off.
     public func release() async {
         await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = { [self] in
+                service.resume()
                 letGo(.unpower)
                 state.withLock { $0.hadReader = false }
                 service.close()

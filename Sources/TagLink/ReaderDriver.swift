@@ -80,8 +80,19 @@ public protocol DiscoveringDriver: ReaderDriver {
     /// - Throws: ``LinkError`` with `tagRemoved` or `timeout` when it is gone, `readerUnavailable` or `cancelled`.
     func select(_ tag: DiscoveredTag) async throws(LinkError)
 
+    /// Ends what is under way, from any thread: it throws `cancelled`, as all does that is begun until ``release()``.
+    ///
+    /// A session that ends calls it besides cancelling the task that waits, which a driver may not see while the task runs
+    /// on its ``executor``.
+    func interrupt()
+
     /// Lets go of the tags and turns the field off, where the reader can. Others may use the reader afterwards.
     func release() async
+}
+
+extension DiscoveringDriver {
+    /// Nothing to do, for a driver that sees that the task was cancelled.
+    public func interrupt() {}
 }
 
 /// Keeps a presence handler registered for as long as it lives.

@@ -157,6 +157,35 @@ struct ServiceTests {
         box.withLock { $0 = nil }
     }
 
+    @Test("Interrupting ends a call on the driver's own thread, and fails the next ones until the reader is let go of")
+    func interruption() async throws {
+        let box = Locked<ScriptedService?>(nil)
+        let (started, mark) = AsyncStream.makeStream(of: Void.self)
+        let service = Self.card { command throws(SmartCardError) in
+            guard command == [0, 1, 2, 3] else { return [0x90, 0x00] }
+            mark.yield()
+            try box.withLock { $0 }?.hang()
+            return [0x90, 0x00]
+        }
+        box.withLock { $0 = service }
+        let reader = PCSCReader(.first, layer: service)
+        let link = try await Self.commands(reader)
+        let executor = try #require(reader.executor)
+        let task = Task(executorPreference: executor) {
+            await Self.failure { _ = try await link.transmit([0, 1, 2, 3]) }
+        }
+        for await _ in started { break }
+        reader.interrupt()
+        #expect(await task.value?.code == .cancelled)
+        let failure = await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) }
+        #expect(failure != nil)
+        await reader.release()
+        service.change { $0.abandoned = [] }
+        let again = try await Self.commands(reader)
+        #expect(try await again.transmit([0, 0, 0, 0]) == [0x90, 0x00])
+        box.withLock { $0 = nil }
+    }
+
     @Test("A long command does not go to a reader that says it takes none")
     func extended() async throws {
         let service = Self.card { _ in [0x90, 0x00] }

@@ -13,6 +13,8 @@ public final class EmulatedTag {
         case pn532
         /// A PN532 at a line of this name in /dev.
         case device(String)
+        /// A reader for a ``PCSCDaemon``, of the model's name unless another one is given.
+        case reader(name: String?)
     }
 
     /// Why a tag can't be shown.
@@ -32,8 +34,12 @@ public final class EmulatedTag {
     /// The tool: what NFC_TOOL says, else what `swift build` has made in the root of the repository.
     public static var tool: URL {
         if let path = ProcessInfo.processInfo.environment["NFC_TOOL"] { return URL(fileURLWithPath: path) }
-        return URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug/nfc")
+        return packageFolder.deletingLastPathComponent().appending(path: ".build/debug/nfc")
+    }
+
+    /// The folder of the tests' package.
+    static var packageFolder: URL {
+        URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     }
 
     /// Shows a tag, and waits until foreign programs can find it.
@@ -43,21 +49,41 @@ public final class EmulatedTag {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         image = folder.appending(path: "tag.json")
         try Data(Samples.image(contents)).write(to: image)
-        var arguments = ["emulate", "--image", image.path, "--json"]
+        var arguments = ["emulate", "--image", image.path, "--json", "--commands"]
         switch reader {
         case .pcsc: arguments += ["--pcsc", "--start-pcscd", "--folder", folder.path]
         case .pn532: arguments += ["--pn532", folder.path + "/pn532"]
         case .device(let name): arguments += ["--pn532", "/dev/" + name]
+        case .reader(let name):
+            arguments += ["--pcsc", "--folder", folder.path] + (name.map { ["--reader-name", $0] } ?? [])
         }
         program = try TalkingProgram(Self.tool.path, arguments)
         let line = try await program.line(with: #""event":"ready""#)
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         ready = object?.mapValues { "\($0)" } ?? [:]
         switch reader {
+        case .reader: environment = [:]
         case .pcsc: environment = ["PCSCLITE_CSOCK_NAME": ready["pcsclite_csock_name"] ?? ""]
         case .pn532, .device:
             environment = ["LIBNFC_DEVICE": ready["libnfc_device"] ?? "", "LIBNFC_LOG_LEVEL": "0"]
         }
+    }
+
+    /// The lines for pcscd.
+    public var configuration: String {
+        get throws { try String(contentsOfFile: ready["reader_conf"] ?? "", encoding: .utf8) }
+    }
+
+    /// Gives the tool a command, such as `remove`, and waits until it is done.
+    public func perform(_ command: String) async throws {
+        program.say(command)
+        let line = try await program.line(with: #""event":"command""#)
+        guard line.contains(#""ok":true"#) else { throw Failure(description: line) }
+    }
+
+    /// Waits until the tool says something.
+    public func line(with text: String) async throws {
+        try await program.line(with: text)
     }
 
     /// Ends the tool, by its own number, and gives back what it saved of the tag.

@@ -38,17 +38,29 @@ public final class SpawnedProgram: Sendable {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        for (number, descriptor) in descriptors {
-            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number)
-        }
-        _ = unsafe spawnActionsCloseFrom(&actions, 3)
+        // First out of the way of the numbers that they get.
+        let copies = descriptors.mapValues { fcntl($0, F_DUPFD_CLOEXEC, 64) }
+        defer { for copy in copies.values { close(copy) } }
+        for (number, copy) in copies { unsafe posix_spawn_file_actions_adddup2(&actions, copy, number) }
+        _ = unsafe spawnActionsCloseFrom(&actions, max(2, descriptors.keys.max() ?? 0) + 1)
         if let folder { _ = unsafe spawnActionsChangeFolder(&actions, folder) }
+        // Threads that run tests hold signals back, which a program would inherit.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        var all = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         var settings = unsafe variables.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         defer { unsafe (words + settings).forEach { unsafe free($0) } }
         var started: pid_t = 0
-        let code = unsafe posix_spawn(&started, path, &actions, nil, &words, &settings)
+        let code = unsafe posix_spawn(&started, path, &actions, &attributes, &words, &settings)
         guard code == 0 else { throw PeerError("\(path) can't be started: error \(code).") }
         identifier = started
         state = Mutex(State())

@@ -120,8 +120,8 @@ extension ReaderSession {
         for tag in dropped { tag.becomeUnavailable() }
     }
 
-    /// Stops all that is under way. When the commands that are on their way are through, and have told their callers, the
-    /// end is told and the reader handed on.
+    /// Stops all that is under way. When the commands that are cut off have told their callers, the end is told and the
+    /// reader handed on.
     private func shutDown(_ end: SessionEnd) {
         let timers = state.withLock { state in
             defer {
@@ -135,6 +135,7 @@ extension ReaderSession {
         }
         for timer in timers { timer?.cancel() }
         letSheetLeave()
+        channel.interrupt()
         channel.enqueue { [self] channel in
             await channel.shutDown()
             _ = state.withLock { $0.claim.take() }

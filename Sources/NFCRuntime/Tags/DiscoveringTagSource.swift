@@ -68,6 +68,10 @@ struct DiscoveringTagSource: TagSource {
         return true
     }
 
+    func interrupt() {
+        driver.interrupt()
+    }
+
     func shutDown() async {
         await driver.release()
     }

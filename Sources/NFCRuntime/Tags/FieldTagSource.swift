@@ -63,6 +63,9 @@ final class FieldTagSource: TagSource {
         }
     }
 
+    /// A driver of fields sees that the task was cancelled.
+    func interrupt() {}
+
     func shutDown() async {
         // A reader that can't even turn its field off has nothing more to lose.
         if carrierIsOn.withLock({ $0 }) { try? await setCarrier(false) }

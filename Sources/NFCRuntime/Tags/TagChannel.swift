@@ -11,6 +11,7 @@ actor TagChannel {
     private struct Queue {
         var pending: [Operation] = []
         var isDraining = false
+        var task: Task<Void, Never>?
     }
 
     /// A tag of the present detection, and what it takes to work with it.
@@ -42,12 +43,18 @@ actor TagChannel {
 
     /// Runs an operation after those that were given before it.
     nonisolated func enqueue(_ operation: @escaping Operation) {
-        let starts = queue.withLock { queue in
+        queue.withLock { queue in
             queue.pending.append(operation)
-            defer { queue.isDraining = true }
-            return !queue.isDraining
+            guard !queue.isDraining else { return }
+            queue.isDraining = true
+            queue.task = Task(executorPreference: executor) { await self.drain() }
         }
-        if starts { Task(executorPreference: executor) { await self.drain() } }
+    }
+
+    /// Cuts off the operation that is under way, and those that wait: nobody wants their outcome any more.
+    nonisolated func interrupt() {
+        queue.withLock { $0.task }?.cancel()
+        source.interrupt()
     }
 
     private func drain() async {
@@ -93,7 +100,8 @@ actor TagChannel {
     /// Forgets the tags and turns the field off.
     func shutDown() async {
         forgetTags()
-        await source.shutDown()
+        // What was cut off is over; this has to be done all the same.
+        await Task(executorPreference: executor) { [source] in await source.shutDown() }.value
     }
 
     // MARK: Working with a tag

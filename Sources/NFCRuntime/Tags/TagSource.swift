@@ -20,6 +20,9 @@ protocol TagSource: Sendable {
     /// Says whether the selected tag is there, after a command to which it did not answer. It takes commands then.
     func isStillThere(_ found: FoundTag) async -> Bool
 
+    /// Ends what is under way, from any thread, where cancelling its task does not.
+    func interrupt()
+
     /// Turns the field off, where that is possible.
     func shutDown() async
 }

@@ -90,6 +90,9 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
         ].contains(code)
     }
 
+    /// Whether the connection that a call was made on is of no use any more: it was lost, or cut to end the call.
+    var isConnectionLost: Bool { isServiceLost || code == .timeout || code == .cancelled }
+
     /// What happened and what to do about it, as a sentence for people.
     public var reason: String {
         switch code {

@@ -7,6 +7,9 @@ import TagLink
 final class CardConnection: Sendable {
     struct State {
         var card: SmartCardHandle?
+        /// The reader was unplugged while the card was open. It can't reset the card any more; pcscd would wait for it to
+        /// do so, and when it has come again meanwhile, take the card in it for one that does not answer.
+        var isReaderGone = false
         var statistics = LinkStatistics()
         /// Counts the cards that were opened: a link of an earlier one is of no use.
         var generation = 0
@@ -23,6 +26,8 @@ final class CardConnection: Sendable {
 
     var answerToReset: [UInt8] { state.withLock { $0.card?.answerToReset ?? [] } }
     var isOpen: Bool { state.withLock { $0.card != nil } }
+    /// Whether there is a card that may answer.
+    var isUsable: Bool { state.withLock { $0.card != nil && !$0.isReaderGone } }
     var generation: Int { state.withLock { $0.generation } }
     var statistics: LinkStatistics { state.withLock { $0.statistics } }
 
@@ -42,6 +47,7 @@ final class CardConnection: Sendable {
                 }
                 return state.withLock { state in
                     state.card = card
+                    state.isReaderGone = false
                     state.generation += 1
                 }
             } catch {
@@ -50,6 +56,24 @@ final class CardConnection: Sendable {
                 remaining -= step
                 try service.waitForRelease(of: reader, milliseconds: step)
             }
+        }
+    }
+
+    /// Opens a card that did not answer when it came, by giving it its power again.
+    func wake() throws(SmartCardError) {
+        let card = try service.call { layer, context throws(SmartCardError) in
+            let reader = try layer.connect(context, reader: self.reader, .direct)
+            do throws(SmartCardError) {
+                return try layer.reset(reader, .exclusive)
+            } catch {
+                layer.disconnect(reader, .leave)
+                throw error
+            }
+        }
+        state.withLock { state in
+            state.card = card
+            state.isReaderGone = false
+            state.generation += 1
         }
     }
 
@@ -63,12 +87,22 @@ final class CardConnection: Sendable {
 
     /// Closes the card.
     func close(_ disposition: SmartCardDisposition) {
-        let card = state.withLock { state in
+        let (card, isReaderGone) = state.withLock { state in
             defer { state.card = nil }
-            return state.card
+            return (state.card, state.isReaderGone)
         }
         guard let card else { return }
-        try? service.call { layer, _ throws(SmartCardError) in layer.disconnect(card, disposition) }
+        try? service.call { layer, _ throws(SmartCardError) in
+            layer.disconnect(card, isReaderGone ? .leave : disposition)
+        }
+    }
+
+    /// Remembers what an error says of the connection.
+    private func note(_ error: SmartCardError) {
+        state.withLock { state in
+            if error.isConnectionLost { state.card = nil }
+            if error.code == .readerUnavailable { state.isReaderGone = true }
+        }
     }
 
     // MARK: Exchanges
@@ -90,7 +124,7 @@ final class CardConnection: Sendable {
         do throws(SmartCardError) {
             response = try service.transmit(card, command)
         } catch {
-            if error.isServiceLost { state.withLock { $0.card = nil } }
+            note(error)
             throw LinkError(error)
         }
         state.withLock { state in
@@ -138,7 +172,7 @@ final class CardConnection: Sendable {
         do throws(SmartCardError) {
             return try service.call { layer, _ throws(SmartCardError) in try body(layer, card) }
         } catch {
-            if error.isServiceLost { state.withLock { $0.card = nil } }
+            note(error)
             throw LinkError(error)
         }
     }

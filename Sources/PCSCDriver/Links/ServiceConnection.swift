@@ -37,39 +37,51 @@ final class ServiceConnection: Sendable {
         _ body: (any SmartCardLayer, Int) throws(SmartCardError) -> Value
     ) throws(SmartCardError) -> Value {
         let context = try establish()
-        let (result, wasCut) = limit.watch { () -> Result<Value, SmartCardError> in
+        do throws(SmartCardError) {
+            try limit.begin()
+            let value: Value
             do throws(SmartCardError) {
-                return .success(try body(layer, context))
+                value = try body(layer, context)
             } catch {
-                return .failure(error)
+                throw limit.end().map { SmartCardError($0, "The call") } ?? error
             }
+            // What came all the same is too late for a caller that has gone.
+            if let reason = limit.end() { throw SmartCardError(reason, "The call") }
+            return value
+        } catch {
+            if error.isConnectionLost { lose(context) }
+            throw error
         }
-        if wasCut {
-            lose(context)
-            throw SmartCardError(.timeout, "The call")
-        }
-        if case .failure(let error) = result, error.isServiceLost { lose(context) }
-        return try result.get()
     }
 
     /// Sends a command to a card: what ``call(_:)`` would do, with nothing on the way that costs time.
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
-        limit.begin()
         do throws(SmartCardError) {
+            try limit.begin()
             let response = try layer.transmit(card, command)
             // What came all the same is as good as ever, but the connection is gone.
-            if limit.end() { close() }
+            if limit.end() != nil { close() }
             return response
         } catch {
-            let wasCut = limit.end()
-            if wasCut || error.isServiceLost { close() }
-            throw wasCut ? SmartCardError(.timeout, "SCardTransmit") : error
+            let error = limit.end().map { SmartCardError($0, "SCardTransmit") } ?? error
+            if error.isConnectionLost { close() }
+            throw error
         }
     }
 
     /// Ends the call that is under way in the driver's thread, from another one.
     func cancel() {
         limit.cancel()
+    }
+
+    /// Ends the call that is under way, and fails those that come, until ``resume()``.
+    func interrupt() {
+        limit.interrupt()
+    }
+
+    /// Lets calls be made again.
+    func resume() {
+        limit.resume()
     }
 
     /// Closes the connection; the next call opens it again.

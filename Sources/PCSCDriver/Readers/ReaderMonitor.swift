@@ -25,6 +25,8 @@ final class ReaderMonitor: Sendable {
 
     private let layer: any SmartCardLayer
     private let state = Locked(State())
+    /// Whether the thread knows what there is, so that it tells of whatever changes from then on.
+    private let isWatching = Monitor(true)
 
     init(layer: any SmartCardLayer) {
         self.layer = layer
@@ -41,6 +43,7 @@ final class ReaderMonitor: Sendable {
                 let run = state.run
                 let thread = DriverThread()
                 state.thread = thread
+                setWatching(false)
                 thread.run { [self] in loop(run) }
             }
             return key
@@ -54,9 +57,24 @@ final class ReaderMonitor: Sendable {
             guard state.observers.isEmpty else { return nil }
             state.thread = nil
             state.run += 1
+            setWatching(true)
             return state.context
         }
         if let context { layer.abandon(context) }
+    }
+
+    /// Waits until a change that a look at the readers does not see will be told, if anybody observes. That takes no longer
+    /// than two calls to the service.
+    func waitUntilWatching() {
+        let end = Monitor<Bool>.now + 2_000_000_000
+        isWatching.wait { isWatching -> Monitor<Bool>.Step<Void> in
+            isWatching || Monitor<Bool>.now >= end ? .done(()) : .wait(until: end)
+        }
+    }
+
+    private func setWatching(_ value: Bool) {
+        isWatching.withLock { $0 = value }
+        if value { isWatching.signal() }
     }
 
     private func isWanted(_ run: Int) -> Bool {
@@ -79,7 +97,10 @@ final class ReaderMonitor: Sendable {
                     if state.run == run { state.context = context }
                     return state.run == run
                 }
-                if !hadService { tell([.cards, .readers], run) }
+                if !hadService {
+                    setWatching(false)
+                    tell([.cards, .readers], run)
+                }
                 hadService = true
                 defer {
                     state.withLock { if $0.context == context { $0.context = nil } }
@@ -88,6 +109,7 @@ final class ReaderMonitor: Sendable {
                 if isWanted { try wait(context, run) }
             } catch {
                 guard isWanted(run) else { return }
+                setWatching(true)
                 if hadService { tell([.cards, .readers], run) }
                 hadService = false
                 layer.waitForService(milliseconds: 10_000)
@@ -123,6 +145,7 @@ final class ReaderMonitor: Sendable {
             plugAndPlay = new.removeLast()
             if !isFirst, Self.differ(known, new) { tell(.cards, run) }
             known = new
+            if isFirst { setWatching(true) }
             isFirst = false
         }
     }

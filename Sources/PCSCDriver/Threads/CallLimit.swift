@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 
 /// Sees to it that a call to the service comes back: when it takes too long, or its caller is cancelled, its connection
 /// is cut.
 ///
 /// A thread looks after the calls only while there are any, and looks once a limit, not once a call.
-@safe final class CallLimit: @unchecked Sendable {
-    // Safe: what follows is only touched while the mutex is held.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var started: UInt64?
-    private var isWatched = false
-    private var isParked = false
-    private var wasCut = false
-    private var isFinished = false
+final class CallLimit: Sendable {
+    private struct State {
+        var started: UInt64?
+        var isWatched = false
+        var isParked = false
+        var wasCut = false
+        var isInterrupted = false
+        var isFinished = false
+    }
 
+    private let state = Monitor(State())
     private let nanoseconds: UInt64
     private let cut: @Sendable () -> Void
 
@@ -26,75 +26,66 @@ import Glibc
     init(milliseconds: Int, cut: @escaping @Sendable () -> Void) {
         nanoseconds = UInt64(milliseconds) * 1_000_000
         self.cut = cut
-        unsafe mutex = .allocate(capacity: 1)
-        unsafe condition = .allocate(capacity: 1)
-        var attributes = pthread_condattr_t()
-        unsafe pthread_condattr_init(&attributes)
-        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        let status = unsafe pthread_mutex_init(mutex, nil) + pthread_cond_init(condition, &attributes)
-        unsafe pthread_condattr_destroy(&attributes)
-        precondition(status == 0, "no mutex could be made")
-    }
-
-    deinit {
-        unsafe pthread_cond_destroy(condition)
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe condition.deallocate()
-        unsafe mutex.deallocate()
-    }
-
-    /// Makes a call under the limit.
-    ///
-    /// - Returns: what it returned, and whether it was cut.
-    func watch<Value>(_ call: () -> Value) -> (value: Value, wasCut: Bool) {
-        begin()
-        let value = call()
-        return (value, end())
     }
 
     /// A call begins.
-    func begin() {
-        unsafe pthread_mutex_lock(mutex)
-        started = Self.now
-        wasCut = false
-        if !isWatched {
-            isWatched = true
-            startWatching()
-        } else if isParked {
-            isParked = false
-            unsafe pthread_cond_signal(condition)
+    ///
+    /// - Throws: `cancelled` while calls are interrupted; then none may be made.
+    func begin() throws(SmartCardError) {
+        let (isWanted, starts, signals) = state.withLock { state -> (Bool, Bool, Bool) in
+            guard !state.isInterrupted else { return (false, false, false) }
+            state.started = Monitor<State>.now
+            state.wasCut = false
+            defer {
+                state.isWatched = true
+                state.isParked = false
+            }
+            return (true, !state.isWatched, state.isParked)
         }
-        unsafe pthread_mutex_unlock(mutex)
+        guard isWanted else { throw SmartCardError(.cancelled, "The call") }
+        if starts { startWatching() }
+        if signals { state.signal() }
     }
 
     /// The call has come back.
     ///
-    /// - Returns: whether it was cut.
-    func end() -> Bool {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        started = nil
-        return wasCut
+    /// - Returns: nil, or why it was cut: `cancelled` or `timeout`.
+    func end() -> SmartCardError.Code? {
+        state.withLock { state in
+            state.started = nil
+            guard state.wasCut else { return nil }
+            return state.isInterrupted ? .cancelled : .timeout
+        }
     }
 
     /// Cuts the call that is under way, if any.
     func cancel() {
-        unsafe pthread_mutex_lock(mutex)
-        if started != nil { cutLocked() }
-        unsafe pthread_mutex_unlock(mutex)
+        state.withLock { if $0.started != nil { cut(&$0) } }
+    }
+
+    /// Cuts the call that is under way, and lets none begin until ``resume()``.
+    func interrupt() {
+        state.withLock { state in
+            state.isInterrupted = true
+            if state.started != nil { cut(&state) }
+        }
+    }
+
+    /// Lets calls begin again.
+    func resume() {
+        state.withLock { $0.isInterrupted = false }
     }
 
     /// Lets the watching thread end.
     func finish() {
-        unsafe pthread_mutex_lock(mutex)
-        isFinished = true
-        unsafe pthread_cond_signal(condition)
-        unsafe pthread_mutex_unlock(mutex)
+        state.withLock { $0.isFinished = true }
+        state.signal()
     }
 
-    private func cutLocked() {
-        guard !wasCut else { return }
-        wasCut = true
+    /// Under the lock, so that a call that comes back meanwhile is not followed by another one that is cut instead.
+    private func cut(_ state: inout State) {
+        guard !state.wasCut else { return }
+        state.wasCut = true
         cut()
     }
 
@@ -102,33 +93,23 @@ import Glibc
         let thread = DriverThread()
         thread.run { [self] in
             // The closure keeps the thread until it is done.
-            withExtendedLifetime(thread) { loop() }
+            withExtendedLifetime(thread) { watch() }
         }
     }
 
-    private func loop() {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        while !isFinished {
-            guard let begin = started, !wasCut else {
+    private func watch() {
+        state.wait { state -> Monitor<State>.Step<Void> in
+            if state.isFinished { return .done(()) }
+            guard let begin = state.started, !state.wasCut else {
                 // One limit long nothing may happen before the thread waits to be called.
-                isParked = true
-                unsafe pthread_cond_wait(condition, mutex)
-                continue
+                state.isParked = true
+                return .wait(until: nil)
             }
             let end = begin + nanoseconds
-            if Self.now >= end {
-                cutLocked()
-            } else {
-                var until = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
-                unsafe pthread_cond_timedwait(condition, mutex, &until)
-            }
+            guard Monitor<State>.now >= end else { return .wait(until: end) }
+            cut(&state)
+            state.isParked = true
+            return .wait(until: nil)
         }
-    }
-
-    private static var now: UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }

@@ -44,50 +44,33 @@ import Glibc
 }
 
 /// The work that a thread has to do. The thread holds it, and not the executor.
-@safe private final class Queue: @unchecked Sendable {
-    // Safe: what follows is only touched while the mutex is held.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var work: [@Sendable () -> Void] = []
-    private var thread: pthread_t?
-    private var isFinished = false
-
-    init() {
-        unsafe mutex = .allocate(capacity: 1)
-        unsafe condition = .allocate(capacity: 1)
-        let status = unsafe pthread_mutex_init(mutex, nil) + pthread_cond_init(condition, nil)
-        precondition(status == 0, "no mutex could be made")
+private final class Queue: Sendable {
+    private struct State: Sendable {
+        var work: [@Sendable () -> Void] = []
+        var thread: pthread_t?
+        var isFinished = false
     }
 
-    deinit {
-        unsafe pthread_cond_destroy(condition)
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe condition.deallocate()
-        unsafe mutex.deallocate()
-    }
+    private let state = Monitor(State())
 
     var isCurrent: Bool {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        return thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+        state.withLock { $0.thread }.map { pthread_equal($0, pthread_self()) != 0 } ?? false
     }
 
     func append(_ item: @escaping @Sendable () -> Void) {
-        unsafe pthread_mutex_lock(mutex)
-        work.append(item)
-        if thread == nil { start() }
-        unsafe pthread_cond_signal(condition)
-        unsafe pthread_mutex_unlock(mutex)
+        state.withLock { state in
+            state.work.append(item)
+            if state.thread == nil { state.thread = start() }
+        }
+        state.signal()
     }
 
     func finish() {
-        unsafe pthread_mutex_lock(mutex)
-        isFinished = true
-        unsafe pthread_cond_signal(condition)
-        unsafe pthread_mutex_unlock(mutex)
+        state.withLock { $0.isFinished = true }
+        state.signal()
     }
 
-    private func start() {
+    private func start() -> pthread_t {
         var new = pthread_t()
         let status = unsafe pthread_create(
             &new,
@@ -102,16 +85,16 @@ import Glibc
         )
         precondition(status == 0, "no thread could be made")
         pthread_detach(new)
-        thread = new
+        return new
     }
 
     private func loop() {
         while true {
-            unsafe pthread_mutex_lock(mutex)
-            while work.isEmpty, !isFinished { unsafe pthread_cond_wait(condition, mutex) }
-            let batch = work
-            work = []
-            unsafe pthread_mutex_unlock(mutex)
+            let batch = state.wait { state -> Monitor<State>.Step<[@Sendable () -> Void]> in
+                guard !state.work.isEmpty || state.isFinished else { return .wait(until: nil) }
+                defer { state.work = [] }
+                return .done(state.work)
+            }
             if batch.isEmpty { return }
             for item in batch { item() }
         }

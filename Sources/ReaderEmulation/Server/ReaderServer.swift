@@ -12,6 +12,8 @@ package final class ReaderServer: Sendable {
         case octets([UInt8], connection: Int32)
         case end(connection: Int32)
         case presence
+        case plug(Bool)
+        case settled(@Sendable () -> Void)
     }
 
     /// What happens to the reader.
@@ -22,6 +24,7 @@ package final class ReaderServer: Sendable {
         case disconnected
     }
 
+    private let path: String
     private let socket: ListeningSocket
     private let executor = ServerExecutor(label: "ReaderServer")
     private let events: AsyncStream<Event>
@@ -72,9 +75,22 @@ package final class ReaderServer: Sendable {
         self.events = events
         self.continuation = continuation
         self.onNotice = onNotice
+        self.path = path
         self.reader = reader
         presence = observePresence { continuation.yield(.presence) }
-        socket = try ListeningSocket(path: path, queue: executor.queue) { continuation.yield(.connection($0)) }
+        socket = try Self.listen(at: path, executor, continuation)
+    }
+
+    private static func listen(
+        at path: String,
+        _ executor: ServerExecutor,
+        _ continuation: AsyncStream<Event>.Continuation
+    ) throws(EmulationError) -> ListeningSocket {
+        try ListeningSocket(path: path, queue: executor.queue) { continuation.yield(.connection($0)) }
+    }
+
+    private func listen() throws(EmulationError) -> ListeningSocket {
+        try Self.listen(at: path, executor, continuation)
     }
 
     /// Begins to answer pcscd, until ``stop()``.
@@ -87,6 +103,7 @@ package final class ReaderServer: Sendable {
     private func run() async {
         var reader = reader
         var link: DriverLink?
+        var socket: ListeningSocket? = socket
         for await event in events {
             switch event {
             case .connection(let descriptor):
@@ -111,12 +128,35 @@ package final class ReaderServer: Sendable {
             case .presence:
                 guard let link, link.isGreeted else { continue }
                 link.tell(await reader.look())
+            case .settled(let tell): tell()
+            case .plug(true):
+                if socket == nil { socket = try? listen() }
+            case .plug(false):
+                // Without a word to the driver, as a cable is pulled.
+                socket?.remove()
+                socket = nil
+                guard let unplugged = link else { continue }
+                link = nil
+                unplugged.channel.close()
+                reader.hostLeft()
+                onNotice?(.disconnected)
             }
         }
         reader.hostLeft()
-        socket.remove()
+        socket?.remove()
         link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
         link?.channel.close()
+    }
+
+    /// Calls `tell` when the reader has seen what happened in its field so far, and has told pcscd. A card that leaves and
+    /// comes before the reader looks has not left for it.
+    package func whenSettled(_ tell: @escaping @Sendable () -> Void) {
+        continuation.yield(.settled(tell))
+    }
+
+    /// Unplugs the reader from pcscd, or plugs it in again.
+    package func setPlugged(_ isPlugged: Bool) {
+        continuation.yield(.plug(isPlugged))
     }
 
     /// Ends the work of ``start()``: the card goes, and then the reader, in good order.

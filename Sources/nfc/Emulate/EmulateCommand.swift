@@ -14,6 +14,8 @@ struct EmulateCommand: AsyncParsableCommand {
             a PN532 on a serial line, for libnfc and nfcpy. It says what they have to
             be told, and goes on until Ctrl-C. What they write is saved to the image.
 
+            \(EmulationCommands.help)
+
             Examples:
               nfc emulate --image card.nfc --pcsc --start-pcscd
               nfc emulate --image card.nfc --pn532 /tmp/pn532 --trace
@@ -53,6 +55,9 @@ struct EmulateCommand: AsyncParsableCommand {
 
     @Option(help: "End after so many seconds.")
     var timeout: Double?
+
+    @Flag(help: "Take commands from standard input.")
+    var commands = false
 
     @Flag(help: "Show each exchange: the host's commands, and the tag's frames.")
     var trace = false
@@ -113,6 +118,8 @@ struct EmulateCommand: AsyncParsableCommand {
         var product: String
         var output: EmulationOutput
         var saver: EmulationSaver
+
+        var commands: EmulationCommands { EmulationCommands(field: field, tag: tag, output: output) }
     }
 
     /// The field, which tells of each frame when that is wanted.
@@ -137,6 +144,7 @@ struct EmulateCommand: AsyncParsableCommand {
         let server = try PN532Server(path: path, field: driver(shown), onExchange: observer(shown))
         shown.output.readyPN532(path: path, terminal: server.terminalName, product: shown.product, tag: shown.tag)
         let serving = server.start()
+        if commands { shown.commands.start() }
         let end = await signals.wait()
         server.stop()
         await serving.value
@@ -187,6 +195,11 @@ struct EmulateCommand: AsyncParsableCommand {
                 product: shown.product,
                 tag: shown.tag
             )
+            if commands {
+                var commands = shown.commands
+                commands.server = server
+                commands.start()
+            }
             end = await signals.wait(watching: daemon)
         }
         server.stop()

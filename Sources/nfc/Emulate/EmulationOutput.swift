@@ -101,6 +101,17 @@ final class EmulationOutput: Sendable {
         }
     }
 
+    func command(_ line: String, isKnown: Bool) {
+        if json {
+            object("command") { writer in
+                writer.member("line", line)
+                writer.member("ok", isKnown)
+            }
+        } else if !isKnown {
+            lines(["There is no command \(line)."])
+        }
+    }
+
     func saved(_ path: String) {
         if json {
             object("saved") { $0.member("file", path) }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+public import PeerSupport
+
+/// Our own programs on readers of tests.
+public enum Client {
+    /// Starts `nfc` on a pcscd.
+    public static func nfc(_ arguments: [String], on daemon: PCSCDaemon) throws -> TalkingProgram {
+        try TalkingProgram(EmulatedTag.tool.path, arguments, environment: daemon.environment)
+    }
+
+    /// Starts the sample app.
+    public static func tagReader(on daemon: PCSCDaemon) throws -> TalkingProgram {
+        let path = EmulatedTag.tool.deletingLastPathComponent().appending(path: "TagReader").path
+        return try TalkingProgram(path, [], environment: daemon.environment.merging(["TAGREADER_STORE": ""]) { $1 })
+    }
+
+    /// Starts an app with a session.
+    ///
+    /// - Parameters:
+    ///   - kind: `ndef` or `tag`.
+    ///   - environment: its variables.
+    public static func probe(_ kind: String, _ environment: [String: String]) throws -> TalkingProgram {
+        try TalkingProgram(probePath, [kind], environment: environment)
+    }
+
+    private static let probePath = EmulatedTag.packageFolder.appending(path: ".build/debug/SessionProbe").path
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import EmulationSupport
+import VirtualTags
+
+/// A tag with a message, by the name under which tests show it.
+enum Sample: String, CaseIterable, Sendable {
+    case type2, type3, type4, type5
+
+    var contents: TagContents {
+        switch self {
+        case .type2: Samples.type2()
+        case .type3: Samples.type3()
+        case .type4: Samples.type4()
+        case .type5: Samples.type5()
+        }
+    }
+}
+
+/// A tag on a reader of a pcscd of its own.
+struct Desk {
+    let tag: EmulatedTag
+    let daemon: PCSCDaemon
+
+    init(_ sample: Sample) async throws {
+        tag = try await EmulatedTag(sample.contents, on: .reader(name: nil))
+        daemon = try PCSCDaemon([tag.configuration])
+    }
+
+    /// Ends all, and gives what is on the tag.
+    func close() async throws -> TagContents {
+        try await daemon.stop()
+        return try await tag.stop()
+    }
+}

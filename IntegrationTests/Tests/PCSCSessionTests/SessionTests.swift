@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import EmulationSupport
+import Foundation
+import PeerSupport
+import Testing
+
+/// Checks sessions while the reader and the service come and go.
+@Suite(.serialized, .enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."), .timeLimit(.minutes(5)))
+struct `Sessions behind the real pcscd` {
+    private static let message = "message 55:04" + "6578616d706c652e636f6d"
+
+    @Test(arguments: [Sample.type2, .type4])
+    func `A reader that is unplugged and plugged in again goes on`(_ sample: Sample) async throws {
+        let desk = try await Desk(sample)
+        let app = try Client.probe("tag", desk.daemon.environment)
+        try await app.line(with: "tag ")
+        app.say("read")
+        try await app.line(with: Self.message)
+        try await desk.tag.perform("unplug")
+        // Another message than the one that is there.
+        app.say("write d101055504612e6465")
+        try await app.line(with: "error 100")
+        app.say("restart")
+        try await desk.tag.perform("plug")
+        try await app.line(with: "tag ")
+        app.say("read")
+        try await app.line(with: Self.message)
+        app.say("invalidate")
+        try await app.line(with: "ended 200")
+        _ = try await desk.close()
+    }
+
+    @Test(arguments: [Sample.type2, .type4])
+    func `pcscd that is killed and started again is found again`(_ sample: Sample) async throws {
+        let desk = try await Desk(sample)
+        let app = try Client.probe("tag", desk.daemon.environment)
+        try await app.line(with: "tag ")
+        app.say("read")
+        try await app.line(with: Self.message)
+        try await desk.daemon.kill()
+        // Another message than the one that is there.
+        app.say("write d101055504612e6465")
+        try await app.line(with: "error 100")
+        app.say("restart")
+        try desk.daemon.start()
+        try await app.line(with: "tag ")
+        app.say("read")
+        try await app.line(with: Self.message)
+        app.say("invalidate")
+        try await app.line(with: "ended 200")
+        _ = try await desk.close()
+    }
+
+    @Test func `pcscd that is killed while a session waits is waited for`() async throws {
+        let desk = try await Desk(.type2)
+        let app = try Client.probe("ndef", desk.daemon.environment)
+        try await app.line(with: Self.message)
+        try await desk.tag.perform("remove")
+        try await desk.daemon.kill()
+        try await desk.tag.perform("insert")
+        try desk.daemon.start()
+        try await app.line(with: Self.message)
+        app.say("invalidate")
+        try await app.line(with: "ended 200")
+        _ = try await desk.close()
+    }
+}
