@@ -163,9 +163,7 @@ import Testing
     }
 
     @Test func `A tag that was lost is found again when polling is restarted`() async throws {
-        try await withVirtualField { field in
-            let virtual = Type2Tag(.ntag213)
-            field.tags.bring(virtual)
+        try await withField("NTAG213") { field in
             let delegate = TagSessionDelegate()
             let session = try #require(NFCTagReaderSession(pollingOption: .iso14443, delegate: delegate, queue: nil))
             session.begin()
@@ -174,13 +172,13 @@ import Testing
             try await session.connect(to: first)
             #expect(session.connectedTag != nil)
             guard case .miFare(let tag) = first else { throw Unexpected() }
-            field.tags.remove(virtual)
+            try await field.takeAway()
             let read = Data([0x30, 0x04])
             await #expect(throws: NFCReaderError.self) { try await tag.sendMiFareCommand(commandPacket: read) }
             #expect(!tag.isAvailable)
             #expect(session.connectedTag == nil)
             session.restartPolling()
-            field.tags.bring(virtual)
+            try await field.bring(field.tags[0])
             guard case .miFare(let again) = try #require(await events.nextTags()?.first) else { throw Unexpected() }
             try await session.connect(to: .miFare(again))
             #expect(try await again.sendMiFareCommand(commandPacket: read).count == 16)

@@ -30,20 +30,20 @@ import Testing
     }
 
     @Test func `Each tag is reported once for each time that it comes near`() async throws {
-        try await withVirtualField { field in
-            let first = TestTag.ntag213(uri: "https://example.com/1", serial: 1)
-            let second = TestTag.ntag213(uri: "https://example.com/2", serial: 2)
+        try await withField { field in
+            let first = try await field.make(.product("NTAG213", holding: .uri("https://example.com/1")))
+            let second = try await field.make(.product("NTAG213", holding: .uri("https://example.com/2")))
             let delegate = MessageDelegate()
             let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
             session.begin()
             var events = delegate.events.makeAsyncIterator()
             var seen: [String] = []
             for tag in [first, second, first] {
-                field.tags.bring(tag)
+                try await field.bring(tag)
                 let messages = try #require(await events.nextMessages())
                 #expect(messages.count == 1)
                 seen += messages.compactMap { $0.records.first?.wellKnownTypeURIPayload()?.absoluteString }
-                field.tags.remove(tag)
+                try await field.takeAway(tag)
             }
             #expect(seen == ["https://example.com/1", "https://example.com/2", "https://example.com/1"])
             session.invalidate()
@@ -146,17 +146,15 @@ import Testing
     }
 
     @Test func `A tag that has left is lost, and is found again when polling is restarted`() async throws {
-        try await withVirtualField { field in
-            let virtual = TestTag.ntag213(uri: "https://example.com/a")
-            field.tags.bring(virtual)
+        try await withField(.product("NTAG213", holding: .uri("https://example.com/a"))) { field in
             var found = try await FoundTags()
             let (session, tag) = (found.session, found.tag)
             try await session.connect(to: tag)
-            field.tags.remove(virtual)
+            try await field.takeAway()
             #expect(await code { try await tag.readNDEF() } == .readerTransceiveErrorTagConnectionLost)
             #expect(!tag.isAvailable)
             session.restartPolling()
-            field.tags.bring(virtual)
+            try await field.bring(field.tags[0])
             let again = try #require(await found.events.nextTags()?.first)
             try await session.connect(to: again)
             #expect(try await again.readNDEF().records.count == 1)
