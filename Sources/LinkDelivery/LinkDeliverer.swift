@@ -20,9 +20,7 @@ public struct LinkDeliverer: Sendable {
     let folders: UserFolders
     let environment: [String: String]
     let limit: Duration
-
-    /// How long a program that is given a URI has to run to count as one that opened it; ending well counts at once.
-    static let settling = Duration.seconds(2)
+    let settling: Duration
 
     /// The desktop entries.
     public var desktopEntries: DesktopEntries {
@@ -34,10 +32,17 @@ public struct LinkDeliverer: Sendable {
     /// - Parameters:
     ///   - environment: the variables of the process.
     ///   - limit: how long an app may take to start, and then to answer.
-    public init(environment: [String: String], limit: Duration = .seconds(20)) {
+    ///   - settling: how long a program that is given a URI has to run to count as one that opened it; ending well counts
+    ///     at once.
+    public init(
+        environment: [String: String],
+        limit: Duration = .seconds(20),
+        settling: Duration = .seconds(2)
+    ) {
         folders = UserFolders(environment: environment)
         self.environment = environment
         self.limit = limit
+        self.settling = settling
     }
 
     /// Opens something.
@@ -120,7 +125,7 @@ public struct LinkDeliverer: Sendable {
 
     /// A program that fails at once opened nothing.
     func check(_ program: StartedProgram, _ name: String) throws(DeliveryError) {
-        guard let status = program.wait(Self.settling), status != 0 else { return }
+        guard let status = program.wait(settling), status != 0 else { return }
         throw DeliveryError(.ended, "\(name) ended at once, \(StartedProgram.text(status)).")
     }
 

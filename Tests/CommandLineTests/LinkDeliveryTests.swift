@@ -21,7 +21,8 @@ private struct Desk {
     }
 
     func deliverer(limit: Duration = .seconds(20)) -> LinkDeliverer {
-        LinkDeliverer(environment: environment, limit: limit)
+        // What a program writes is looked at when it has ended, however slow the machine.
+        LinkDeliverer(environment: environment, limit: limit, settling: .seconds(60))
     }
 
     /// Installs the app's desktop entry.
