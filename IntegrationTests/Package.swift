@@ -51,10 +51,18 @@ let package = Package(
             dependencies: [.product(name: "CoreNFC", package: "OpenCoreNFC")],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "FlowProbe",
+            dependencies: [
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCTestKit", package: "OpenCoreNFC"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "PCSCSessionTests",
             dependencies: [
-                "EmulationSupport", "PeerSupport", "SessionProbe",
+                "EmulationSupport", "FlowProbe", "PeerSupport", "SessionProbe",
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             swiftSettings: strict

@@ -5,43 +5,20 @@ import NFCTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct `Something that happens at any exchange of a flow` {
-    /// Does something once, after a certain exchange.
-    final class Trigger: Sendable {
-        private let state = Locked<(left: Int, action: (@Sendable () -> Void)?)>((0, nil))
-
-        func arm(after exchanges: Int, _ action: @escaping @Sendable () -> Void) {
-            state.withLock { $0 = (exchanges, action) }
-        }
-
-        func count() {
-            let action = state.withLock { state -> (@Sendable () -> Void)? in
-                guard state.action != nil else { return nil }
-                state.left -= 1
-                return state.left < 0 ? state.action.take() : nil
-            }
-            action?()
-        }
-
-        var hasFired: Bool { state.withLock { $0.action == nil } }
-    }
-
-    /// Connects, asks, writes and reads, with something happening after one of the exchanges.
+    /// Connects, asks, writes and reads, with something happening at a moment of it.
     ///
-    /// - Returns: how each step ended, nil for success; and whether it happened at all.
+    /// - Parameter moment: when, from the first step on; nil for nothing.
+    /// - Returns: how each step ended, nil for success; and a moment within each exchange.
     static func flow(
-        after exchange: Int,
-        _ event: @escaping @Sendable (NFCNDEFReaderSession, Task<[NFCReaderError.Code?], Never>) -> Void
-    ) async throws -> (codes: [NFCReaderError.Code?], happened: Bool) {
-        let trigger = Trigger()
-        let field = VirtualField(onElapsed: { _ in trigger.count() })
-        field.bring(TestTag.ntag213(uri: "https://example.com/a"))
-        let environment = NFCEnvironment(reader: .field(field), clock: ManualClock())
-        return try await NFCEnvironment.$scoped.withValue(environment) {
+        at moment: Duration? = nil,
+        _ event: @escaping @Sendable (NFCNDEFReaderSession, Task<[NFCReaderError.Code?], Never>) -> Void = { _, _ in }
+    ) async throws -> (codes: [NFCReaderError.Code?], moments: [Duration]) {
+        try await withField(.product("NTAG213", holding: .uri("https://example.com/a"))) { field in
             var found = try await FoundTags()
             let (session, tag) = (found.session, found.tag)
             let (start, go) = AsyncStream<Void>.makeStream()
             let work = Task { () -> [NFCReaderError.Code?] in
-                // The event may be the end of this task: it is armed before the first step.
+                // The event may be the end of this task: it is set before the first step.
                 await Task.detached { for await _ in start {} }.value
                 return await [
                     code { try await session.connect(to: tag) },
@@ -50,13 +27,18 @@ import Testing
                     code { _ = try await tag.readNDEF() },
                 ]
             }
-            trigger.arm(after: exchange) { event(session, work) }
+            let (began, before) = (field.now, field.trace.entries.count)
+            if let moment { _ = field.environment.clock.schedule(after: moment) { event(session, work) } }
             go.finish()
             let codes = await work.value
-            let happened = trigger.hasFired
+            let moments = field.trace.entries.dropFirst(before).compactMap { entry -> Duration? in
+                // It is noted with the time at which it begins.
+                guard case .exchange = entry.event, let time = entry.time else { return nil }
+                return time - began + .nanoseconds(1)
+            }
             session.invalidate()
             #expect(await found.events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
-            return (codes, happened)
+            return (codes, moments)
         }
     }
 
@@ -70,26 +52,23 @@ import Testing
     }
 
     @Test func `A session that is invalidated answers every caller once, with its end`() async throws {
-        var exchange = 0
-        while true {
-            let (codes, happened) = try await Self.flow(after: exchange) { session, _ in session.invalidate() }
-            guard happened else { break }
+        let moments = try await Self.flow().moments
+        #expect(moments.count > 10)
+        for moment in moments {
+            let (codes, exchanges) = try await Self.flow(at: moment) { session, _ in session.invalidate() }
             #expect(codes.count == 4)
-            #expect(codes.allSatisfy { $0 == nil || $0 == .readerTransceiveErrorSessionInvalidated }, "\(exchange)")
-            #expect(codes.last == .readerTransceiveErrorSessionInvalidated, "exchange \(exchange)")
-            exchange += 1
+            #expect(codes.allSatisfy { $0 == nil || $0 == .readerTransceiveErrorSessionInvalidated }, "\(moment)")
+            #expect(codes.last == .readerTransceiveErrorSessionInvalidated, "\(moment)")
+            #expect(exchanges == moments.filter { $0 <= moment }, "\(moment)")
         }
-        #expect(exchange > 10)
     }
 
     @Test func `A task that is cancelled is answered once, as if nothing had been`() async throws {
-        var exchange = 0
-        while true {
-            let (codes, happened) = try await Self.flow(after: exchange) { _, work in work.cancel() }
-            guard happened else { break }
-            #expect(codes == [nil, nil, nil, nil], "exchange \(exchange)")
-            exchange += 1
+        let moments = try await Self.flow().moments
+        #expect(moments.count > 10)
+        for moment in moments {
+            let (codes, exchanges) = try await Self.flow(at: moment) { _, work in work.cancel() }
+            #expect(codes == [nil, nil, nil, nil] && exchanges == moments, "\(moment)")
         }
-        #expect(exchange > 10)
     }
 }

@@ -21,8 +21,19 @@ public enum Client {
     ///   - kind: `ndef` or `tag`.
     ///   - environment: its variables.
     public static func probe(_ kind: String, _ environment: [String: String]) throws -> TalkingProgram {
-        try TalkingProgram(probePath, [kind], environment: environment)
+        try TalkingProgram(path("SessionProbe"), [kind], environment: environment)
     }
 
-    private static let probePath = EmulatedTag.packageFolder.appending(path: ".build/debug/SessionProbe").path
+    /// Starts a test of a flow as the test kit runs it.
+    ///
+    /// - Parameters:
+    ///   - product: the tag that it asks for.
+    ///   - environment: its variables.
+    public static func flow(_ product: String, _ environment: [String: String]) throws -> TalkingProgram {
+        try TalkingProgram(path("FlowProbe"), [product], environment: environment)
+    }
+
+    private static func path(_ probe: String) -> String {
+        EmulatedTag.packageFolder.appending(path: ".build/debug/" + probe).path
+    }
 }
