@@ -14,8 +14,10 @@ import TicketApp
         try await withField(Self.ticket) { field in
             let text = try await TicketApp.TicketStamper().stamp("14:05")
             #expect(text == "Day pass 14:05")
-            #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
             #expect(field.sheetTexts == ["Hold the ticket near the phone.", "The ticket is stamped."])
+            // On a reader, what the tag holds and how long its frames are on the air is not known here.
+            guard field.virtual != nil else { return }
+            #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
             #expect(field.airtime < .milliseconds(150))
         }
     }
