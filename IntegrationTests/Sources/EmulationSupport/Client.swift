@@ -12,7 +12,9 @@ public enum Client {
     /// Starts the sample app.
     public static func tagReader(on daemon: PCSCDaemon) throws -> TalkingProgram {
         let path = EmulatedTag.tool.deletingLastPathComponent().appending(path: "TagReader").path
-        return try TalkingProgram(path, [], environment: daemon.environment.merging(["TAGREADER_STORE": ""]) { $1 })
+        // Its messages go with the files of pcscd, not to those of the person who runs the tests.
+        let store = ["TAGREADER_STORE": daemon.socketPath + ".messages.json"]
+        return try TalkingProgram(path, [], environment: daemon.environment.merging(store) { $1 })
     }
 
     /// Starts an app with a session.

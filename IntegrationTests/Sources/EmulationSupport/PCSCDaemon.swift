@@ -8,7 +8,7 @@ public final class PCSCDaemon {
     /// What programs have to find in their environment.
     public let environment: [String: String]
     private let folder: URL
-    private let socketPath: String
+    let socketPath: String
     private var program: SpawnedProgram?
 
     /// Starts pcscd.
