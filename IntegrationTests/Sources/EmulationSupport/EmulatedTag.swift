@@ -69,6 +69,11 @@ public final class EmulatedTag {
         }
     }
 
+    deinit {
+        program.send(signal: SIGKILL)
+        try? FileManager.default.removeItem(at: folder)
+    }
+
     /// The lines for pcscd.
     public var configuration: String {
         get throws { try String(contentsOfFile: ready["reader_conf"] ?? "", encoding: .utf8) }
@@ -89,7 +94,6 @@ public final class EmulatedTag {
     /// Ends the tool, by its own number, and gives back what it saved of the tag.
     public func stop() async throws -> TagContents {
         program.send(signal: SIGTERM)
-        defer { try? FileManager.default.removeItem(at: folder) }
         let status = try await program.end(within: .seconds(10))
         guard status == 0 else {
             throw Failure(description: "nfc emulate ended with \(status): \(program.output)")

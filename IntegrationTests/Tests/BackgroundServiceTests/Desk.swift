@@ -62,6 +62,8 @@ final class Desk: @unchecked Sendable {
         service?.send(signal: SIGKILL)
         peer.closeInput()
         let (peer, folder) = (peer, folder)
+        // The last of all has no time to wait for its peer.
+        try? FileManager.default.removeItem(at: folder)
         Task {
             _ = try? await peer.end(within: .seconds(20))
             try? FileManager.default.removeItem(at: folder)
