@@ -27,6 +27,7 @@ let package = Package(
         .executableTarget(
             name: "command-benchmark",
             dependencies: [
+                "ProcessFigures",
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
                 .product(name: "NFCRuntime", package: "OpenCoreNFC"),
                 .product(name: "TagLink", package: "OpenCoreNFC"),
@@ -44,6 +45,7 @@ let package = Package(
         .executableTarget(
             name: "scan-benchmark",
             dependencies: [
+                "ProcessFigures",
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
                 .product(name: "NFCRuntime", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
@@ -60,11 +62,12 @@ let package = Package(
             path: "Sources/FaultBenchmark",
             swiftSettings: strict
         ),
+        .target(name: "ProcessFigures", swiftSettings: strict),
         .target(name: "CCardLoop"),
         .executableTarget(
             name: "pcsc-benchmark",
             dependencies: [
-                "CCardLoop",
+                "CCardLoop", "ProcessFigures",
                 .product(name: "PCSCDriver", package: "OpenCoreNFC"),
                 .product(name: "TagLink", package: "OpenCoreNFC"),
             ],

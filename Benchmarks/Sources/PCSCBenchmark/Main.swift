@@ -3,6 +3,7 @@ import CCardLoop
 import Foundation
 import Glibc
 import PCSCDriver
+import ProcessFigures
 import TagLink
 
 /// Compares an APDU through the PC/SC driver with the same SCardTransmit from C, in one run, in turns; and measures what

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCRuntime
+import ProcessFigures
 import VirtualTags
 
 /// Measures whole scans of an NTAG213 in the virtual field, and what they leave behind.
@@ -47,8 +48,8 @@ struct ScanBenchmark {
                 exit(1)
             }
             let rate = Int(Double(scans) / seconds)
-            let memory = ProcessStatus.number("VmRSS")
-            let threads = ProcessStatus.number("Threads")
+            let memory = ProcessUsage.residentKilobytes
+            let threads = ProcessUsage.threads
             if json {
                 print(
                     #"{"round":\#(round),"scans":\#(scans),"per_second":\#(rate),"rss_kb":\#(memory),"threads":\#(threads)}"#

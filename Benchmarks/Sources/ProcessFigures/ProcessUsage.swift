@@ -3,18 +3,24 @@ import Foundation
 import Glibc
 
 /// What this process has used.
-enum ProcessUsage {
+public enum ProcessUsage {
     /// Processor time of all threads, in user and kernel mode.
-    static var processorNanoseconds: Int {
+    public static var processorNanoseconds: Int {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
     /// Resident memory, in KB.
-    static var residentKilobytes: Int {
+    public static var residentKilobytes: Int { status("VmRSS") }
+
+    /// How many threads there are.
+    public static var threads: Int { status("Threads") }
+
+    /// A number of `/proc/self/status`; 0 when it is not there.
+    private static func status(_ name: String) -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
         return line?.split { !$0.isNumber }.first.flatMap { Int($0) } ?? 0
     }
 }
