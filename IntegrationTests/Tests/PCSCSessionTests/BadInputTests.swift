@@ -22,6 +22,15 @@ struct `Bad readers behind the real pcscd` {
         }
     }
 
+    /// A reader with a card, one of whose commands, 80010000, has a bad answer.
+    private static func reader(badAnswer: ScriptedReader.Answer, others: [UInt8]) throws -> ScriptedReader {
+        try ScriptedReader(
+            "Bad NFC Reader",
+            answerToReset: card,
+            answer: answers { $0 == [0x80, 0x01, 0x00, 0x00] ? badAnswer : .octets(others) }
+        )
+    }
+
     private static func withApp(
         _ kind: String,
         _ reader: ScriptedReader,
@@ -38,13 +47,7 @@ struct `Bad readers behind the real pcscd` {
     @Test(arguments: ["", "90"])
     func `An answer without a status word means that the tag is lost`(_ answer: String) async throws {
         let octets: [UInt8] = answer.isEmpty ? [] : [0x90]
-        let reader = try ScriptedReader(
-            "Bad NFC Reader",
-            answerToReset: Self.card,
-            answer: Self.answers { apdu in
-                apdu == [0x80, 0x01, 0x00, 0x00] ? .octets(octets) : .octets([0x6A, 0x82])
-            }
-        )
+        let reader = try Self.reader(badAnswer: .octets(octets), others: [0x6A, 0x82])
         try await Self.withApp("tag", reader) { app, _ in
             try await app.line(with: "tag iso7816")
             app.say("apdu 80010000")
@@ -55,13 +58,7 @@ struct `Bad readers behind the real pcscd` {
     }
 
     @Test func `A session that is invalidated while an APDU hangs ends at once`() async throws {
-        let reader = try ScriptedReader(
-            "Bad NFC Reader",
-            answerToReset: Self.card,
-            answer: Self.answers { apdu in
-                apdu == [0x80, 0x01, 0x00, 0x00] ? .hang : .octets([0x6A, 0x82])
-            }
-        )
+        let reader = try Self.reader(badAnswer: .hang, others: [0x6A, 0x82])
         try await Self.withApp("tag", reader) { app, _ in
             try await app.line(with: "tag iso7816")
             app.say("apdu 80010000")
@@ -93,13 +90,7 @@ struct `Bad readers behind the real pcscd` {
     }
 
     @Test func `A reader that sends garbage is a reader that left`() async throws {
-        let reader = try ScriptedReader(
-            "Bad NFC Reader",
-            answerToReset: Self.card,
-            answer: Self.answers { apdu in
-                apdu == [0x80, 0x01, 0x00, 0x00] ? .garbage : .octets([0x6A, 0x82])
-            }
-        )
+        let reader = try Self.reader(badAnswer: .garbage, others: [0x6A, 0x82])
         try await Self.withApp("tag", reader) { app, _ in
             try await app.line(with: "tag iso7816")
             app.say("apdu 80010000")
@@ -113,13 +104,7 @@ struct `Bad readers behind the real pcscd` {
     }
 
     @Test func `A reader whose driver fails gives an error and goes on`() async throws {
-        let reader = try ScriptedReader(
-            "Bad NFC Reader",
-            answerToReset: Self.card,
-            answer: Self.answers { apdu in
-                apdu == [0x80, 0x01, 0x00, 0x00] ? .failure : .octets([0x90, 0x00])
-            }
-        )
+        let reader = try Self.reader(badAnswer: .failure, others: [0x90, 0x00])
         try await Self.withApp("tag", reader) { app, _ in
             try await app.line(with: "tag iso7816")
             app.say("apdu 80010000")
