@@ -36,18 +36,17 @@ final class LinkRefresh {
                 let now = Int64(Date().timeIntervalSince1970)
                 let cache = try LinkCache(of: folders)
                 let domains = InstalledApps(folders).apps.flatMap(\.linkedDomains)
-                let due = Set(domains.filter { cache.association(of: $0)?.isDue(at: now) ?? true })
+                let due = domains.filter { cache.association(of: $0)?.isDue(at: now) ?? true }
                 guard !due.isEmpty else { return }
                 let fetcher = AssociationFetcher()
                 let results = try await cache.refresh(
                     domains,
-                    asking: domains,
-                    now: now,
-                    isForced: false
+                    asking: due,
+                    now: now
                 ) { domain async throws(FetchError) -> [UInt8] in
                     try await fetcher.fetch(domain)
                 }
-                for result in results where due.contains(result.domain) {
+                for result in results {
                     log.write("links", "The links of \(result.domain): \(result.failure ?? "fetched.")")
                 }
             } catch {
