@@ -40,6 +40,10 @@ struct FoundTag {
     var selectedApplication: [UInt8]?
     /// The reader's own handle of the tag, where it finds tags by itself.
     var discovered: DiscoveredTag?
+    /// Whether ATQA, SAK and the like are the tag's own words.
+    var tellsActivation = true
+    /// What the link had counted before the tag was looked for; nil where the reader activates tags by itself.
+    var origin: LinkStatistics?
 
     /// The ATS, where it is known.
     var answerToSelect: AnswerToSelect? {

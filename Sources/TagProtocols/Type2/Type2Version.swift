@@ -32,7 +32,7 @@ extension Type2Tag {
         } catch {
             // A reader that sends no such command leaves the tag as it is.
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }
-            if error.code == .badAnswer { isActive = false }
+            if error.code == .badAnswer { isActive = false } else { canAskVersion = false }
         }
         version = .some(found)
         return found
