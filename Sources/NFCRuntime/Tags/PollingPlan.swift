@@ -33,4 +33,7 @@ public struct PollingPlan: Sendable, Hashable {
 
     /// Every tag that may hold NDEF.
     public static let ndef = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC])
+
+    /// Every tag, whether or not it may hold NDEF; one that may is found as with ``ndef``.
+    public static let everyTag = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC, 0xFFFF])
 }
