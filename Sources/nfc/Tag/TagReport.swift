@@ -125,8 +125,8 @@ struct TagReport {
         }
         if let message { lines += Self.lines(for: message) }
         if let cost {
-            var line =
-                "\(cost.exchanges) exchanges, \(cost.bytesOnAir) octets, \(cost.airtime.microseconds) us on the air"
+            let exchanges = cost.exchanges == 1 ? "1 exchange" : "\(cost.exchanges) exchanges"
+            var line = "\(exchanges), \(cost.bytesOnAir) octets, \(cost.airtime.microseconds) us on the air"
             if cost.tagWorkTime > .zero { line += ", \(cost.tagWorkTime.microseconds) us of programming" }
             if let activation { line += ", after \(activation.airtime.microseconds) us of activation" }
             lines.append(line)
