@@ -184,6 +184,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("NTAG213", "locked_pages"), ("Ultralight C", "locked_pages"), ("Topaz 512", "lock_hex"),
+        ("FeliCa Lite-S", "locked_blocks"), ("ICODE SLIX2", "locked_blocks"), ("ST25DV04K", "locked_blocks"),
+    ])
+    func `Info tells what is locked`(product: String, key: String) throws {
+        let image = try linked(product)
+        let open = try nfc(near: image).object("tag", "info")
+        #expect(try nfc(near: image).object("tag", "write", "--lock", Self.link)["status"] as? String == "read-only")
+        let locked = try nfc(near: image).object("tag", "info")
+        let inImage = try nfc().object("tag", "info", "--image", image)
+        #expect(locked[key] as? NSObject == inImage[key] as? NSObject)
+        #expect(locked[key] as? NSObject != open[key] as? NSObject)
+        #expect(locked["status"] as? String == "read-only")
+    }
+
+    @Test func `A demonstration tag is not passed off as one on a reader`() throws {
+        let alone = Command(name: "nfc", environment: ["NFC_SHEET": "none"])
+        let outcome = try alone.run("tag", "read", "--json")
+        #expect(outcome.error.hasPrefix("No contactless reader was found"))
+        #expect(outcome.lines.count == 1)
+        #expect(outcome.status == 0)
+        #expect(try alone.run("tag", "read", "--reader", "virtual").error == "")
+    }
+
     @Test func `Info keeps quiet about what a password guards`() throws {
         let image = images.folder.path("guarded.json")
         // Everything from page 4 on needs the password, for reading too.

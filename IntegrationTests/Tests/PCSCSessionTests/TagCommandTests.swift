@@ -132,6 +132,32 @@ struct `nfc tag behind the real pcscd` {
         _ = try await desk.close()
     }
 
+    @Test(arguments: Sample.allCases)
+    func `A tag that leaves while it is locked holds the message, and the command says so`(
+        _ sample: Sample
+    ) async throws {
+        let desk = try await Desk(sample)
+        var hasLeftWhileLocked = false
+        for count in 1...40 where !hasLeftWhileLocked {
+            try await desk.tag.perform("remove-at-write \(count)")
+            let write = try await Self.tag(["write", "--message", Self.message, "--lock"], on: desk.daemon)
+            #expect(write.status == 1, "write \(count)")
+            #expect(write.object["error"] as? String == "tag-lost")
+            let sentence = write.object["message"] as? String ?? ""
+            try await desk.tag.perform("insert")
+            let read = try await Self.tag(["read"], on: desk.daemon)
+            #expect(read.status == 0, "after write \(count)")
+            hasLeftWhileLocked = sentence.contains("may be read-only")
+            if hasLeftWhileLocked {
+                #expect(read.object["message_hex"] as? String == Self.message)
+            } else {
+                #expect(sentence.contains("the old message, none, the new one"), "\(sentence)")
+            }
+        }
+        #expect(hasLeftWhileLocked)
+        _ = try await desk.close()
+    }
+
     @Test func `A tag that does not come ends the command with 1`() async throws {
         let desk = try await Desk(.type2)
         try await desk.tag.perform("remove")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NFCRuntime
+import TagLink
 
 /// Where the tag of a command is: in a file, or on a reader.
 struct TagPlaceOptions: ParsableArguments {
@@ -61,7 +62,19 @@ struct TagPlaceOptions: ParsableArguments {
         var options = ReaderOptions()
         options.reader = reader
         options.tags = nil
-        return .reader(try options.environment())
+        let environment = try options.environment()
+        let configuration = ReaderConfiguration.ofProcess
+        let isChosen = reader != nil || configuration.reader != nil || configuration.tags != nil
+        if !isChosen, environment.driver?.name == "virtual" {
+            StandardError.write(
+                """
+                No contactless reader was found, so this is the demonstration tag of the virtual one. Name a reader with \
+                --reader, or an image with --image.
+
+                """
+            )
+        }
+        return .reader(environment)
     }
 }
 
