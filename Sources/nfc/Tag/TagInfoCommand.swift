@@ -14,8 +14,8 @@ struct TagInfoCommand: AsyncParsableCommand {
             is locked, how far its counters are, and what a reader finds on it. Of a
             tag on a reader it tells what the tag says of itself, over what the
             reader can send: GET_VERSION, signature, counters, lock bits, system
-            information. What they keep to themselves is left out, and never
-            concluded from something else.
+            information. What they keep to themselves is left out, and never made
+            up.
 
             Examples:
               nfc tag info --image card.nfc

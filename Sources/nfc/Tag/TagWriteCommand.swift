@@ -14,11 +14,13 @@ struct TagWriteCommand: AsyncParsableCommand {
             An image is saved as the tag is left, in its own file unless --out names
             another; the name's ending says the format, .json, .nfc, .bin or .mfd.
             Images that NFC_TAGS brings near the virtual reader are saved when
-            NFC_TAGS_SAVE is set. The counts are those of the write; see nfc tag read for what a reader
-            shows of them. A message that does not fit, and a tag that is read-only,
-            are told before anything is written. When the tag leaves in the middle,
-            it holds the old message, none, or the new one, but for a few moments
-            that its type can't help; writing it again puts that right.
+            NFC_TAGS_SAVE is set. The counts are those of the write; nfc tag read
+            --help says what a reader shows of them.
+
+            A message that does not fit, and a tag that is read-only, are told
+            before anything is written. When the tag leaves in the middle, it holds
+            the old message, none, or the new one, but for a few moments that its
+            type can't help; writing it again puts that right.
 
             Examples:
               nfc tag write --image card.nfc https://example.com
