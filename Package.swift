@@ -102,7 +102,7 @@ let package = Package(
         .target(
             name: "NFCRuntime",
             dependencies: [
-                "PCSCDriver", "PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
+                "PCSCDriver", "PN532Driver", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "VirtualTags",
             ],
             swiftSettings: strict
         ),
@@ -211,6 +211,7 @@ let package = Package(
             dependencies: ["BackgroundTagReading", "CoreNFC", "NDEF", "UserActivityReceiving"],
             swiftSettings: strict
         ),
+        .testTarget(name: "SystemLibraryTests", dependencies: ["SystemLibrary"], swiftSettings: strict),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),
         .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
         .testTarget(

@@ -13,7 +13,7 @@ SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
 ALLOWED = {
     "Sources/NDEF": set(),
     "Sources/TagLink": {"Glibc"},
-    "Sources/SystemLibrary": {"Glibc"},
+    "Sources/SystemLibrary": {"Dispatch", "Glibc"},
     "Sources/CardCryptography": {"SystemLibrary"},
     "Sources/UniversalLinks": {"Foundation"},
     "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks"},
@@ -37,7 +37,7 @@ ALLOWED = {
     "Sources/PN532Driver": {"TagLink", "Dispatch", "Glibc"},
     "Sources/ReaderEmulation": {"SystemLibrary", "TagLink", "TagProtocols"} | SYSTEM,
     "Sources/NFCRuntime": {
-        "PCSCDriver", "PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
+        "PCSCDriver", "PN532Driver", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "VirtualTags",
     } | SYSTEM,
     "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// The service's side of a ``ReaderGate``.
@@ -15,7 +16,7 @@ public final class ReaderGateServer: Sendable {
     static let maximumConnections = 64
 
     private struct Connection {
-        var source: any DispatchSourceRead
+        var watch: ReadWatch
         var purpose: ReaderGate.Purpose?
         var isAnswered = false
     }
@@ -61,7 +62,7 @@ public final class ReaderGateServer: Sendable {
     deinit {
         state.withLock { state in
             state.listener?.cancel()
-            for connection in state.connections.values { connection.source.cancel() }
+            for connection in state.connections.values { connection.watch.cancel() }
         }
     }
 
@@ -89,28 +90,33 @@ public final class ReaderGateServer: Sendable {
             return
         }
         state.withLock { state in
-            let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-            source.setEventHandler { [weak self] in self?.take(descriptor) }
-            source.setCancelHandler { close(descriptor) }
-            source.activate()
-            state.connections[descriptor] = Connection(source: source)
+            let watch = ReadWatch(descriptor, queue: queue) { [weak self] in
+                self?.take(descriptor) ?? false
+            } onClose: {
+                close(descriptor)
+            }
+            guard let watch else { return _ = close(descriptor) }
+            state.connections[descriptor] = Connection(watch: watch)
         }
     }
 
     /// Somebody says what for, or is gone.
-    private func take(_ descriptor: Int32) {
+    ///
+    /// - Returns: whether there may be more.
+    private func take(_ descriptor: Int32) -> Bool {
         var octet: UInt8 = 0
         let count = unsafe read(descriptor, &octet, 1)
-        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        if count < 0, errno == EAGAIN || errno == EINTR { return true }
         let purpose = count == 1 ? ReaderGate.Purpose(rawValue: octet) : nil
         let purposes = state.withLock { state in
             if let purpose {
                 state.connections[descriptor]?.purpose = purpose
             } else {
-                state.connections.removeValue(forKey: descriptor)?.source.cancel()
+                state.connections[descriptor] = nil
             }
             return Set(state.connections.values.compactMap(\.purpose))
         }
         onChange(purposes)
+        return purpose != nil
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// A file descriptor that is read as octets come, and written with a limit. It is closed with the channel.
-final class DescriptorChannel: @unchecked Sendable {
-    // Sendable because a dispatch source may be cancelled from any thread, and nothing else is done with it.
+final class DescriptorChannel: Sendable {
     let descriptor: Int32
-    private let source: any DispatchSourceRead
+    /// Nil when the process has no descriptors left: then the channel has ended from the start.
+    private let watch: ReadWatch?
     private let ended: Locked<Bool>
 
     /// How long the other side may take none of what is sent, in milliseconds, and how often it is looked whether the
@@ -32,12 +33,10 @@ final class DescriptorChannel: @unchecked Sendable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         let ended = Locked(false)
         self.ended = ended
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        self.source = source
-        source.setEventHandler {
-            // Cancelling lets go of the handler, and with it of the source.
+        let read: @Sendable () -> Bool = {
+            guard !ended.withLock({ $0 }) else { return false }
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 buffer.removeLast(buffer.count - count)
                 onOctets(buffer)
@@ -47,21 +46,26 @@ final class DescriptorChannel: @unchecked Sendable {
                     return !ended
                 }
                 if isFirst { onEnd() }
-                source.cancel()
+                return false
             }
+            return true
         }
-        source.setCancelHandler { _ = Glibc.close(descriptor) }
-        source.activate()
+        watch = ReadWatch(descriptor, queue: queue, onReadable: read) { _ = Glibc.close(descriptor) }
+        if watch == nil {
+            _ = Glibc.close(descriptor)
+            ended.withLock { $0 = true }
+            queue.async(execute: onEnd)
+        }
     }
 
     deinit {
-        source.cancel()
+        watch?.cancel()
     }
 
     /// Stops reading and closes the descriptor.
     func close() {
         ended.withLock { $0 = true }
-        source.cancel()
+        watch?.cancel()
     }
 
     /// Sends octets, all of them unless the other side takes none for two seconds.

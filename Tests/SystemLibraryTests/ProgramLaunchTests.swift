@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemLibrary
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `A program that is started` {
+    /// Runs a script of the shell, and gives back its exit status and what it printed.
+    private func run(_ script: String, _ change: (inout ProgramLaunch) -> Void = { _ in }) throws -> (Int32, String) {
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe pipe(&ends) == 0)
+        var launch = ProgramLaunch("/bin/sh", ["/bin/sh", "-c", script, "a word"])
+        launch.descriptors[1] = ends[1]
+        launch.closesOthers = true
+        change(&launch)
+        let process = try launch.start()
+        close(ends[1])
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(ends[0], $0.baseAddress, $0.count) }
+            guard count > 0 else { break }
+            text += buffer.prefix(count)
+        }
+        close(ends[0])
+        var status: Int32 = 0
+        #expect(unsafe waitpid(process, &status, 0) == process)
+        return (status, String(decoding: text, as: UTF8.self))
+    }
+
+    @Test func `It has its words, its variables and its folder, and nothing else`() throws {
+        let (status, text) = try run("echo \"$0 $NAME $HOME\"; pwd; exit 3") { launch in
+            launch.environment = ["NAME": "a value"]
+            launch.folder = "/usr"
+        }
+        #expect(status == 3 << 8)
+        #expect(text == "a word a value \n/usr\n")
+    }
+
+    @Test func `It has the descriptors that it is given, and none of ours`() throws {
+        let ours = unsafe open("/dev/zero", O_RDONLY)
+        defer { close(ours) }
+        // Standard input and standard error are empty.
+        let (_, text) = try run("read -r word; echo \"[$word]\"; echo lost >&2; ls -l /proc/self/fd")
+        #expect(text.hasPrefix("[]\n"))
+        #expect(!text.contains("/dev/zero"))
+        #expect(text.contains("/dev/null"))
+    }
+
+    @Test func `Signals are as at first, and the terminal is not its own`() throws {
+        let before = signal(SIGUSR1, SIG_IGN)
+        defer { _ = signal(SIGUSR1, before) }
+        let (status, _) = try run("kill -USR1 $$; exit 0")
+        #expect(status & 0x7F == SIGUSR1)
+        // Process, name, state, parent, group, session.
+        let group = try run("cat /proc/$$/stat").1.split(separator: " ")
+        #expect(group[0] == group[4] && group[0] != group[5])
+        let session = try run("cat /proc/$$/stat") { $0.separation = .session }.1.split(separator: " ")
+        #expect(session[0] == session[4] && session[0] == session[5])
+    }
+
+    @Test func `What is no program says why`() {
+        let failure = #expect(throws: ProgramLaunch.Failure.self) { try ProgramLaunch("/nowhere", ["x"]).start() }
+        #expect(failure?.number == ENOENT)
+        #expect(failure?.reason.isEmpty == false)
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import SystemLibrary
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `A watch of a descriptor` {
+    private let queue = DispatchQueue(label: "watched")
+
+    private static func pair() -> (own: Int32, other: Int32) {
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        return (ends[0], ends[1])
+    }
+
+    private static func read(_ descriptor: Int32) -> Int {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        return unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    /// The end that comes right after the last octets is what a `DispatchSource` loses.
+    @Test func `It hears the end of each connection, however soon it comes after the last octets`() async throws {
+        for round in 0..<2000 {
+            let (own, other) = Self.pair()
+            let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
+            let heard = Mutex(0)
+            let watch = try #require(
+                ReadWatch(own, queue: queue) {
+                    let count = Self.read(own)
+                    if count > 0 { heard.withLock { $0 += count } }
+                    return count > 0 || count < 0 && errno == EAGAIN
+                } onClose: {
+                    close(own)
+                    continuation.yield(heard.withLock { $0 })
+                    continuation.finish()
+                }
+            )
+            var octet: UInt8 = 1
+            #expect(unsafe write(other, &octet, 1) == 1)
+            for _ in 0..<(round % 100) { sched_yield() }
+            close(other)
+            var iterator = ends.makeAsyncIterator()
+            #expect(await iterator.next() == 1)
+            withExtendedLifetime(watch) {}
+        }
+    }
+
+    @Test func `It is silent when it is cancelled, and lets go of the descriptor once`() async throws {
+        for _ in 0..<200 {
+            let (own, other) = Self.pair()
+            let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
+            let calls = Mutex(0)
+            let watch = ReadWatch(own, queue: queue) {
+                calls.withLock { $0 += 1 }
+                return Self.read(own) > 0
+            } onClose: {
+                close(own)
+                continuation.yield()
+                continuation.finish()
+            }
+            watch?.cancel()
+            watch?.cancel()
+            var octet: UInt8 = 1
+            _ = unsafe send(other, &octet, 1, Int32(MSG_NOSIGNAL))
+            var count = 0
+            for await _ in ends { count += 1 }
+            #expect(count == 1)
+            #expect(calls.withLock { $0 } == 0)
+            close(other)
+        }
+    }
+}
