@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import Foundation
 import NFCRuntime
 import NFCTestKit
 import PCSCDriver
@@ -14,7 +14,7 @@ struct PCSCSetups {
 
     init(folder: String) throws {
         let configuration = folder + "/conf"
-        _ = unsafe mkdir(configuration, 0o755)
+        try FileManager.default.createDirectory(atPath: configuration, withIntermediateDirectories: true)
         var servers: [(ReaderServer, ReaderSetup)] = []
         let driver = try PCSCInstallation.findDriver()
         for (index, profile) in [ReaderProfile.acr122u, .acr1552u].enumerated() {
@@ -23,9 +23,7 @@ struct PCSCSetups {
             var lines = try PCSCInstallation(readerName: profile.name, socketPath: socket, driverPath: driver)
                 .configuration
             lines.replace("CHANNELID    1", with: "CHANNELID    \(index + 1)")
-            guard let file = unsafe fopen(configuration + "/reader\(index)", "w") else { exit(3) }
-            unsafe fputs(lines, file)
-            unsafe fclose(file)
+            try lines.write(toFile: configuration + "/reader\(index)", atomically: true, encoding: .utf8)
             let server = try ReaderServer(path: socket, profile: profile, field: field)
             _ = server.start()
             servers.append((server, Self.setup(profile, field)))
@@ -49,28 +47,23 @@ struct PCSCSetups {
         }
     }
 
-    /// Runs each scenario on the reader that looks for its technology.
-    ///
-    /// - Parameter word: what a scenario's name has to contain.
-    /// - Returns: the exit status.
-    func run(_ word: String) async throws -> Int32 {
+    /// Runs each scenario on the reader that looks for its technology, and prints a line a scenario: `passed`, `limited`
+    /// or `failed`, the scenario, and why.
+    func run() async throws {
         defer {
             for (server, _) in servers { server.stop() }
             daemon.stop()
         }
         for _ in 0..<1000 where PCSCReader.isContactlessReaderThere == false { usleep(10_000) }
-        var status: Int32 = 0
-        for scenario in ReaderConformance.scenarios where word.isEmpty || scenario.name.contains(word) {
+        for scenario in ReaderConformance.scenarios {
             let setup = servers[scenario.needs.contains(.technology(.nfcV)) ? 1 : 0].setup
             do {
                 let reason = try await scenario.run(in: setup)
                 print(reason.map { "limited\t\(scenario)\t\($0)" } ?? "passed\t\(scenario)\t")
             } catch {
                 print("failed\t\(scenario)\t\(error)")
-                status = 1
             }
             fflush(nil)
         }
-        return status
     }
 }
