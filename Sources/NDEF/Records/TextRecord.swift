@@ -90,7 +90,7 @@ enum UTF16Text {
                 continue
             }
             guard UTF16.isLeadSurrogate(unit), let low = nextUnit(&payload, encoding), UTF16.isTrailSurrogate(low),
-                let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00))
+                let scalar = scalar(unit, low)
             else { throw RecordError(.badEncoding) }
             scalars.append(scalar)
         }
@@ -107,6 +107,13 @@ enum UTF16Text {
             payload.append(UInt8(truncatingIfNeeded: swapped >> 8))
             payload.append(UInt8(truncatingIfNeeded: swapped))
         }
+    }
+
+    /// The character of a pair of surrogates.
+    private static func scalar(_ lead: UInt16, _ trail: UInt16) -> Unicode.Scalar? {
+        let high = UInt32(lead & 0x3FF)
+        let low = UInt32(trail & 0x3FF)
+        return Unicode.Scalar(0x10000 + (high << 10 | low))
     }
 
     private static func nextUnit(_ payload: inout PayloadReader, _ encoding: TextRecord.Encoding) -> UInt16? {

@@ -125,7 +125,8 @@ extension NTAG424Contents {
             let name = String(part[..<end])
             guard let length = Self.placeLengths[name], places[name] == nil else { return false }
             places[name] = text.utf8.count
-            text += String(repeating: "0", count: length) + part[part.index(after: end)...]
+            text += String(repeating: "0", count: length)
+            text += part[part.index(after: end)...]
         }
         guard let record = try? URIRecord(text).makeRecord(identifier: []),
             let message = try? NDEFMessage([record]).encoded(), message.count <= ndefFile.count - 2
@@ -149,9 +150,9 @@ extension NTAG424Contents {
                 0x01 | (messaging.uidOffset == nil ? 0 : 0x80) | (messaging.counterOffset == nil ? 0 : 0x40)
         }
         guard messaging.fits(ndefFile.count) else { return false }
-        ndefFile =
-            [UInt8(message.count >> 8), UInt8(message.count & 0xFF)] + message
-            + [UInt8](repeating: 0, count: ndefFile.count - 2 - message.count)
+        let length = [UInt8(message.count >> 8), UInt8(message.count & 0xFF)]
+        let rest = [UInt8](repeating: 0, count: ndefFile.count - 2 - message.count)
+        ndefFile = length + message + rest
         files[1].dynamicMessaging = messaging
         readCounter = 0
         return true

@@ -151,12 +151,12 @@ extension Type2Silicon {
 
     /// 14 digits of UID, 6 of the counter, or both with an `x` between.
     private func mirrorText(_ mode: UInt8) -> [UInt8] {
-        let counterOctets = (0..<3).map { UInt8(truncatingIfNeeded: contents.counters[2] >> UInt32(16 - 8 * $0)) }
+        let counter = Self.hexadecimal([UInt8](littleEndian: Int(contents.counters[2]), count: 3).reversed())
         let hasCounter = product.features.contains(.readingCounter)
         return switch (mode, hasCounter) {
         case (1, _), (3, false): Self.hexadecimal(contents.uid)
-        case (2, true): Self.hexadecimal(counterOctets)
-        case (3, true): Self.hexadecimal(contents.uid) + [0x78] + Self.hexadecimal(counterOctets)
+        case (2, true): counter
+        case (3, true): Self.hexadecimal(contents.uid) + [UInt8(ascii: "x")] + counter
         default: []
         }
     }

@@ -90,7 +90,7 @@ struct EMRTDSecureMessaging: Sendable {
     }
 
     private func code(_ data: [UInt8]) throws(Refusal) -> [UInt8] {
-        let octets = (0..<8).map { UInt8(truncatingIfNeeded: counter >> UInt64(56 - 8 * $0)) }
+        let octets: [UInt8] = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: counter >> $0) }
         guard let code = try? keys.code(octets + data) else { throw .failed }
         return code
     }
