@@ -69,7 +69,10 @@ let package = Package(
         ),
         .testTarget(
             name: "LibnfcTests",
-            dependencies: ["EmulationSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
+            dependencies: [
+                "EmulationSupport", "PeerSupport", "SessionProbe",
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

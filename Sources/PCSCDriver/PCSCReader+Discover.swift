@@ -9,10 +9,14 @@ extension PCSCReader {
         monitor.waitUntilWatching()
         guard let found = try findReader() else { return [] }
         guard found.flags.contains(.present), !found.flags.contains(.unavailable) else { return [] }
+        let arrival = arrival(of: found)
         let isMute = found.flags.contains(.mute)
-        guard !isMute || mayWake(found) else { return [] }
+        guard !isMute || mayWake(arrival) else { return [] }
         let connection = CardConnection(service: service, reader: found.reader)
-        state.withLock { $0.connection = connection }
+        state.withLock { state in
+            state.connection = connection
+            state.arrival = arrival
+        }
         do throws(SmartCardError) {
             if isMute { try connection.wake() } else { try connection.open() }
         } catch {
@@ -31,14 +35,19 @@ extension PCSCReader {
 
     /// Whether a tag that did not answer when it came is to be asked again: a few times for each that comes, since one may
     /// have come just when the service reset the one before it.
-    private func mayWake(_ found: SmartCardReaderState) -> Bool {
-        // The upper half counts the cards that came and went.
-        let arrival = found.flags.rawValue >> 16
-        return state.withLock { state in
+    private func mayWake(_ arrival: UInt64) -> Bool {
+        state.withLock { state in
             if state.mute.arrival != arrival { state.mute = (arrival, 0) }
             state.mute.attempts += 1
             return state.mute.attempts <= 3
         }
+    }
+
+    /// The number of the arrival of what is in the reader.
+    private func arrival(of found: SmartCardReaderState) -> UInt64 {
+        // The upper half counts the cards that came and went, since the reader came or the service began.
+        let counter = UInt64(found.flags.rawValue >> 16)
+        return (service.losses + state.withLock { $0.losses }) << 16 | counter
     }
 
     /// Closes the tag that was found last.
@@ -48,7 +57,9 @@ extension PCSCReader {
                 state.counted += state.connection?.statistics ?? .zero
                 state.connection = nil
                 state.route = nil
+                state.arrival = nil
             }
+            if state.connection?.isReaderGone == true { state.losses += 1 }
             return (state.connection, state.route)
         }
         guard let connection else { return }

@@ -20,7 +20,11 @@ public final class PCSCReader: DiscoveringDriver {
         var findings: [String: ReaderFindings] = [:]
         var counted = LinkStatistics()
         /// How often a tag that does not answer was asked, and which arrival it was.
-        var mute: (arrival: UInt32, attempts: Int) = (0, 0)
+        var mute: (arrival: UInt64, attempts: Int) = (0, 0)
+        /// Which arrival the tag of the last look was.
+        var arrival: UInt64?
+        /// How often the reader was unplugged while a tag was open: one that comes counts from its start.
+        var losses: UInt64 = 0
     }
 
     /// The longest that one call to the service may take, in milliseconds.
@@ -73,6 +77,9 @@ public final class PCSCReader: DiscoveringDriver {
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         monitor.observe { _ in handler() }
     }
+
+    /// The service's count of what came and went in the reader, and how often it began to count anew.
+    public func arrival(of identifier: [UInt8]) -> UInt64? { state.withLock { $0.arrival } }
 
     /// Looks for the tag in the reader, which is reset first. PC/SC gives one tag a reader.
     public func discover(

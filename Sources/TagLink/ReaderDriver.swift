@@ -29,9 +29,19 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// - Parameter handler: called on any thread, never under the driver's locks.
     /// - Returns: the observation, or nil when the reader can't tell and has to be polled by time.
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation?
+
+    /// Which arrival of a tag the last look has found: another number when the tag was taken away and brought back since
+    /// the look before, however short it was away.
+    ///
+    /// - Parameter identifier: the UID, PUPI or IDm of a tag that was found.
+    /// - Returns: the number, or nil when the tag is gone, or the reader can't tell arrivals apart.
+    func arrival(of identifier: [UInt8]) -> UInt64?
 }
 
 extension ReaderDriver {
+    /// Nil, for a reader that can't tell.
+    public func arrival(of identifier: [UInt8]) -> UInt64? { nil }
+
     /// Nothing to do, for a reader that is open while it exists.
     public func prepare() async throws(LinkError) {}
 

@@ -17,7 +17,9 @@ import Testing
     @Test(arguments: [
         ["frob"], ["scan", "--timeout", "61"], ["scan", "--timeout", "x"], ["write"], ["write", "no link"],
         ["write", "https://a.example", "--text", "both"], ["write", "--message", "abc"],
-        ["emulate", "--image", "x"], ["emulate", "--image", "x", "--pcsc", "--pn532", "y"],
+        ["emulate", "--image", "x"], ["emulate", "--image", "x", "--pcsc", "--pn532", "y"], ["emulate", "--pcsc"],
+        ["emulate", "--pcsc", "--facing", "y"], ["emulate", "--pn532", "y", "--facing", "y"],
+        ["emulate", "--image", "x", "--pn532", "y", "--facing", "z"],
         ["emulate", "--image", "x", "--pn532", "y", "--start-pcscd"],
     ])
     func `Wrong usage ends with 2, says why and prints nothing else`(arguments: [String]) throws {

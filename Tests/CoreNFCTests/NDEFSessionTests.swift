@@ -2,7 +2,9 @@
 import CoreNFC
 import Foundation
 import NFCTestKit
+import Synchronization
 import Testing
+import VirtualTags
 
 @Suite(.timeLimit(.minutes(1))) struct `An NDEF reader session` {
     @Test func `Messages go to a delegate without tags, and the session ends with the first when asked to`()
@@ -48,6 +50,23 @@ import Testing
             #expect(seen == ["https://example.com/1", "https://example.com/2", "https://example.com/1"])
             session.invalidate()
             #expect(await events.end()?.code == .readerSessionInvalidationErrorUserCanceled)
+        }
+    }
+
+    @Test func `A tag that lies beside one that comes is not reported again`() async throws {
+        try await withVirtualField { field in
+            let delegate = ArrivalDelegate(field.tags)
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.begin()
+            field.tags.bring(TestTag.ntag213(uri: "https://example.com/0", serial: 100))
+            var events = delegate.events.makeAsyncIterator()
+            var seen: [String] = []
+            while seen.count < 5 {
+                let messages = try #require(await events.nextMessages())
+                seen += messages.compactMap { $0.records.first?.wellKnownTypeURIPayload()?.absoluteString }
+            }
+            #expect(seen == (0..<5).map { "https://example.com/\($0)" })
+            session.invalidate()
         }
     }
 
@@ -286,5 +305,26 @@ import Testing
     func detected() async throws -> (NFCNDEFReaderSession, [any NFCNDEFTag]) {
         let found = try await FoundTags()
         return (found.session, found.tags)
+    }
+}
+
+/// Brings another tag for each message, while the session is not looking.
+private final class ArrivalDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+    private let field: VirtualField
+    private let count = Mutex(0)
+
+    init(_ field: VirtualField) {
+        self.field = field
+    }
+
+    override func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        if number < 5 {
+            field.bring(TestTag.ntag213(uri: "https://example.com/\(number)", serial: UInt8(100 - number)))
+        }
+        super.readerSession(session, didDetectNDEFs: messages)
     }
 }

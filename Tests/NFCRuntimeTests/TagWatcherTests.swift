@@ -55,6 +55,22 @@ struct TagWatcherTests {
         await watcher.stop()
     }
 
+    @Test func `A tag that comes back at once is read again`() async throws {
+        let field = VirtualField()
+        let first = tag(1)
+        field.bring(first)
+        var (watcher, events) = try watch(field)
+        watcher.start()
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "read 1 empty")
+        // Nobody looks between the two.
+        field.arm(.effect(.swap(first), atExchange: 0))
+        field.bring(tag(2))
+        #expect(await next(&events) == "near 0")
+        #expect(await next(&events) == "read 1 empty")
+        await watcher.stop()
+    }
+
     @Test func `Without a reader there is nothing to watch`() {
         let environment = NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock())
         #expect(TagWatcher(environment) { _ in } == nil)

@@ -84,6 +84,37 @@ struct ServiceTests {
         #expect(service.look { $0.contexts.count } <= 1)
     }
 
+    @Test("An arrival has the service's number, which is another one after the reader or the service was away")
+    func arrivals() async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        let reader = PCSCReader(.first, layer: service)
+        #expect(reader.arrival(of: []) == nil)
+        func look() async throws -> UInt64? {
+            _ = try await reader.discover(Self.all, systemCodes: [])
+            return reader.arrival(of: [])
+        }
+        let first = try #require(try await look())
+        #expect(try await look() == first)
+        // Other users of the reader do not change it.
+        await reader.release()
+        #expect(reader.arrival(of: []) == nil)
+        #expect(try await look() == first)
+        service.change { $0.readers[0].events += 2 }
+        let second = try #require(try await look())
+        #expect(second != first)
+        service.change { $0.isRunning = false }
+        #expect(try await look() == nil)
+        service.change { $0.isRunning = true }
+        let third = try #require(try await look())
+        #expect(third != second)
+        let link = try await Self.commands(reader)
+        let card = service.look { $0.readers[0] }
+        service.change { $0.readers = [] }
+        _ = await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }
+        service.change { $0.readers = [card] }
+        #expect(try await look() != third)
+    }
+
     @Test("A card that another program holds is waited for, and then that is an error", arguments: [2, 1000])
     func sharing(violations: Int) async throws {
         let service = Self.card { _ in [0x90, 0x00] }

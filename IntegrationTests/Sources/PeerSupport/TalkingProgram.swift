@@ -122,14 +122,25 @@ public final class TalkingProgram: Sendable {
         child.process.closeInput()
     }
 
-    /// Waits for its end, and kills it when that takes too long.
+    /// Waits for its end, and kills it when that takes too long. All that it has said is in ``output`` then.
     ///
     /// - Returns: its exit status, or the number of the signal that ended it, negated.
     /// - Throws: ``PeerError`` when it did not end in time.
     public func end(within limit: Duration = .seconds(20)) async throws -> Int32 {
-        if let status = await child.process.program.end(within: limit) { return status }
+        if let status = await child.process.program.end(within: limit) {
+            await untilAllIsRead()
+            return status
+        }
         send(signal: SIGKILL)
         throw PeerError("The program did not end in \(limit). It has said: \(output)")
+    }
+
+    /// Waits until its output has ended too; not for long, since a child of its own may hold that open.
+    private func untilAllIsRead() async {
+        let limit = ContinuousClock.now + .seconds(1)
+        while !state.value.withLock({ $0.hasEnded }), ContinuousClock.now < limit {
+            try? await Task.sleep(for: .milliseconds(2))
+        }
     }
 
     private static func missing(_ what: String, _ state: State) -> PeerError {

@@ -23,6 +23,25 @@ struct `Our programs behind the real pcscd` {
     }
 
     @Test(arguments: Sample.allCases)
+    func `A write and a scan are recorded, and run again without the reader`(_ sample: Sample) async throws {
+        let desk = try await Desk(sample)
+        for (index, command) in [["write", Self.link, "--check", "--json"], ["scan", "--json"]].enumerated() {
+            let file = desk.tag.file("\(index).jsonl").path
+            let live = try Client.nfc(command + ["--record", file], on: desk.daemon)
+            #expect(try await live.end() == 0, "\(live.output)")
+            let replay = try Client.nfc(command + ["--reader", "replay:" + file], on: desk.daemon)
+            #expect(try await replay.end() == 0, "\(replay.output)")
+            #expect(replay.output == live.output)
+        }
+        // What the replay wrote is nowhere.
+        let file = desk.tag.file("0.jsonl").path
+        let other = try Client.nfc(["write", Self.old, "--json", "--reader", "replay:" + file], on: desk.daemon)
+        #expect(try await other.end() != 0, "\(other.output)")
+        #expect(other.output.contains("The recording was left at exchange"), "\(other.output)")
+        #expect(try await desk.close() != sample.contents)
+    }
+
+    @Test(arguments: Sample.allCases)
     func `A scan waits for the tag`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         try await desk.tag.perform("remove")

@@ -31,6 +31,21 @@ struct `Sessions behind the real pcscd` {
     }
 
     @Test(arguments: [Sample.type2, .type4])
+    func `A tag that is taken off and put on again at once is read each time`(_ sample: Sample) async throws {
+        let desk = try await Desk(sample)
+        let app = try Client.probe("ndef", desk.daemon.environment)
+        try await app.line(with: Self.message)
+        for _ in 0..<20 {
+            try await desk.tag.perform("remove")
+            try await desk.tag.perform("insert")
+            try await app.line(with: Self.message)
+        }
+        app.say("invalidate")
+        try await app.line(with: "ended 200")
+        _ = try await desk.close()
+    }
+
+    @Test(arguments: [Sample.type2, .type4])
     func `pcscd that is killed and started again is found again`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         let app = try Client.probe("tag", desk.daemon.environment)

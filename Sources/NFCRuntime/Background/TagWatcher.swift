@@ -124,7 +124,7 @@ public final class TagWatcher: Sendable {
         let presence = driver.observePresence { [weak self] in self?.noticeChange() }
         let tells = presence != nil
         state.withLock { $0.presence = presence }
-        var known: [[UInt8]] = []
+        var known: [TagStay] = []
         var isAvailable: Bool?
         var failures = 0
         while isCurrent(run) {
@@ -167,7 +167,7 @@ public final class TagWatcher: Sendable {
     /// - Returns: false when a tag was there and could not be read.
     private func look(
         _ run: Int,
-        _ known: inout [[UInt8]],
+        _ known: inout [TagStay],
         noticed: Duration,
         found: () -> Void
     ) async throws(TagError) -> Bool {
@@ -175,13 +175,13 @@ public final class TagWatcher: Sendable {
         let (tags, index) = try await source.find(.ndef)
         found()
         var selected = index
-        let present = tags.map(\.target.identifier)
+        let present = tags.map { driver.stay(of: $0.target.identifier) }
         if known.contains(where: { !present.contains($0) }) || present.isEmpty && !known.isEmpty {
             known.removeAll { !present.contains($0) }
-            observer(.near(known))
+            observer(.near(known.map(\.identifier)))
         }
         var isRead = true
-        for (index, tag) in tags.enumerated() where !known.contains(tag.target.identifier) {
+        for (index, tag) in tags.enumerated() where !known.contains(present[index]) {
             guard isCurrent(run) else { return true }
             let message: [UInt8]?
             do throws(TagError) {
@@ -197,7 +197,7 @@ public final class TagWatcher: Sendable {
                 isRead = false
                 continue
             }
-            known.append(tag.target.identifier)
+            known.append(present[index])
             let airtime = (driver.statistics.airtime - counted).duration
             observer(
                 .read(

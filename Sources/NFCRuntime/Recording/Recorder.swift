@@ -14,6 +14,8 @@ public final class Recorder: Sendable {
         var tags = 0
         /// The look that found nothing, when that was the last call.
         var emptyLook: Recording.Action?
+        /// The last arrival of each tag that was near.
+        var arrivals: [[UInt8]: UInt64] = [:]
         var failure: RecordingError?
     }
 
@@ -121,6 +123,14 @@ public final class Recorder: Sendable {
     /// Writes that the reader told of a tag that came or left.
     func presenceChanged(at time: Duration) {
         state.withLock { write(Recording.Step(time: time, action: .presence).line, &$0) }
+    }
+
+    /// Writes which arrival a tag is near by, unless that was written before.
+    func arrived(_ identifier: [UInt8], number: UInt64, at time: Duration) {
+        state.withLock { state in
+            guard state.arrivals.updateValue(number, forKey: identifier) != number else { return }
+            write(Recording.Step(time: time, action: .arrival(identifier, number: number)).line, &state)
+        }
     }
 
     /// Writes text whole, or says once that it can't be.

@@ -180,7 +180,7 @@ struct RecordingParser {
     private mutating func takeCall(_ line: RecordingLine) throws(RecordingLine.Failure) {
         let time = try line.time()
         let action = try line.action(knownTags: known)
-        if action == .presence {
+        if action.isTold {
             // It may come between a call and its outcome.
             return steps.append(Recording.Step(time: time, action: action, endTime: time, outcome: .done))
         }

@@ -31,6 +31,10 @@ extension Recording.Step {
         case .isPresent(let tag): builder.add("do", "is-present", tag)
         case .release: builder.add("do", "release")
         case .presence: builder.add("do", "presence")
+        case .arrival(let identifier, let number):
+            builder.add("do", "arrival")
+            builder.add("uid", hex: identifier)
+            builder.add("number", Int(clamping: number))
         case .exchange(let medium, let tag, let request, let timeout):
             builder.add("do", "send")
             if let tag { builder.add("tag", tag) }
@@ -47,7 +51,7 @@ extension Recording.Step {
 
     /// The lines of what came of it; none while that is not known, and for what the reader tells by itself.
     var outcomeLines: String {
-        guard let outcome, action != .presence else { return "" }
+        guard let outcome, !action.isTold else { return "" }
         var builder = RecordingLine.Builder()
         builder.begin(number, endTime ?? time)
         switch outcome {

@@ -47,6 +47,16 @@ public struct Recording: Sendable, Hashable {
         case exchange(Trace.Medium, tag: Int?, Frame, timeout: Airtime)
         /// The reader told that a tag may have come or gone.
         case presence
+        /// The tag with an identifier is near by its arrival of this number. Written once for each arrival.
+        case arrival([UInt8], number: UInt64)
+
+        /// Whether the reader tells it by itself, so that it has no outcome.
+        var isTold: Bool {
+            switch self {
+            case .presence, .arrival: true
+            default: false
+            }
+        }
     }
 
     /// What came of a call.
@@ -92,7 +102,7 @@ public struct Recording: Sendable, Hashable {
     /// What went on, to be looked at.
     public var trace: Trace {
         var entries = steps.map(\.traceEntry)
-        if isCutOff || steps.last.map({ $0.outcome == nil && $0.action != .presence }) == true {
+        if isCutOff || steps.last.map({ $0.outcome == nil && !$0.action.isTold }) == true {
             entries.append(Trace.Entry(.note("the recording breaks off")))
         }
         return Trace(entries)
@@ -113,7 +123,7 @@ extension Recording.Step {
             return Trace.Entry(at: time, .exchange(exchange))
         }
         if case .field(let isOn) = action, outcome == .done { return Trace.Entry(at: time, .field(isOn: isOn)) }
-        if action == .presence { return Trace.Entry(at: time, .note(action.words)) }
+        if action.isTold { return Trace.Entry(at: time, .note(action.words)) }
         return Trace.Entry(at: time, .note(action.words + (outcome.map { ": " + $0.words } ?? "")))
     }
 }
@@ -133,6 +143,7 @@ extension Recording.Action {
         case .release: return "release"
         case .exchange(_, _, let frame, _): return "send \(frame.bytes.hexText())"
         case .presence: return "a tag came or left"
+        case .arrival(let identifier, let number): return "\(identifier.hexText()) is near, arrival \(number)"
         }
     }
 }

@@ -52,6 +52,12 @@ final class RecordingField: FieldDriver {
             handler()
         }
     }
+
+    func arrival(of identifier: [UInt8]) -> UInt64? {
+        guard let number = base.arrival(of: identifier) else { return nil }
+        recorder.arrived(identifier, number: number, at: clock())
+        return number
+    }
 }
 
 private final class RecordingLink: FrameLink {

@@ -55,6 +55,8 @@ extension RecordingLine {
         case "is-present": return .isPresent(tag: try tag(knownTags))
         case "release": return .release
         case "presence": return .presence
+        case "arrival":
+            return .arrival(try octets("uid", count: 0...10), number: UInt64(try number("number", in: 0...1 << 53)))
         case "send":
             let tag = self["tag"] == nil ? nil : try tag(knownTags)
             guard self["technology"] != nil else {

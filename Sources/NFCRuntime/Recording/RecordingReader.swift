@@ -34,6 +34,12 @@ final class RecordingReader: DiscoveringDriver {
         return observation
     }
 
+    func arrival(of identifier: [UInt8]) -> UInt64? {
+        guard let number = base.arrival(of: identifier) else { return nil }
+        recorder.arrived(identifier, number: number, at: clock())
+        return number
+    }
+
     func discover(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]

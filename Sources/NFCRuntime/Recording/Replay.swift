@@ -99,6 +99,8 @@ public final class RecordingReplay: Sendable {
         }
     }
 
+    func arrival(of identifier: [UInt8]) -> UInt64? { state.withLock { $0.script.arrival(of: identifier) } }
+
     private func tellPresence() {
         for observer in state.withLock({ $0.observers }) { observer.handler() }
     }

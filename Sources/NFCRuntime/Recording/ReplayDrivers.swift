@@ -10,6 +10,8 @@ extension ReplayingDriver {
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         replay.observePresence(handler)
     }
+
+    func arrival(of identifier: [UInt8]) -> UInt64? { replay.arrival(of: identifier) }
 }
 
 /// A recording of a reader whose host sent every frame.

@@ -43,6 +43,8 @@ struct ReplayScript: Sendable {
     private var emptyLook: Recording.Action?
     /// Whether the reader told of a tag while nobody listened.
     private var owesPresence = false
+    /// The last arrival of each tag that was near.
+    private var arrivals: [[UInt8]: UInt64] = [:]
 
     init(_ recording: Recording) {
         self.recording = recording
@@ -71,7 +73,7 @@ struct ReplayScript: Sendable {
         isObserved: Bool
     ) -> (outcome: Recording.Outcome, duration: Duration, notice: Notice) {
         if let departure { return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none) }
-        skipPresence()
+        passTold()
         guard position < recording.steps.count else {
             // A session that waits looks again and again.
             if action == emptyLook { return (.tags([]), .zero, .none) }
@@ -90,16 +92,26 @@ struct ReplayScript: Sendable {
         return (outcome, (step.endTime ?? step.time) - step.time, notice)
     }
 
+    /// The number of the arrival by which a tag was near at this place; nil where the reader did not tell it.
+    mutating func arrival(of identifier: [UInt8]) -> UInt64? {
+        passTold()
+        return arrivals[identifier]
+    }
+
     /// Passes over what the reader told before the call.
-    private mutating func skipPresence() {
-        while position < recording.steps.count, recording.steps[position].action == .presence {
+    private mutating func passTold() {
+        while position < recording.steps.count, recording.steps[position].action.isTold {
+            if case .arrival(let identifier, let number) = recording.steps[position].action {
+                arrivals[identifier] = number
+            } else {
+                owesPresence = true
+            }
             position += 1
-            owesPresence = true
         }
     }
 
     private mutating func notice(isObserved: Bool) -> Notice {
-        skipPresence()
+        passTold()
         guard owesPresence, isObserved else { return .none }
         owesPresence = false
         // A session that waits is told when it waits; one that is at work, at once.

@@ -31,8 +31,8 @@ extension ReaderSession {
     /// The driver says that a tag may have come or gone.
     private func fieldChanged() {
         let looks = state.withLock { state in
-            // Whatever is there now is a new arrival.
-            state.reported = []
+            // Where arrivals can't be told apart, whatever is there now is a new one.
+            state.reported = state.reported.filter { $0.arrival != nil }
             switch state.poll {
             case .waiting: return true
             case .looking:
@@ -69,10 +69,10 @@ extension ReaderSession {
         }
         let next = state.withLock { state -> Next in
             guard state.machine.phase == .polling else { return .nothing }
-            let present = Set(tags.map(\.target.identifier))
+            let present = Set(tags.map(\.stay))
             state.reported.formIntersection(present)
             if !present.isSubset(of: state.reported) {
-                state.found = tags.filter { !state.reported.contains($0.target.identifier) }
+                state.found = tags.filter { !state.reported.contains($0.stay) }
                 state.poll = .idle
                 return .report
             }

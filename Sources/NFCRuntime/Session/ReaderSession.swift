@@ -28,8 +28,8 @@ public final class ReaderSession: Sendable {
 
         var found: [DetectedTag] = []
         var connected: DetectedTag?
-        /// UIDs that were reported and have not left since.
-        var reported: Set<[UInt8]> = []
+        /// Stays of tags that were reported and have not left since.
+        var reported: Set<TagStay> = []
         var poll = PollState.idle
         var presence: PresenceObservation?
         /// Keeps the reader from the service that reads in the background.
@@ -132,7 +132,7 @@ public final class ReaderSession: Sendable {
     /// - Parameter skipsReported: leaves out tags that were reported before and have not left the field since.
     public func restartPolling(skippingReported skipsReported: Bool = false) {
         state.withLock { state in
-            state.reported = skipsReported ? state.reported.union(state.found.map(\.target.identifier)) : []
+            state.reported = skipsReported ? state.reported.union(state.found.map(\.stay)) : []
         }
         handle(.restartPolling)
     }

@@ -17,6 +17,9 @@ public final class DetectedTag: Sendable {
     /// The card's ATS, where its transport protocol was begun while it was found.
     public let answerToSelect: AnswerToSelect?
 
+    /// The stay near the reader during which the tag was found.
+    let stay: TagStay
+
     private let available = Locked(true)
 
     package init(
@@ -27,6 +30,7 @@ public final class DetectedTag: Sendable {
     ) {
         self.target = target
         self.session = session
+        stay = session.driver.stay(of: target.identifier)
         self.selectedApplication = selectedApplication
         self.answerToSelect = answerToSelect
     }

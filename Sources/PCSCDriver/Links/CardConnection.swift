@@ -28,6 +28,8 @@ final class CardConnection: Sendable {
     var isOpen: Bool { state.withLock { $0.card != nil } }
     /// Whether there is a card that may answer.
     var isUsable: Bool { state.withLock { $0.card != nil && !$0.isReaderGone } }
+    /// Whether the reader was unplugged while the card was open.
+    var isReaderGone: Bool { state.withLock { $0.isReaderGone } }
     var generation: Int { state.withLock { $0.generation } }
     var statistics: LinkStatistics { state.withLock { $0.statistics } }
 

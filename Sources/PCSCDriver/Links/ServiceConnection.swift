@@ -6,6 +6,7 @@ import TagLink
 final class ServiceConnection: Sendable {
     private struct State {
         var context: Int?
+        var losses: UInt64 = 0
     }
 
     private let layer: any SmartCardLayer
@@ -32,6 +33,9 @@ final class ServiceConnection: Sendable {
         if let context = state.withLock({ $0.context }) { layer.releaseContext(context) }
     }
 
+    /// How often the service was lost: one that comes counts arrivals from its start.
+    var losses: UInt64 { state.withLock { $0.losses } }
+
     /// Makes a call. When it is cut, or the service is lost, the next one begins with a new connection.
     func call<Value>(
         _ body: (any SmartCardLayer, Int) throws(SmartCardError) -> Value
@@ -49,6 +53,7 @@ final class ServiceConnection: Sendable {
             if let reason = limit.end() { throw SmartCardError(reason, "The call") }
             return value
         } catch {
+            if error.isServiceLost { state.withLock { $0.losses += 1 } }
             if error.isConnectionLost { lose(context) }
             throw error
         }
@@ -64,6 +69,7 @@ final class ServiceConnection: Sendable {
             return response
         } catch {
             let error = limit.end().map { SmartCardError($0, "SCardTransmit") } ?? error
+            if error.isServiceLost { state.withLock { $0.losses += 1 } }
             if error.isConnectionLost { close() }
             throw error
         }

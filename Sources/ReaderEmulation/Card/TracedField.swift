@@ -53,6 +53,7 @@ package final class TracedField: FieldDriver {
     package func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         field.observePresence(handler)
     }
+    package func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
 }
 
 private final class TracedLink: FrameLink {

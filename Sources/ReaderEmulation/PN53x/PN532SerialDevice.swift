@@ -15,9 +15,17 @@ package struct PN532SerialDevice: Sendable {
     ///
     /// - Parameters:
     ///   - field: the field that the chip makes.
+    ///   - place: where it is a card for another reader.
+    ///   - onTargetChange: called when something happened to it as a card, on any thread: ``presenceChanged(send:)`` has to
+    ///     follow.
     ///   - onExchange: takes each command with its answer.
-    package init(field: any FieldDriver, onExchange: (@Sendable (Exchange) -> Void)? = nil) {
-        chip = PN53xChip(field: field)
+    package init(
+        field: any FieldDriver,
+        place: (any CardPlace)? = nil,
+        onTargetChange: @escaping @Sendable () -> Void = {},
+        onExchange: (@Sendable (Exchange) -> Void)? = nil
+    ) {
+        chip = PN53xChip(field: field, place: place, onTargetChange: onTargetChange)
         self.onExchange = onExchange
     }
 
@@ -31,6 +39,7 @@ package struct PN532SerialDevice: Sendable {
         while let frame = decoder.next() {
             switch frame {
             case .acknowledge:
+                if waiting != nil { chip.stopWaiting() }
                 waiting = nil
             case .negativeAcknowledge:
                 if !lastAnswer.isEmpty { send(lastAnswer) }
@@ -42,14 +51,24 @@ package struct PN532SerialDevice: Sendable {
         }
     }
 
+    /// Loses everything, as without power.
+    package mutating func powerOff() {
+        waiting = nil
+        chip.reset()
+    }
+
     /// Takes it that tags may have come or gone: a host may be waiting for one.
     package mutating func presenceChanged(send: ([UInt8]) -> Void) async {
         guard let command = waiting else { return }
         waiting = nil
-        await perform(command, send: send)
+        await perform(command, isRepeated: true, send: send)
     }
 
-    private mutating func perform(_ command: [UInt8], send: ([UInt8]) -> Void) async {
+    private mutating func perform(
+        _ command: [UInt8],
+        isRepeated: Bool = false,
+        send: ([UInt8]) -> Void
+    ) async {
         let code = command[0]
         switch await chip.receive(command) {
         case .answer(let data):
@@ -61,7 +80,7 @@ package struct PN532SerialDevice: Sendable {
         case .waiting:
             waiting = command
             lastAnswer = []
-            tell(command, nil, "waiting")
+            if !isRepeated { tell(command, nil, "waiting") }
             return
         }
         send(lastAnswer)

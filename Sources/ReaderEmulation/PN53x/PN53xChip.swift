@@ -12,12 +12,18 @@ package struct PN53xChip: Sendable {
         case answer([UInt8])
         /// No such command, or not with these parameters: the chip answers with a syntax error.
         case syntaxError
-        /// The chip waits for a target, for ever: ask again when one may have come.
+        /// The chip waits for a target, or as one for a reader, for ever: ask again when one may have come.
         case waiting
     }
 
     let field: any FieldDriver
     let finder: CardFinder
+    /// Where the chip is a card for another reader; nil for nowhere.
+    let place: (any CardPlace)?
+    /// Called when something happened to the chip as a card; on any thread.
+    let onTargetChange: @Sendable () -> Void
+    /// Set while the chip is a card.
+    var target: Target?
 
     /// The targets that the host listed, by number from 1; nil where one was released.
     var targets: [FieldCard?] = []
@@ -38,8 +44,19 @@ package struct PN53xChip: Sendable {
     var answerRest: [UInt8] = []
 
     /// Creates a chip that has just been powered.
-    package init(field: any FieldDriver) {
+    ///
+    /// - Parameters:
+    ///   - field: the field that the chip makes.
+    ///   - place: where it is a card for another reader.
+    ///   - onTargetChange: called when something happened to it as a card; on any thread.
+    package init(
+        field: any FieldDriver,
+        place: (any CardPlace)? = nil,
+        onTargetChange: @escaping @Sendable () -> Void = {}
+    ) {
         self.field = field
+        self.place = place
+        self.onTargetChange = onTargetChange
         finder = CardFinder(field: field)
     }
 
@@ -52,6 +69,7 @@ package struct PN53xChip: Sendable {
     package mutating func receive(_ command: [UInt8]) async -> Outcome {
         guard let first = command.first, let code = PN53xCommand(rawValue: first) else { return .syntaxError }
         let data = Array(command.dropFirst())
+        if code.endsTargetMode { leaveTargetMode() }
         switch code {
         case .diagnose: return await diagnose(data)
         // IC PN532, version 1.6, which serves ISO/IEC 14443 A and B and ISO/IEC 18092.
@@ -78,14 +96,23 @@ package struct PN53xChip: Sendable {
         // There is no peer for NFC-DEP in a field of tags.
         case .inJumpForDEP, .inJumpForPSL: return .answer([PN53xStatus.timeout.rawValue])
         case .inATR, .inPSL: return .answer([PN53xStatus.context.rawValue])
-        // Nobody else makes a field here; the host stops waiting with an ACK.
-        case .tgInitAsTarget: return .waiting
+        case .tgInitAsTarget: return becomeTarget(data)
+        case .tgGetData: return targetData()
+        case .tgSetData: return setTargetData(data, isWhole: true)
+        case .tgSetMetaData: return setTargetData(data, isWhole: false)
+        case .tgGetTargetStatus: return targetStatus()
         }
+    }
+
+    /// The host does not wait any more for the command that it gave.
+    package mutating func stopWaiting() {
+        if target?.card.isActivated == false { leaveTargetMode() }
     }
 
     /// Loses everything that the host has set up, as after a reset.
     package mutating func reset() {
-        self = PN53xChip(field: field)
+        leaveTargetMode()
+        self = PN53xChip(field: field, place: place, onTargetChange: onTargetChange)
     }
 
     private func diagnose(_ data: [UInt8]) async -> Outcome {

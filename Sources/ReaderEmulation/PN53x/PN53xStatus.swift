@@ -13,6 +13,8 @@ enum PN53xStatus: UInt8 {
     case collision = 0x06
     /// The answer is longer than the chip's buffer.
     case bufferOverflow = 0x07
+    /// The other side's field was not there in time.
+    case fieldLost = 0x0A
     case rfProtocol = 0x0B
     /// The answer has another form than the command's, such as a 4-bit NAK.
     case dataFormat = 0x13
@@ -62,7 +64,21 @@ enum PN53xCommand: UInt8 {
     case inSelect = 0x54
     case inJumpForDEP = 0x56
     case inAutoPoll = 0x60
+    case tgGetData = 0x86
+    case tgGetTargetStatus = 0x8A
     case tgInitAsTarget = 0x8C
+    case tgSetData = 0x8E
+    case tgSetMetaData = 0x94
+
+    /// Whether a chip that is a card stops being one: the host wants a reader, or no power.
+    var endsTargetMode: Bool {
+        switch self {
+        case .inDataExchange, .inCommunicateThru, .inDeselect, .inJumpForPSL, .inListPassiveTarget, .inPSL, .inATR,
+            .inRelease, .inSelect, .inJumpForDEP, .inAutoPoll, .powerDown, .rfConfiguration:
+            true
+        default: false
+        }
+    }
 
     /// The name in the manual.
     var name: String {
@@ -90,7 +106,11 @@ enum PN53xCommand: UInt8 {
         case .inSelect: "InSelect"
         case .inJumpForDEP: "InJumpForDEP"
         case .inAutoPoll: "InAutoPoll"
+        case .tgGetData: "TgGetData"
+        case .tgGetTargetStatus: "TgGetTargetStatus"
         case .tgInitAsTarget: "TgInitAsTarget"
+        case .tgSetData: "TgSetData"
+        case .tgSetMetaData: "TgSetMetaData"
         }
     }
 }

@@ -26,11 +26,13 @@ package final class PN532Server: Sendable {
     /// - Parameters:
     ///   - path: the link's path.
     ///   - field: the field of the chip.
+    ///   - place: where it is a card for another reader.
     ///   - onExchange: takes each command with its answer.
     /// - Throws: ``EmulationError`` when no terminal or link can be made.
     package init(
         path: String,
         field: any FieldDriver,
+        place: (any CardPlace)? = nil,
         onExchange: (@Sendable (Exchange) -> Void)? = nil
     ) throws(EmulationError) {
         let terminal = try PseudoTerminal(link: path)
@@ -38,7 +40,12 @@ package final class PN532Server: Sendable {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.events = events
         self.continuation = continuation
-        device = PN532SerialDevice(field: field, onExchange: onExchange)
+        device = PN532SerialDevice(
+            field: field,
+            place: place,
+            onTargetChange: { continuation.yield(.presence) },
+            onExchange: onExchange
+        )
         presence = field.observePresence { continuation.yield(.presence) }
         channel = DescriptorChannel(
             terminal.controller,
@@ -65,6 +72,7 @@ package final class PN532Server: Sendable {
             case .presence: await device.presenceChanged(send: send)
             }
         }
+        device.powerOff()
         channel.close()
         close()
     }

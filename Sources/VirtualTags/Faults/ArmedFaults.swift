@@ -83,7 +83,7 @@ struct FaultyExchange {
             case .swap(let tag):
                 state.removeAllTags()
                 tag.losePower()
-                state.tags = [tag]
+                state.add(tag)
                 swapsTags = true
             default:
                 continue

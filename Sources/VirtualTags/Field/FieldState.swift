@@ -10,7 +10,10 @@ struct FieldState: Sendable {
         var changedPresence = false
     }
 
-    var tags: [any VirtualTag] = []
+    private(set) var tags: [any VirtualTag] = []
+    /// The number of each tag's arrival, by its place in `tags`.
+    private var arrivals: [UInt64] = []
+    private var lastArrival: UInt64 = 0
     var isCarrierOn = true
     var statistics = [LinkStatistics](repeating: .zero, count: Technology.allCases.count)
     var faults: ArmedFaults?
@@ -21,10 +24,29 @@ struct FieldState: Sendable {
     /// How many commands have programmed a tag's memory.
     var writes = 0
 
+    /// Brings a tag that has no power yet.
+    mutating func add(_ tag: any VirtualTag) {
+        lastArrival += 1
+        tags.append(tag)
+        arrivals.append(lastArrival)
+    }
+
+    /// Takes a tag away.
+    mutating func removeTag(at index: Int) {
+        arrivals.remove(at: index)
+        tags.remove(at: index).losePower()
+    }
+
     /// Takes all tags away.
     mutating func removeAllTags() {
         for tag in tags { tag.losePower() }
         tags.removeAll()
+        arrivals.removeAll()
+    }
+
+    /// The number of the arrival of the tag with an identifier; nil when there is none.
+    func arrival(of identifier: [UInt8]) -> UInt64? {
+        tags.firstIndex { $0.identifier == identifier }.map { arrivals[$0] }
     }
 
     mutating func exchange(

@@ -67,6 +67,10 @@ public final class VirtualField: FieldDriver {
         return PresenceObservation { [core] in core.removeObserver(id) }
     }
 
+    public func arrival(of identifier: [UInt8]) -> UInt64? {
+        core.state.withLock { $0.arrival(of: identifier) }
+    }
+
     // MARK: Tags
 
     /// The tags in the field, in the order in which they came.
@@ -79,7 +83,7 @@ public final class VirtualField: FieldDriver {
         core.changePresence { state in
             guard !state.tags.contains(where: { $0 === tag }) else { return false }
             tag.losePower()
-            state.tags.append(tag)
+            state.add(tag)
             return true
         }
     }
@@ -88,8 +92,7 @@ public final class VirtualField: FieldDriver {
     public func remove(_ tag: any VirtualTag) {
         core.changePresence { state in
             guard let index = state.tags.firstIndex(where: { $0 === tag }) else { return false }
-            state.tags.remove(at: index)
-            tag.losePower()
+            state.removeTag(at: index)
             return true
         }
     }

@@ -22,14 +22,14 @@ struct Type4Silicon: Sendable {
     /// What is left of the card's work while it asks for more time.
     private var remainingWork = Airtime.zero
 
-    init(frontEnd: Type4FrontEnd, card: any Card) {
+    init(frontEnd: Type4FrontEnd, card: any Card, changesRandomUID: Bool) {
         parameters = frontEnd.parameters
         self.card = card
         switch frontEnd {
         case .nfcA(let uid, let atqa, let sak, let ats):
             activation = .nfcA(NFCAListener(uid: uid, atqa: atqa, sak: sak), ats: ats)
             // ISO/IEC 14443-3, 6.5.4: a UID of 4 octets that begins with 08 is a random one.
-            if uid.count == 4, uid[0] == 0x08 {
+            if changesRandomUID, uid.count == 4, uid[0] == 0x08 {
                 identifiers = SplitMix64(seed: uid.reduce(0) { $0 << 8 | UInt64($1) })
             }
         case .nfcB(let pupi, let data, let info):

@@ -105,7 +105,9 @@ public final class Type4Tag: VirtualTag {
     /// - Parameters:
     ///   - card: what answers the messages.
     ///   - frontEnd: how the tag presents itself; a Type 4A tag with 256-octet frames and no special options when nil.
-    public init(card: some Card, frontEnd: Type4FrontEnd? = nil) {
+    ///   - changesRandomUID: whether a UID of 4 octets that begins with 08, a random one, is another one whenever the power
+    ///     comes.
+    public init(card: some Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
         let frontEnd = frontEnd ?? .nfcA(uid: Self.defaultUID, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
         self.frontEnd = frontEnd
         switch frontEnd {
@@ -119,7 +121,7 @@ public final class Type4Tag: VirtualTag {
             )
             technology = .nfcB
         }
-        silicon = Locked(Type4Silicon(frontEnd: frontEnd, card: card))
+        silicon = Locked(Type4Silicon(frontEnd: frontEnd, card: card, changesRandomUID: changesRandomUID))
     }
 
     /// The UID of tags that are made without one.

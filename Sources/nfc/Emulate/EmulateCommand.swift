@@ -14,11 +14,15 @@ struct EmulateCommand: AsyncParsableCommand {
             a PN532 on a serial line, for libnfc and nfcpy. It says what they have to
             be told, and goes on until Ctrl-C. What they write is saved to the image.
 
+            With --facing there is a second PN532 in the field of the first: a program
+            that makes it a card, such as nfc-emulate-forum-tag4, is read by the first.
+
             \(EmulationCommands.help)
 
             Examples:
               nfc emulate --image card.nfc --pcsc --start-pcscd
               nfc emulate --image card.nfc --pn532 /tmp/pn532 --trace
+              nfc emulate --pn532 /tmp/reader --facing /tmp/card
 
             Exit status: 0 when it was asked to end or the time is over, 1 when the
             image can't be used or saved, 2 for wrong usage, 3 when no reader can be
@@ -27,7 +31,7 @@ struct EmulateCommand: AsyncParsableCommand {
     )
 
     @Option(help: ArgumentHelp("The image of the tag.", valueName: "file"))
-    var image: String
+    var image: String?
 
     @Option(help: "The id of the image, where the file has several.")
     var id: String?
@@ -40,6 +44,9 @@ struct EmulateCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Be a PN532; PATH becomes a link to its serial line.", valueName: "path"))
     var pn532: String?
+
+    @Option(help: ArgumentHelp("With --pn532, in place of an image: a second PN532 in its field.", valueName: "path"))
+    var facing: String?
 
     @Flag(help: "With --pcsc: start a pcscd that has this reader alone.")
     var startPcscd = false
@@ -67,6 +74,17 @@ struct EmulateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard pcsc != (pn532 != nil) else { throw ValidationError("Give one of --pcsc and --pn532 PATH.") }
+        if facing != nil {
+            guard pn532 != nil else { throw ValidationError("--facing goes with --pn532 PATH.") }
+            guard facing != pn532 else { throw ValidationError("The two PN532 need a path each.") }
+            if image != nil || id != nil || out != nil || commands {
+                throw ValidationError(
+                    "With --facing the other program is the card: leave out --image, --id, --out and --commands."
+                )
+            }
+        } else if image == nil {
+            throw ValidationError("Give the tag: --image FILE. A blank one is made by: nfc tag create")
+        }
         if !pcsc, startPcscd || readerConf != nil || folder != nil || readerName != nil {
             throw ValidationError("--start-pcscd, --reader-conf, --folder and --reader-name go with --pcsc.")
         }
@@ -81,7 +99,16 @@ struct EmulateCommand: AsyncParsableCommand {
     }
 
     private func emulate() async throws(CommandFailure) -> EmulationSignals.End {
-        let file = try ImageFile(path: image, id: id)
+        let output = EmulationOutput(json: json)
+        let signals = EmulationSignals(seconds: timeout)
+        if let pn532, let facing {
+            do throws(EmulationError) {
+                return try await FacingEmulation(output: output, trace: trace).run(pn532, facing, until: signals)
+            } catch {
+                throw CommandFailure(.noReader, "no-reader", error.reason)
+            }
+        }
+        let file = try ImageFile(path: image ?? "", id: id)
         try file.checkTarget(out)
         let tag = file.makeTag()
         if pn532 != nil, tag.technology == .nfcV {
@@ -93,10 +120,8 @@ struct EmulateCommand: AsyncParsableCommand {
         }
         let field = VirtualField()
         field.bring(tag)
-        let output = EmulationOutput(json: json)
         let saver = EmulationSaver(file: file, tag: tag, out: out, output: output)
         let shown = Shown(field: field, tag: tag, product: file.product, output: output, saver: saver)
-        let signals = EmulationSignals(seconds: timeout)
         let end: EmulationSignals.End
         do throws(EmulationError) {
             end =

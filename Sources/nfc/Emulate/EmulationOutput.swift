@@ -38,6 +38,27 @@ final class EmulationOutput: Sendable {
         ])
     }
 
+    func readyFacing(_ path: String, terminal: String, facing: String, terminal facingTerminal: String) {
+        if json {
+            object("ready") { writer in
+                writer.member("reader", "pn532")
+                writer.member("path", path)
+                writer.member("terminal", terminal)
+                writer.member("libnfc_device", "pn532_uart:" + path)
+                writer.member("facing_path", facing)
+                writer.member("facing_terminal", facingTerminal)
+                writer.member("facing_libnfc_device", "pn532_uart:" + facing)
+            }
+            return
+        }
+        lines([
+            "Two PN532 that lie on one another, at \(path) and \(facing)",
+            "  A card:   LIBNFC_DEVICE=pn532_uart:\(facing) nfc-emulate-forum-tag4",
+            "  A reader: nfc scan --reader pn532:\(path)",
+            "Ctrl-C ends.",
+        ])
+    }
+
     /// nfcpy's name of a serial line, which has to be in /dev.
     private static func nfcpyPath(_ path: String) -> String? {
         guard path.hasPrefix("/dev/") else { return nil }

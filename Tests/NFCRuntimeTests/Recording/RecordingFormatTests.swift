@@ -21,6 +21,7 @@ import Testing
         "maximum_frame_length":264}
         {"tag":4,"technology":"nfc-v","uid":"e004010203040506","dsfid":"00","maximum_frame_length":264}
         {"us":9,"found":4}
+        {"us":9,"do":"arrival","uid":"04010203040506","number":3}
         {"us":10,"do":"select","tag":1}
         {"us":11,"done":true}
         {"n":1,"us":12,"do":"send","tag":1,"technology":"nfc-a","hex":"3004","timeout_us":5000}
@@ -47,6 +48,7 @@ import Testing
         #expect(recording.exchangeCount == 3)
         let meanings = recording.trace.lines.map(\.meaning)
         #expect(meanings.first == "a tag came or left")
+        #expect(meanings.contains("04010203040506 is near, arrival 3"))
         #expect(meanings.contains("READ 04"))
         #expect(meanings.contains("NAK 0: not allowed, or no such place"))
         #expect(meanings.contains("no answer: several tags at once"))

@@ -156,6 +156,61 @@ import VirtualTags
         #expect(replay.departure == nil)
     }
 
+    @Test func `A tag that was put on again while it was read is read again in the replay too`() async throws {
+        let scratch = Scratch()
+        let field = VirtualField()
+        let tag = Self.tags[1]
+        field.bring(tag)
+        let recorder = try Recorder(path: scratch.path)
+        // The tag has been found by then, and its first pages are read.
+        field.arm(.effect(.loss, atExchange: 8))
+        let reports = try await Self.readUntilItGoesWell(on: recorder.recording(.field(field))) { field.bring(tag) }
+        #expect(reports == 2)
+        let replay = RecordingReplay(try scratch.recording)
+        #expect(try await Self.readUntilItGoesWell(on: replay.reader) {} == reports)
+        #expect(replay.departure == nil)
+    }
+
+    /// Reads like a session that is given messages: what was reported and has not left is not looked at again.
+    ///
+    /// - Parameters:
+    ///   - reader: the reader.
+    ///   - failed: called when a tag could not be read, before tags are looked for again.
+    /// - Returns: how often tags were reported until one could be read.
+    private static func readUntilItGoesWell(
+        on reader: NFCEnvironment.Reader,
+        failed: () -> Void
+    ) async throws -> Int {
+        let session = try #require(
+            ReaderSession(environment: NFCEnvironment(reader: reader, clock: ManualClock()))
+        )
+        let (events, continuation) = AsyncStream.makeStream(of: ReaderSession.Event.self)
+        session.observe { continuation.yield($0) }
+        session.begin()
+        var reports = 0
+        for await event in events {
+            if case .ended = event { break }
+            guard case .detected(let tags) = event, let tag = tags.first else { continue }
+            reports += 1
+            _ = await withCheckedContinuation { done in session.connect(to: tag) { done.resume(returning: $0) } }
+            let read = await withCheckedContinuation {
+                (done: CheckedContinuation<Result<[UInt8], CommandError>, Never>) in
+                session.perform(on: tag) { tag throws(TagError) in
+                    try await tag.readNDEF()
+                } completion: {
+                    done.resume(returning: $0)
+                }
+            }
+            guard case .success = read else {
+                failed()
+                session.restartPolling(skippingReported: true)
+                continue
+            }
+            session.invalidate()
+        }
+        return reports
+    }
+
     @Test func `A file that is no recording is not replaced`() throws {
         let scratch = Scratch()
         try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.path))

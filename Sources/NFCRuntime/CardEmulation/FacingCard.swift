@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ReaderEmulation
+import TagLink
+package import VirtualTags
+
+/// The field of a reader, in front of which a chip of another host is a card.
+package final class FacingCardPlace: CardPlace {
+    private let field: VirtualField
+    private let tag = Locked<FacingTag?>(nil)
+
+    /// Creates a place.
+    ///
+    /// - Parameter field: the field of the reader that finds the card.
+    package init(_ field: VirtualField) {
+        self.field = field
+    }
+
+    package func bring(_ card: HostedCard) {
+        remove()
+        let new = FacingTag(card)
+        tag.withLock { $0 = new }
+        field.bring(new)
+    }
+
+    package func remove() {
+        if let old = tag.withLock({ $0.take() }) { field.remove(old) }
+    }
+}
+
+/// A chip of another host in a virtual field: it answers activation and blocks as a Type 4 tag, and has its host answer the
+/// commands.
+private final class FacingTag: VirtualTag {
+    private let host: HostedCard
+    private let tag: Type4Tag
+
+    init(_ host: HostedCard) {
+        self.host = host
+        let identity = host.identity
+        tag = Type4Tag(
+            card: FacingCard(host: host),
+            frontEnd: .nfcA(
+                uid: identity.uid,
+                atqa: identity.atqa,
+                sak: identity.sak,
+                ats: identity.answerToSelect
+            ),
+            // The host has chosen it.
+            changesRandomUID: false
+        )
+    }
+
+    var technology: Technology { .nfcA }
+    var identifier: [UInt8] { host.identity.uid }
+
+    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        guard host.isListening, let answer = tag.answer(request, disturbance: disturbance), host.isListening else {
+            return nil
+        }
+        switch request.bytes.first {
+        case 0xE0: host.activated()
+        // S(DESELECT), without and with a CID.
+        case 0xC2, 0xCA: host.deselected()
+        default: break
+        }
+        return answer
+    }
+
+    func losePower() {
+        tag.losePower()
+        host.lostField()
+    }
+}
+
+private struct FacingCard: Card {
+    let host: HostedCard
+
+    func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        // Of a host that has no answer nothing is sent.
+        CardAnswer(host.respond(to: message) ?? [])
+    }
+
+    func losePower() {}
+}

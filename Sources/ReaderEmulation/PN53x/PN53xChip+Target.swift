@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The chip as a card of ISO/IEC 14443-4 Type A, which it shows to another reader (PN532 user manual, 7.3.14 to 7.3.22).
+///
+/// As anything else - a MIFARE or FeliCa card that answers raw frames, a peer of NFC-DEP - no reader finds it here: such a
+/// host waits until it gives up.
+extension PN53xChip {
+    /// The chip while it is a card.
+    struct Target: Sendable {
+        /// The parameters that made it one.
+        var parameters: [UInt8]
+        var card: HostedCard
+        /// The rest of a command that does not fit into one TgGetData.
+        var commandRest: [UInt8]?
+        /// The parts of an answer that came by TgSetMetaData.
+        var answer: [UInt8] = []
+    }
+
+    /// TgInitAsTarget: waits until a reader has selected the card and sent RATS, which the chip answers.
+    mutating func becomeTarget(_ data: [UInt8]) -> Outcome {
+        guard let identity = Self.identity(data) else { return .syntaxError }
+        let isCard = parameters & 0x20 != 0 && identity.sak & 0x20 != 0
+        // Bit 1 of the mode: for NFC-DEP alone.
+        guard isCard, data[0] & 0x02 == 0, let place else {
+            leaveTargetMode()
+            return .waiting
+        }
+        // Asked again while it waits.
+        guard target?.parameters != data || target?.card.isListening != true else {
+            return target?.card.isActivated == true ? .answer(Self.activation) : .waiting
+        }
+        leaveTargetMode()
+        isFieldOn = false
+        let card = HostedCard(identity, onChange: onTargetChange)
+        target = Target(parameters: data, card: card)
+        place.bring(card)
+        return card.isActivated ? .answer(Self.activation) : .waiting
+    }
+
+    /// 106 kbit/s, as a card of ISO/IEC 14443-4; the frame that came is RATS.
+    private static let activation: [UInt8] = [0x08, 0xE0, 0x80]
+
+    /// What the parameters of TgInitAsTarget say: nil when they are none.
+    private static func identity(_ data: [UInt8]) -> HostedCard.Identity? {
+        // Mode, MIFARE, FeliCa, NFCID3, and the lengths of general and of historical bytes.
+        guard data.count >= 37 else { return nil }
+        let general = Int(data[35])
+        guard general <= 47, data.count > 36 + general else { return nil }
+        let historical = Array(data[(37 + general)...])
+        guard historical.count == Int(data[36 + general]), historical.count <= 48 else { return nil }
+        return HostedCard.Identity(
+            atqa: UInt16(data[2]) << 8 | UInt16(data[1]),
+            sak: data[6],
+            uid: [0x08] + data[3...5],
+            // 64 octets a frame, up to 424 kbit/s, FWI 9, CID and NAD.
+            answerToSelect: [UInt8(5 + historical.count), 0x75, 0x33, 0x92, 0x03] + historical
+        )
+    }
+
+    /// TgGetData: waits for the reader's command. Bit 6 of the status says that more of it follows.
+    mutating func targetData() -> Outcome {
+        guard let card = target?.card, card.isActivated else { return .answer([PN53xStatus.context.rawValue]) }
+        var command: [UInt8]
+        if let rest = target?.commandRest {
+            command = rest
+        } else {
+            switch card.takeCommand() {
+            case .none: return .waiting
+            case .gone(let status): return .answer([status.rawValue])
+            case .command(let octets): command = octets
+            }
+        }
+        let part = Array(command.prefix(Self.maximumData))
+        command.removeFirst(part.count)
+        target?.commandRest = command.isEmpty ? nil : command
+        return .answer([command.isEmpty ? 0 : 0x40] + part)
+    }
+
+    /// TgSetData, and TgSetMetaData for a part of an answer that goes on.
+    mutating func setTargetData(_ data: [UInt8], isWhole: Bool) -> Outcome {
+        guard let card = target?.card, card.isActivated else { return .answer([PN53xStatus.context.rawValue]) }
+        guard (target?.answer.count ?? 0) + data.count <= 65538 else {
+            target?.answer = []
+            return .answer([PN53xStatus.bufferOverflow.rawValue])
+        }
+        target?.answer += data
+        guard isWhole else { return .answer([0]) }
+        let answer = target?.answer ?? []
+        target?.answer = []
+        if card.give(answer) { return .answer([0]) }
+        if case .gone(let status) = card.takeCommand() { return .answer([status.rawValue]) }
+        return .answer([PN53xStatus.context.rawValue])
+    }
+
+    /// TgGetTargetStatus: idle, activated or let go of; 106 kbit/s both ways.
+    func targetStatus() -> Outcome {
+        guard let card = target?.card, card.isActivated else { return .answer([0x00, 0x00]) }
+        return .answer([card.isListening ? 0x01 : 0x02, 0x00])
+    }
+
+    /// The host wants a reader, or nothing at all: the card is gone.
+    mutating func leaveTargetMode() {
+        guard let card = target?.card else { return }
+        target = nil
+        // First of all, whoever waits for it in the field waits no longer.
+        card.end()
+        place?.remove()
+    }
+}
