@@ -100,3 +100,13 @@ struct LineReader {
         text.split(separator: 0x0A, omittingEmptySubsequences: false)
     }
 }
+
+/// Why a line of input means nothing.
+struct InputError: Error {
+    /// The error's name.
+    var name: String
+    /// The character of the line, or the index of the record, where the fault lies.
+    var offset: Int
+    /// What is wrong, as a sentence.
+    var message: String
+}
