@@ -76,7 +76,10 @@ let package = Package(
         // Opens what a tag has: in its app, the browser, or what the desktop has for it.
         .target(
             name: "LinkDelivery",
-            dependencies: ["BackgroundStorage", "BackgroundTagReading", "LinkFetching", "PrivateStorage", "UserBus"],
+            dependencies: [
+                "BackgroundStorage", "BackgroundTagReading", "LinkFetching", "PrivateStorage", "SystemLibrary",
+                "UserBus",
+            ],
             swiftSettings: strict
         ),
 
@@ -90,7 +93,11 @@ let package = Package(
 
         // A reader as other software meets it: its driver in pcscd, and what answers behind it.
         .target(name: "CIFDHandler", linkerSettings: [.linkedLibrary("pthread")]),
-        .target(name: "ReaderEmulation", dependencies: ["TagLink", "TagProtocols"], swiftSettings: strict),
+        .target(
+            name: "ReaderEmulation",
+            dependencies: ["SystemLibrary", "TagLink", "TagProtocols"],
+            swiftSettings: strict
+        ),
 
         .target(
             name: "NFCRuntime",

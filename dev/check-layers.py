@@ -29,13 +29,13 @@ ALLOWED = {
     "Sources/UserBus": {"BackgroundTagReading", "Glibc", "SystemLibrary"},
     "Sources/LinkDelivery": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
-        "UserBus",
+        "SystemLibrary", "UserBus",
     },
     "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "Synchronization"},
     "Sources/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
     "Sources/PN532Driver": {"TagLink", "Dispatch", "Glibc"},
-    "Sources/ReaderEmulation": {"TagLink", "TagProtocols"} | SYSTEM,
+    "Sources/ReaderEmulation": {"SystemLibrary", "TagLink", "TagProtocols"} | SYSTEM,
     "Sources/NFCRuntime": {
         "PCSCDriver", "PN532Driver", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
     } | SYSTEM,

@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import SystemLibrary
 
 /// A program that was started with words of its own: no shell sees them, and nothing of this process goes along but its
 /// environment without what is meant for services.
@@ -39,40 +40,18 @@ final class StartedProgram: Sendable {
     ///   - folder: where it runs; nil is the user's own folder.
     ///   - environment: its variables.
     init(_ path: String, _ arguments: [String], folder: String?, environment: [String: String]) throws(DeliveryError) {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // What a program prints may be what a tag says, which is in no log.
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
-        unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        if let changeFolder = unsafe Self.function("posix_spawn_file_actions_addchdir_np", as: ChangeFolder.self) {
-            _ = unsafe changeFolder(&actions, folder ?? environment["HOME"] ?? "/")
-        }
-        // Files that this process was given by others, without the mark that they close.
-        if let closeFrom = unsafe Self.function("posix_spawn_file_actions_addclosefrom_np", as: CloseFrom.self) {
-            _ = unsafe closeFrom(&actions, 3)
-        }
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        var all = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Self.newSession
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-        let own = environment.filter { name, _ in !Self.ofServices.contains(name) }
-        var process: pid_t = 0
-        let words = unsafe Words(arguments)
-        let variables = unsafe Words(own.map { "\($0)=\($1)" })
-        let number = unsafe withExtendedLifetime((words, variables)) {
-            unsafe posix_spawn(&process, path, &actions, &attributes, words.pointers, variables.pointers)
-        }
-        guard number == 0 else {
-            throw DeliveryError(.notStarted, "\(path) can't be started: \(unsafe String(cString: strerror(number))).")
+        var launch = ProgramLaunch(path, arguments)
+        launch.environment = environment.filter { name, _ in !Self.ofServices.contains(name) }
+        launch.folder = folder ?? environment["HOME"] ?? "/"
+        launch.closesOthers = true
+        // What happens to this process's terminal is nothing to the program. What that prints may be what a tag says, which
+        // is in no log.
+        launch.separation = .session
+        let process: pid_t
+        do throws(ProgramLaunch.Failure) {
+            process = try launch.start()
+        } catch {
+            throw DeliveryError(.notStarted, "\(path) can't be started: \(error.reason).")
         }
         self.process = process
         let end = End()
@@ -96,30 +75,10 @@ final class StartedProgram: Sendable {
         status & 0x7F == 0 ? "with status \(status >> 8 & 0xFF)" : "by signal \(status & 0x7F)"
     }
 
-    private typealias ChangeFolder = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Int32
-    private typealias CloseFrom = @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32
-
-    /// A function of the C library that its module leaves out; nil where the library is too old for it.
-    private static func function<Function>(_ name: String, as type: Function.Type) -> Function? {
-        unsafe dlsym(nil, name).map { unsafe unsafeBitCast($0, to: type) }
-    }
-
-    /// `POSIX_SPAWN_SETSID`, which it leaves out too: what happens to this process's terminal is nothing to the program.
-    private static let newSession: Int32 = 0x80
-
     /// Variables that the system gives a service for itself alone.
     private static let ofServices: Set<String> = [
         "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "INVOCATION_ID",
         "JOURNAL_STREAM", "MANAGERPID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
         "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
     ]
-
-    /// Words as C has them.
-    @unsafe private final class Words {
-        let pointers: [UnsafeMutablePointer<CChar>?]
-
-        init(_ words: [String]) { unsafe pointers = words.map { unsafe strdup($0) } + [nil] }
-
-        deinit { unsafe pointers.forEach { unsafe free($0) } }
-    }
 }

@@ -76,21 +76,39 @@ extension PCSCReader {
             if error.isServiceLost, state.withLock({ $0.hadReader }) { return nil }
             throw LinkError(error)
         }
-        let known = state.withLock { $0.name }
-        let usable = states.filter { !$0.flags.contains(.unavailable) && !$0.flags.contains(.unknown) }
+        let usable = Self.usable(states)
         let gone = Set(state.withLock { $0.findings.keys }).subtracting(usable.map(\.reader))
         // Another one may come under the same name.
         state.withLock { state in for name in gone { state.findings[name] = nil } }
-        let name = usable.first { $0.reader == known }?.reader ?? choice.pick(from: usable)
-        guard let name, let found = usable.first(where: { $0.reader == name }) else {
+        guard let found = reader(among: usable) else {
             if state.withLock({ $0.hadReader }) { return nil }
             throw LinkError(.readerUnavailable, Self.missing(choice, among: states))
         }
         state.withLock { state in
-            state.name = name
+            state.name = found.reader
             state.hadReader = true
         }
         return found
+    }
+
+    /// The readers that are there.
+    func usableReaders() throws(LinkError) -> [SmartCardReaderState] {
+        do throws(SmartCardError) {
+            return Self.usable(try readers())
+        } catch {
+            throw LinkError(error)
+        }
+    }
+
+    private static func usable(_ states: [SmartCardReaderState]) -> [SmartCardReaderState] {
+        states.filter { !$0.flags.contains(.unavailable) && !$0.flags.contains(.unknown) }
+    }
+
+    /// The one of these readers that is meant: the one that was used last, or one that fits the choice.
+    func reader(among usable: [SmartCardReaderState]) -> SmartCardReaderState? {
+        let known = state.withLock { $0.name }
+        let name = usable.first { $0.reader == known }?.reader ?? choice.pick(from: usable)
+        return usable.first { $0.reader == name }
     }
 
     /// The readers; a connection from before the service was restarted is made anew.

@@ -70,8 +70,22 @@ public final class PCSCReader: DiscoveringDriver {
         state.withLock { state in state.counted + (state.connection?.statistics ?? .zero) }
     }
 
+    /// False: PC/SC tells an identifier and the kind of tag.
+    public var tellsActivation: Bool { false }
+
     /// The thread on which the driver waits.
     public var executor: (any SerialExecutor & TaskExecutor)? { thread }
+
+    /// Makes sure that the reader is there, and the service.
+    ///
+    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    public func prepare() async throws(LinkError) {
+        try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
+            guard try reader(among: usableReaders()) != nil else {
+                throw LinkError(.readerUnavailable, "The reader is gone. Plug it in again.")
+            }
+        }
+    }
 
     /// Calls `handler` when a card, a reader or the service comes or goes.
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {

@@ -23,6 +23,10 @@ public protocol APDULink: AnyObject, Sendable {
     /// What the link has counted since it was made.
     var statistics: LinkStatistics { get }
 
+    /// Whether ``statistics`` are of what goes on the air: false where the reader makes the blocks of it, and shows commands
+    /// and responses alone.
+    var countsAir: Bool { get }
+
     /// Sends a command and waits for the response.
     ///
     /// - Parameter apdu: the command APDU, or any other command that the card takes over ISO-DEP.
@@ -40,6 +44,9 @@ public protocol APDULink: AnyObject, Sendable {
 }
 
 extension APDULink {
+    /// False, for a reader whose chip speaks the card's transport protocol.
+    public var countsAir: Bool { false }
+
     /// Nothing to do, for a reader whose chip activates cards by itself.
     public func wasActivated() {}
 

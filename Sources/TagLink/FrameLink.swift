@@ -14,6 +14,10 @@ public protocol FrameLink: AnyObject, Sendable {
     /// What the link has counted since it was made.
     var statistics: LinkStatistics { get }
 
+    /// Whether ``statistics`` are of what goes on the air: true, unless the reader has commands of its own for reading and
+    /// writing, and keeps the frames that it makes of them to itself.
+    var countsAir: Bool { get }
+
     /// Sends a frame and waits for the answer.
     ///
     /// - Parameters:
@@ -25,4 +29,9 @@ public protocol FrameLink: AnyObject, Sendable {
     ///   `transmission` when the answer was damaged, `collision` when several tags spoke at once, `frameTooLong`,
     ///   `readerUnavailable`, `unsupported` or `cancelled`.
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame
+}
+
+extension FrameLink {
+    /// True: each frame goes out as it's given.
+    public var countsAir: Bool { true }
 }

@@ -71,6 +71,10 @@ extension FieldDriver {
 ///
 /// Calls are made one at a time. A driver that has to wait for its hardware does so on threads of its own.
 public protocol DiscoveringDriver: ReaderDriver {
+    /// Whether all of a ``DiscoveredTag/Identity`` is what the tag said: true, unless the reader tells an identifier and a
+    /// kind of tag, from which ATQA, SAK and DSFID were concluded.
+    var tellsActivation: Bool { get }
+
     /// Looks once for tags. Those that were found before are forgotten; their links throw `tagRemoved`.
     ///
     /// - Parameters:
@@ -101,6 +105,9 @@ public protocol DiscoveringDriver: ReaderDriver {
 }
 
 extension DiscoveringDriver {
+    /// True, for a reader that shows what tags answer to it.
+    public var tellsActivation: Bool { true }
+
     /// Nothing to do, for a driver that sees that the task was cancelled.
     public func interrupt() {}
 }

@@ -6,6 +6,7 @@ import Testing
 
     @Test(arguments: [
         ["--help"], ["scan", "--help"], ["write", "--help"], ["readers", "--help"], ["emulate", "--help"],
+        ["tag", "--help"], ["tag", "read", "--help"], ["tag", "write", "--help"], ["tag", "info", "--help"],
         ["ndef", "decode", "--help"], ["ndef", "encode", "--help"],
     ])
     func `Every command has help with an example`(arguments: [String]) throws {

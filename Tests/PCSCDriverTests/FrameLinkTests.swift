@@ -43,6 +43,18 @@ struct FrameLinkTests {
         #expect(service.look(\.resets) == 0)
     }
 
+    @Test("A reader that has commands for pages alone shows nothing of the air, and no product")
+    func type2StorageCounts() async throws {
+        let (service, _) = SampleCards.storageReader()
+        let (tag, link, reader) = try await Self.link(service)
+        guard case .nfcA(let target) = try TagTarget(tag.identity) else { throw LinkError(.unsupported, "") }
+        #expect(!link.countsAir)
+        #expect(!reader.tellsActivation)
+        // Page 42 can be read, as on an Ultralight C; that GET_VERSION can't be sent says nothing of the tag.
+        #expect(try await Type2Tag(target: target, link: link).identifyProduct() == nil)
+        #expect(try await Type2Tag(target: target, link: link).versionOctets() == nil)
+    }
+
     @Test("What a reader has no command for is unsupported, and is not sent")
     func type2Unsupported() async throws {
         let (service, _) = SampleCards.storageReader()
@@ -119,6 +131,18 @@ struct FrameLinkTests {
                 try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
             } == .transmission
         )
+        // What goes on the air, and not what goes to the reader: two WRITEs with an answer of four bits, and a READ.
+        #expect(link.countsAir)
+        #expect(link.statistics.exchanges == 3)
+        #expect(link.statistics.bytesOnAir == 2 * (8 + 1) + 4)
+        var airtime = LinkStatistics.zero
+        let write4 = Frame([0xA2, 4, 1, 2, 3, 4])
+        let answer = Frame(bits: [0x0A], validBitsInLastByte: 4)
+        for _ in 0..<2 {
+            airtime.count(request: write4, response: answer, timing: FrameTiming(.nfcA), timeout: .zero)
+        }
+        airtime.count(request: Frame([0x30, 0]), response: nil, timing: FrameTiming(.nfcA), timeout: .zero)
+        #expect(link.statistics == airtime)
     }
 
     @Test(

@@ -274,4 +274,13 @@ struct ServiceTests {
         #expect(answers == 1000)
         #expect(reader.statistics.exchanges >= 1000)
     }
+
+    @Test("Whether the reader is there can be asked without a tag")
+    func prepare() async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        let reader = PCSCReader(.first, layer: service)
+        try await reader.prepare()
+        service.change { $0.readers = [] }
+        await #expect(throws: LinkError(.readerUnavailable, "")) { try await reader.prepare() }
+    }
 }

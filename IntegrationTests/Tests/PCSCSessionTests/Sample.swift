@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import EmulationSupport
+import Foundation
 import VirtualTags
 
 /// A tag with a message, by the name under which tests show it.
@@ -14,6 +15,9 @@ enum Sample: String, CaseIterable, Sendable {
         case .type5: Samples.type5()
         }
     }
+
+    /// Its UID or IDm in hexadecimal.
+    var uid: String { contents.uid.map { String(format: "%02x", $0) }.joined() }
 }
 
 /// A tag on a reader of a pcscd of its own.

@@ -20,6 +20,49 @@ struct `Serial lines` {
         #expect(scan.output.contains(#""ok":false"#), "\(scan.output)")
     }
 
+    @Test(arguments: [Sample.type2, .type3, .type4])
+    func `nfc tag works with a tag on a PN532, and counts its frames`(_ sample: Sample) async throws {
+        let tag = try await EmulatedTag(sample.contents, on: .pn532)
+        let place = ["--reader", "pn532:" + tag.file("pn532").path, "--json"]
+        func run(_ arguments: String...) async throws -> [String: Any] {
+            let program = try TalkingProgram(EmulatedTag.tool.path, ["tag"] + arguments + place)
+            #expect(try await program.end() == 0, "\(program.output)")
+            let line = try #require(program.output.split(separator: "\n").last { $0.hasPrefix("{\"ok\"") })
+            return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        let info = try await run("info")
+        #expect(info["uid"] as? String == sample.uid)
+        // The chip tells what tags answer to it.
+        #expect((info["atqa"] != nil) == (sample != .type3))
+        let written = try await run("write", "--message", "d101055504612e6465", "--check")
+        #expect(written["exchanges"] as? Int ?? 0 > 0)
+        let read = try await run("read")
+        #expect(read["message_hex"] as? String == "d101055504612e6465")
+        #expect(read["uid"] as? String == sample.uid)
+        #expect(read["exchanges"] as? Int ?? 0 > 0)
+        #expect(read["airtime_us"] as? Int ?? 0 > 0)
+        #expect(read["activation_us"] is NSNull)
+        #expect(try await tag.stop() != sample.contents)
+    }
+
+    @Test func `A tag that leaves a PN532 in the middle of a write can be read, and written again`() async throws {
+        let tag = try await EmulatedTag(Samples.type2(), on: .pn532)
+        let place = ["--reader", "pn532:" + tag.file("pn532").path, "--json"]
+        try await tag.perform("remove-at-write 2")
+        let write = try TalkingProgram(EmulatedTag.tool.path, ["tag", "write", "https://example.org/a"] + place)
+        #expect(try await write.end() == 1, "\(write.output)")
+        #expect(write.output.contains("the old message, none, the new one"), "\(write.output)")
+        try await tag.perform("insert")
+        for (arguments, text) in [
+            (["read"], #""status":"read-write""#), (["write", "https://a.example"], #""ok":true"#),
+        ] {
+            let next = try TalkingProgram(EmulatedTag.tool.path, ["tag"] + arguments + place)
+            #expect(try await next.end() == 0, "\(next.output)")
+            #expect(next.output.contains(text), "\(next.output)")
+        }
+        _ = try await tag.stop()
+    }
+
     @Test(.enabled(if: geteuid() == 0 && Program.areInstalled("setpriv"), "Only root can become somebody else."))
     func `Who may not open the line is told which group may`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pn532)

@@ -93,7 +93,9 @@ extension Recording.Tag {
             builder.add("dsfid", hex: [dsfid])
         }
         switch port {
-        case .frames(let length): builder.add("maximum_frame_length", length)
+        case .frames(let length, let countsAir):
+            builder.add("maximum_frame_length", length)
+            if !countsAir { builder.add("counts_air", countsAir) }
         case .commands(let limits, let answerToSelect):
             builder.add("maximum_command_length", limits.command)
             builder.add("maximum_response_length", limits.response)

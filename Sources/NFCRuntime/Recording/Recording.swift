@@ -71,7 +71,7 @@ public struct Recording: Sendable, Hashable {
     /// A tag that the reader found by itself.
     package struct Tag: Sendable, Hashable {
         package enum Port: Sendable, Hashable {
-            case frames(maximumLength: Int)
+            case frames(maximumLength: Int, countsAir: Bool)
             case commands(limits: Limits, answerToSelect: [UInt8]?)
         }
 

@@ -74,6 +74,7 @@ private final class RecordingLink: FrameLink {
     var technology: Technology { base.technology }
     var maximumFrameLength: Int { base.maximumFrameLength }
     var statistics: LinkStatistics { base.statistics }
+    var countsAir: Bool { base.countsAir }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         try await recorder.record(.exchange(.frames(base.technology), tag: nil, frame, timeout: timeout), clock) {

@@ -97,7 +97,11 @@ extension RecordingLine {
         }
         guard self["maximum_command_length"] != nil else {
             let length = try self.number("maximum_frame_length", in: 1...1 << 20)
-            return Recording.Tag(number: number, identity: identity, port: .frames(maximumLength: length))
+            return Recording.Tag(
+                number: number,
+                identity: identity,
+                port: .frames(maximumLength: length, countsAir: bool("counts_air") ?? true)
+            )
         }
         let limits = Recording.Tag.Limits(
             command: try self.number("maximum_command_length", in: 1...1 << 20),

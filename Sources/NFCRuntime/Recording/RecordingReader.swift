@@ -19,6 +19,7 @@ final class RecordingReader: DiscoveringDriver {
     var name: String { base.name }
     var technologies: Set<Technology> { base.technologies }
     var statistics: LinkStatistics { base.statistics }
+    var tellsActivation: Bool { base.tellsActivation }
     var executor: (any SerialExecutor & TaskExecutor)? { base.executor }
 
     func prepare() async throws(LinkError) { try await base.prepare() }
@@ -106,7 +107,7 @@ private struct RecordedTag {
             entry = Recording.Tag(
                 number: number,
                 identity: base.identity,
-                port: .frames(maximumLength: link.maximumFrameLength)
+                port: .frames(maximumLength: link.maximumFrameLength, countsAir: link.countsAir)
             )
         case .commands(let card, let answerToSelect):
             let port = DiscoveredTag.Port.commands(RecordingCard(card, record), answerToSelect: answerToSelect)
@@ -155,6 +156,7 @@ private final class RecordingTagLink: SelfActivatingLink {
     var technology: Technology { link.technology }
     var maximumFrameLength: Int { link.maximumFrameLength }
     var statistics: LinkStatistics { link.statistics }
+    var countsAir: Bool { link.countsAir }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         let medium = Trace.Medium.frames(link.technology)
@@ -189,6 +191,7 @@ private final class RecordingCard: APDULink {
     var singleBlockCommandLength: Int { card.singleBlockCommandLength }
     var singleBlockResponseLength: Int { card.singleBlockResponseLength }
     var statistics: LinkStatistics { card.statistics }
+    var countsAir: Bool { card.countsAir }
 
     func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
         try await record.recorder.record(

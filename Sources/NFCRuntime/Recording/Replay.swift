@@ -19,6 +19,8 @@ public final class RecordingReplay: Sendable {
         var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
         var nextObserver: UInt64 = 0
         var statistics = LinkStatistics.zero
+        /// The counts of each technology's frames.
+        var airStatistics: [Technology: LinkStatistics] = [:]
     }
 
     /// What is replayed.
@@ -60,6 +62,11 @@ public final class RecordingReplay: Sendable {
     var name: String { "recording of \(recording.readerName)" }
     var technologies: Set<Technology> { Set(recording.header.technologies) }
     var statistics: LinkStatistics { state.withLock { $0.statistics } }
+
+    /// What has been counted of a technology's frames.
+    func statistics(of technology: Technology) -> LinkStatistics {
+        state.withLock { $0.airStatistics[technology] ?? .zero }
+    }
 
     // MARK: Calls
 
@@ -112,7 +119,10 @@ extension RecordingReplay.State {
         var response: Frame?
         if case .frame(let frame) = outcome { response = frame }
         if case .frames(let technology) = medium {
-            statistics.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
+            var counted = LinkStatistics.zero
+            counted.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
+            statistics += counted
+            airStatistics[technology, default: .zero] += counted
         } else {
             statistics.exchanges += 1
             statistics.bytesOnAir += request.bytes.count + (response?.bytes.count ?? 0)

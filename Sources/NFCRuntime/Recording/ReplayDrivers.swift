@@ -42,6 +42,9 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
         self.replay = replay
     }
 
+    /// False: the recording does not say where ATQA and SAK came from.
+    var tellsActivation: Bool { false }
+
     func discover(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
@@ -50,12 +53,13 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
         guard case .tags(let tags) = try replay.call(.discover(looked, systemCodes: systemCodes)) else { return [] }
         return tags.map { tag in
             switch tag.port {
-            case .frames(let length):
+            case .frames(let length, let countsAir):
                 let link = ReplayTagLink(
                     replay,
                     tag.identity.technology,
                     tag: tag.number,
-                    maximumFrameLength: length
+                    maximumFrameLength: length,
+                    countsAir: countsAir
                 )
                 return DiscoveredTag(identity: tag.identity, port: .frames(link))
             case .commands(let limits, let answerToSelect):
@@ -93,7 +97,7 @@ private final class ReplayLink: FrameLink {
         self.maximumFrameLength = maximumFrameLength
     }
 
-    var statistics: LinkStatistics { replay.statistics }
+    var statistics: LinkStatistics { replay.statistics(of: technology) }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         let call = Recording.Action.exchange(.frames(technology), tag: tag, frame, timeout: timeout)
@@ -106,8 +110,16 @@ private final class ReplayLink: FrameLink {
 private final class ReplayTagLink: SelfActivatingLink {
     private let link: ReplayLink
     let tag: Int
+    let countsAir: Bool
 
-    init(_ replay: RecordingReplay, _ technology: Technology, tag: Int, maximumFrameLength: Int) {
+    init(
+        _ replay: RecordingReplay,
+        _ technology: Technology,
+        tag: Int,
+        maximumFrameLength: Int,
+        countsAir: Bool
+    ) {
+        self.countsAir = countsAir
         link = ReplayLink(replay, technology, tag: tag, maximumFrameLength: maximumFrameLength)
         self.tag = tag
     }

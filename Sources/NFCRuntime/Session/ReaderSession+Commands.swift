@@ -27,10 +27,23 @@ extension ReaderSession {
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value,
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
     ) {
+        run(
+            on: tag,
+            { channel throws(CommandError) in try await channel.run(on: tag, procedure) },
+            completion: completion
+        )
+    }
+
+    /// Runs a command on the connected tag, after those that were given before it.
+    func run<Value: Sendable>(
+        on tag: DetectedTag,
+        _ command: @escaping @Sendable (isolated TagChannel) async throws(CommandError) -> Value,
+        completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
+    ) {
         enqueue(completion: completion) { [self] channel throws(CommandError) in
             guard tag.isAvailable else { throw .tagUnavailable }
             guard state.withLock({ $0.connected === tag }) else { throw .notConnected }
-            return try await channel.run(on: tag, procedure)
+            return try await command(channel)
         }
     }
 

@@ -17,6 +17,7 @@ struct DiscoveringTagSource: TagSource {
         for tag in tags {
             // A tag that says of itself what no standard allows is left out; the others are there all the same.
             guard var entry = try? Self.found(tag) else { continue }
+            entry.tellsActivation = driver.tellsActivation
             if plan.opensCards, entry.card != nil {
                 do throws(TagError) {
                     try await select(tag)

@@ -15,7 +15,12 @@ final class FieldTagSource: TagSource {
     func find(_ plan: PollingPlan) async throws(TagError) -> (found: [FoundTag], selected: Int?) {
         if carrierIsOn.withLock({ $0 }) { try await setCarrier(false) }
         try await setCarrier(true)
-        return try await FieldTagFinder(driver: driver, plan: plan).find()
+        let origins = Dictionary(
+            uniqueKeysWithValues: plan.technologies.map { ($0, driver.link(for: $0)?.statistics) }
+        )
+        var (found, selected) = try await FieldTagFinder(driver: driver, plan: plan).find()
+        for index in found.indices { found[index].origin = origins[found[index].target.technology] ?? nil }
+        return (found, selected)
     }
 
     func wake(_ found: FoundTag) async throws(TagError) {

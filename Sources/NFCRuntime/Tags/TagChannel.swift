@@ -143,6 +143,21 @@ actor TagChannel {
         }
     }
 
+    /// Runs a procedure on the selected tag, of whatever kind it is.
+    func work<Value>(
+        with handle: DetectedTag,
+        _ procedure: (TagInHand) async throws(TagError) -> Value
+    ) async throws(CommandError) -> Value {
+        guard let entry = entries.first(where: { $0.handle === handle }), handle.isAvailable else {
+            throw .tagUnavailable
+        }
+        do throws(TagError) {
+            return try await procedure(TagInHand(entry.found))
+        } catch {
+            throw failure(error, of: handle)
+        }
+    }
+
     /// Runs an exchange of an app's own with the selected tag.
     func exchange(
         with handle: DetectedTag,

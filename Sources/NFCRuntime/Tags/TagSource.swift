@@ -40,6 +40,10 @@ struct FoundTag {
     var selectedApplication: [UInt8]?
     /// The reader's own handle of the tag, where it finds tags by itself.
     var discovered: DiscoveredTag?
+    /// Whether ATQA, SAK and the like are the tag's own words.
+    var tellsActivation = true
+    /// What the link had counted before the tag was looked for; nil where the reader activates tags by itself.
+    var origin: LinkStatistics?
 
     /// The ATS, where it is known.
     var answerToSelect: AnswerToSelect? {
@@ -101,4 +105,7 @@ public struct PollingPlan: Sendable, Hashable {
 
     /// Every tag that may hold NDEF.
     public static let ndef = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC])
+
+    /// Every tag, whether or not it may hold NDEF; one that may is found as with ``ndef``.
+    public static let everyTag = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC, 0xFFFF])
 }

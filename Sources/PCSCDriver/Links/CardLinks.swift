@@ -39,6 +39,7 @@ final class CardFrameLink: SelfActivatingLink {
     private let port: CardPort
     /// What the reader says the tag's identifier is.
     private let identifier: [UInt8]
+    private let counts = Locked(LinkStatistics.zero)
 
     init(technology: Technology, route: any FrameRoute, port: CardPort, identifier: [UInt8]) {
         self.technology = technology
@@ -48,11 +49,30 @@ final class CardFrameLink: SelfActivatingLink {
     }
 
     var maximumFrameLength: Int { route.maximumFrameLength }
-    var statistics: LinkStatistics { port.statistics }
+    /// The frames that the reader has carried; where it has commands of its own, its exchanges with the host.
+    var statistics: LinkStatistics { countsAir ? counts.withLock { $0 } : port.statistics }
+    var countsAir: Bool { route.carriesFrames }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-        try await port.run { [route] connection throws(LinkError) in
-            try route.exchange(frame, timeout: timeout, connection)
+        do throws(LinkError) {
+            let answer = try await port.run { [route] connection throws(LinkError) in
+                try route.exchange(frame, timeout: timeout, connection)
+            }
+            count(frame, answer, .zero)
+            return answer
+        } catch {
+            switch error.code {
+            case .timeout: count(frame, nil, timeout)
+            case .transmission, .collision: count(frame, nil, .zero)
+            default: break
+            }
+            throw error
+        }
+    }
+
+    private func count(_ request: Frame, _ response: Frame?, _ timeout: Airtime) {
+        counts.withLock {
+            $0.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
         }
     }
 

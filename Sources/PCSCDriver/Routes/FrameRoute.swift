@@ -6,6 +6,9 @@ protocol FrameRoute: Sendable {
     /// The largest answer that comes through, with its checksum.
     var maximumFrameLength: Int { get }
 
+    /// Whether a frame goes to the tag as it is, rather than by a command of the reader's that does the same.
+    var carriesFrames: Bool { get }
+
     /// Prepares the reader, after its tag was activated.
     ///
     /// - Throws: ``LinkError`` with `unsupported` when the reader does not have this way.
@@ -20,6 +23,7 @@ protocol FrameRoute: Sendable {
 
 extension FrameRoute {
     var maximumFrameLength: Int { 256 }
+    var carriesFrames: Bool { true }
     func begin(_ connection: CardConnection) throws(LinkError) {}
     func end(_ connection: CardConnection) {}
 }

@@ -32,6 +32,7 @@ enum StorageCommands {
 /// READ and WRITE of Type 2 tags by a reader's commands for storage cards.
 struct Type2StorageRoute: FrameRoute {
     var maximumFrameLength: Int { 18 }
+    var carriesFrames: Bool { false }
 
     private static let acknowledge = Frame(bits: [0x0A], validBitsInLastByte: 4)
     /// The reader tells that the tag refused, and not with which bits.
@@ -69,6 +70,7 @@ struct Type5StorageRoute: FrameRoute {
 
     /// Eight octets of UID, from its last on.
     let uid: [UInt8]
+    var carriesFrames: Bool { false }
 
     func begin(_ connection: CardConnection) throws(LinkError) {
         let answer = try StorageCommands.read(0, count: 4, connection)
@@ -142,6 +144,7 @@ struct Type5StorageRoute: FrameRoute {
 /// service's code, then a block at a time (Sony RC-S380/S Windows software: PC/SC API).
 struct Type3StorageRoute: FrameRoute {
     let idm: [UInt8]
+    var carriesFrames: Bool { false }
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         let bytes = frame.bytes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 
 /// A pcscd of our own, at a socket of its own, that has the emulated reader alone.
 package struct PrivatePCSCD: Sendable {
@@ -78,33 +79,12 @@ package struct PrivatePCSCD: Sendable {
 
     private static func isProgram(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
-    /// Starts a shell that has the given descriptors by the given numbers; standard input is empty unless it is among them.
+    /// Starts a shell that has the given descriptors by the given numbers. Ctrl-C is for us: pcscd is ended after the card has
+    /// gone.
     private static func spawn(_ arguments: [String], _ descriptors: [Int32: Int32]) -> Int32? {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        for (number, descriptor) in descriptors {
-            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number)
-        }
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // Ctrl-C is for us: pcscd is ended after the card has gone. The signals that end it must not be ignored or
-        // held back, as they are here.
-        var none = sigset_t()
-        var all = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-        var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        defer { unsafe pointers.forEach { unsafe free($0) } }
-        var process: pid_t = 0
-        let status = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, &pointers, environ)
-        return status == 0 ? process : nil
+        var launch = ProgramLaunch("/bin/sh", arguments)
+        launch.descriptors = descriptors
+        return try? launch.start()
     }
 
     /// The last line of its log, when it has ended by itself; nil while it runs.

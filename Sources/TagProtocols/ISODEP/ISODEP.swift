@@ -63,6 +63,7 @@ public final class ISODEP: APDULink {
     public var singleBlockCommandLength: Int { parameters.commandPayload }
     public var singleBlockResponseLength: Int { parameters.responsePayload }
     public var statistics: LinkStatistics { link.statistics }
+    public var countsAir: Bool { link.countsAir }
 
     public func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
         guard apdu.count <= maximumCommandLength else {

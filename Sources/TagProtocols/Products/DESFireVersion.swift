@@ -9,6 +9,8 @@ public struct DESFireVersion: Sendable, Hashable {
     public var software: [UInt8]
     /// The UID; zeros when it is random.
     public var uid: [UInt8]
+    /// Batch number and date of production, 7 octets or a few more, as far as the card told them.
+    public var production: [UInt8]
 
     /// Reads the three frames of the answer, one behind the other.
     ///
@@ -19,7 +21,11 @@ public struct DESFireVersion: Sendable, Hashable {
         hardware = Array(octets[0..<7])
         software = Array(octets[7..<14])
         uid = Array(octets[14..<21])
+        production = Array(octets[21...])
     }
+
+    /// The octets of the whole answer.
+    package var octets: [UInt8] { hardware + software + uid + production }
 
     /// Asks a card, with the command wrapped into APDUs.
     ///

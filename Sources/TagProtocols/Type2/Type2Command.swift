@@ -7,6 +7,9 @@ enum Type2Command {
     case fastRead(first: Int, last: Int)
     case write(Int, [UInt8])
     case getVersion
+    case readSignature
+    case readCounter(UInt8)
+    case checkTearing(UInt8)
     case sectorSelect
 
     /// The first answer has to begin within 5 ms for a read and 10 ms for a write (NFC Forum Digital 2.3, 9.9); a write
@@ -25,6 +28,9 @@ enum Type2Command {
         case .fastRead(let first, let last): Frame([0x3A, UInt8(first & 0xFF), UInt8(last & 0xFF)])
         case .write(let page, let octets): Frame([0xA2, UInt8(page & 0xFF)] + octets)
         case .getVersion: Frame([0x60])
+        case .readSignature: Frame([0x3C, 0x00])
+        case .readCounter(let number): Frame([0x39, number])
+        case .checkTearing(let number): Frame([0x3E, number])
         case .sectorSelect: Frame([0xC2, 0xFF])
         }
     }
@@ -33,7 +39,7 @@ enum Type2Command {
     var sector: Int? {
         switch self {
         case .read(let page), .fastRead(let page, _), .write(let page, _): page / 256
-        case .getVersion, .sectorSelect: nil
+        case .getVersion, .readSignature, .readCounter, .checkTearing, .sectorSelect: nil
         }
     }
 
@@ -43,6 +49,9 @@ enum Type2Command {
         case .read: 16
         case .fastRead(let first, let last): (last - first + 1) * Type2Memory.pageSize
         case .getVersion: 8
+        case .readSignature: 32
+        case .readCounter: 3
+        case .checkTearing: 1
         case .write, .sectorSelect: 0
         }
     }
@@ -54,6 +63,9 @@ enum Type2Command {
         case .fastRead(let first, let last): "FAST_READ of pages \(first) to \(last)"
         case .write(let page, _): "WRITE of page \(page)"
         case .getVersion: "GET_VERSION"
+        case .readSignature: "READ_SIG"
+        case .readCounter(let number): "READ_CNT of counter \(number)"
+        case .checkTearing(let number): "CHECK_TEARING_EVENT of counter \(number)"
         case .sectorSelect: "SECTOR SELECT"
         }
     }
@@ -66,6 +78,9 @@ enum Type2Command {
         case .sectorSelect: "NFC Forum T2T 1.2, 5.4"
         case .fastRead: "NTAG213/215/216 data sheet, 10.3"
         case .getVersion: "NTAG213/215/216 data sheet, 10.1"
+        case .readSignature: "NTAG213/215/216 data sheet, 10.8"
+        case .readCounter: "NTAG213/215/216 data sheet, 10.6"
+        case .checkTearing: "MF0ULx1 data sheet"
         }
     }
 

@@ -36,6 +36,8 @@ public final class Type2Tag: ForumTag {
     var layout: TLVLayout?
     /// What GET_VERSION said; the inner nil is a tag without the command.
     var version: Type2Version??
+    /// Whether the reader can send GET_VERSION, as far as was tried.
+    var canAskVersion = true
     /// Whether FAST_READ is worth sending.
     var fastRead = FastRead.unknown
 

@@ -32,7 +32,7 @@ extension Type2Tag {
         } catch {
             // A reader that sends no such command leaves the tag as it is.
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }
-            if error.code == .badAnswer { isActive = false }
+            if error.code == .badAnswer { isActive = false } else { canAskVersion = false }
         }
         version = .some(found)
         return found
@@ -52,6 +52,8 @@ extension Type2Tag {
     func product() async throws(TagError) -> Type2Product? {
         guard target.manufacturer == Type2Product.manufacturer else { return nil }
         if let version = try await readVersion() { return Type2Product(version) }
+        // How much memory there is tells products apart that lack the command, and not those that could not be asked.
+        guard canAskVersion else { return nil }
         // NTAG203 ends at page 41, Ultralight at page 15; Ultralight C goes on to page 47.
         if try await answersRead(42) { return .ultralightC }
         if try await answersRead(16) { return .ntag203 }

@@ -99,6 +99,8 @@ extension Type3Tag {
 enum FeliCaLite {
     /// The memory configuration block, MC.
     static let memoryConfiguration = 0x88
+    /// The write counter block of Lite-S, WCNT.
+    static let writeCounter = 0x90
     /// How many of the 14 scratch pad blocks hold a message: all but the attribute block.
     static let messageBlocks = 13
 

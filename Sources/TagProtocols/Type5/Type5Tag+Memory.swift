@@ -120,7 +120,7 @@ extension Type5Tag {
     }
 
     /// Nil when the tag does not tell, or its reader can't ask.
-    private func systemInformation(
+    func systemInformation(
         _ command: ISO15693Command,
         _ parameters: [UInt8]
     ) async throws(TagError) -> [UInt8]? {

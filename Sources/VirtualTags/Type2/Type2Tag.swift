@@ -106,6 +106,12 @@ extension Type2Contents {
 }
 
 extension Type2Product {
+    /// Whether the product has READ_SIG.
+    package var hasSignature: Bool { features.contains(.signature) }
+
+    /// How many pages a reader without keys can read: not the key of Ultralight C.
+    package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
+
     /// The page with the dynamic lock octets, or nil.
     public var dynamicLockPage: Int? { dynamicLock?.page }
 

@@ -78,6 +78,12 @@ struct JSONWriter {
         text.append(0x22)
     }
 
+    /// Writes a member that is `null`.
+    mutating func member(null key: StaticString) {
+        self.key(key)
+        value(nil as String?)
+    }
+
     mutating func member(_ key: StaticString, _ number: Int) {
         self.key(key)
         value(number)

@@ -40,9 +40,7 @@ struct ScanCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let timeout, !(timeout > 0 && timeout <= 60) {
-            throw ValidationError("--timeout takes more than 0 and at most 60 seconds.")
-        }
+        if let timeout { try checkTimeout(timeout) }
     }
 
     func run() async throws {
@@ -86,18 +84,15 @@ struct ScanCommand: AsyncParsableCommand {
     /// Reads a tag and prints what it says; with `--many` a failure is printed too.
     private func read(_ tag: DetectedTag, in scan: TagSession) async -> CommandFailure? {
         do throws(CommandFailure) {
-            let uid = tag.target.identifier
-            let report = try await scan.perform(on: tag) { forumTag throws(TagError) in
-                let detection = try await forumTag.detectNDEF()
-                return TagReport(
-                    type: forumTag.type,
-                    uid: uid,
-                    status: TagReport.Status(detection.access),
-                    capacity: detection.capacity,
-                    message: try await forumTag.readNDEF()
-                )
+            let findings = try await scan.work(with: tag) { hand throws(TagError) in
+                let findings = try await hand.read()
+                if let error = findings.survey.error { throw error }
+                return findings
             }
-            scan.print { report.print(json: json, decodes: true) }
+            var report = TagReport(findings)
+            report.cost = nil
+            report.activation = nil
+            scan.print { [report] in report.print(json: json, decodes: true) }
             return nil
         } catch {
             if many { scan.print { try? error.report(json: json) } }

@@ -22,8 +22,14 @@ struct TagSession {
     ///   - environment: reader, sheet and clock.
     ///   - prompt: what the sheet says.
     ///   - seconds: after how long to give up; nil for the session's own limit.
-    init(environment: NFCEnvironment, prompt: String, seconds: Double?) throws(CommandFailure) {
-        guard let session = ReaderSession(environment: environment) else {
+    ///   - plan: what to look for.
+    init(
+        environment: NFCEnvironment,
+        prompt: String,
+        seconds: Double?,
+        plan: PollingPlan = .ndef
+    ) throws(CommandFailure) {
+        guard let session = ReaderSession(environment: environment, plan: plan) else {
             throw CommandFailure(.noReader, "no-reader", "There is no reader.")
         }
         self.environment = environment
@@ -49,6 +55,15 @@ struct TagSession {
         for _ in 0..<1000 where !environment.arbiter.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
+    /// Fails when no tag could come because the reader is gone.
+    func checkReader() async throws(CommandFailure) {
+        do throws(LinkError) {
+            try await environment.driver?.prepare()
+        } catch {
+            throw CommandFailure(.noReader, "reader-lost", error.reason)
+        }
+    }
+
     /// Fails when the session left the recording that is its reader, or could not be recorded to its end; tells people
     /// when it ended before the recording does.
     func checkRecording() throws(CommandFailure) {
@@ -60,24 +75,6 @@ struct TagSession {
         }
         if let count = environment.replay?.remainingExchangeCount, count > 0 {
             StandardError.write("The recording goes on: \(count) of its exchanges were not made.\n")
-        }
-    }
-
-    /// Runs a procedure on a tag that was found.
-    func perform<Value: Sendable>(
-        on tag: DetectedTag,
-        _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
-    ) async throws(CommandFailure) -> Value {
-        let connected = await withCheckedContinuation { continuation in
-            session.connect(to: tag) { continuation.resume(returning: $0) }
-        }
-        if case .failure(let error) = connected { throw CommandFailure(error) }
-        let result = await withCheckedContinuation { continuation in
-            session.perform(on: tag, procedure) { continuation.resume(returning: $0) }
-        }
-        switch result {
-        case .success(let value): return value
-        case .failure(let error): throw CommandFailure(error)
         }
     }
 

@@ -42,9 +42,7 @@ struct WriteCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let timeout, !(timeout > 0 && timeout <= 60) {
-            throw ValidationError("--timeout takes more than 0 and at most 60 seconds.")
-        }
+        if let timeout { try checkTimeout(timeout) }
     }
 
     func run() async throws {
@@ -59,34 +57,11 @@ struct WriteCommand: AsyncParsableCommand {
             prompt: "Hold the tag to write near the reader.",
             seconds: timeout
         )
-        var result: Result<TagReport, CommandFailure>?
-        for await event in work.events {
-            switch event {
-            case .becameActive: break
-            case .detected(let tags):
-                guard let tag = tags.first, tags.count == 1 else {
-                    work.session.alertMessage = "There is more than one tag. Take away all but one."
-                    _ = work.environment.clock.schedule(after: .milliseconds(500)) { [session = work.session] in
-                        session.restartPolling()
-                    }
-                    continue
-                }
-                do throws(CommandFailure) {
-                    result = .success(try await write(octets, to: tag, in: work))
-                    work.session.alertMessage = lock ? "Written and locked." : "Written."
-                    work.session.endAfterFirstMessage()
-                } catch {
-                    result = .failure(error)
-                    work.session.invalidate(errorMessage: error.message)
-                }
-            case .ended(let end):
-                result = result ?? CommandFailure(end, found: false).map { .failure($0) }
-            }
+        return try await work.withOneTag(doneMessage: lock ? "Written and locked." : "Written.") {
+            work,
+            tag throws(CommandFailure) in
+            try await write(octets, to: tag, in: work)
         }
-        await work.close()
-        try work.checkRecording()
-        guard let result else { throw CommandFailure(.cancelled, "cancelled", "Cancelled.") }
-        return try result.get()
     }
 
     private func write(
@@ -94,21 +69,14 @@ struct WriteCommand: AsyncParsableCommand {
         to tag: DetectedTag,
         in work: TagSession
     ) async throws(CommandFailure) -> TagReport {
-        let uid = tag.target.identifier
-        let locks = lock
-        let checks = check
-        return try await work.perform(on: tag) { forumTag throws(TagError) in
-            let detection = try await forumTag.detectNDEF()
-            try await forumTag.writeNDEF(octets)
-            if checks { try await forumTag.checkNDEF(octets) }
-            if locks { try await forumTag.lock() }
-            return TagReport(
-                type: forumTag.type,
-                uid: uid,
-                status: locks ? .readOnly : TagReport.Status(detection.access),
-                capacity: detection.capacity,
-                message: octets
-            )
+        let (checks, locks) = (check, lock)
+        let outcome = try await work.work(with: tag) { hand throws(TagError) in
+            await hand.write(octets, checks: checks, locks: locks)
         }
+        if let failure = outcome.failure { throw CommandFailure(failure) }
+        var report = TagReport(outcome.findings)
+        report.cost = nil
+        report.activation = nil
+        return report
     }
 }

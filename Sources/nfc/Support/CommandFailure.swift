@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import NFCRuntime
 import TagProtocols
 
 /// Why a command did not do what was asked, told in one place: a JSON object with `--json`, a sentence without.
@@ -84,6 +85,31 @@ extension CommandFailure {
             }
         let step = Self.nextStep(after: error.code).map { " " + $0 } ?? ""
         self.init(status, error.code.description, error.reason + step)
+    }
+
+    /// A write that failed. Where the tag, or the reader, went in the middle of it, people are told what may be on the tag.
+    convenience init(_ failure: TagWriteFailure) {
+        let plain = CommandFailure(failure.error)
+        let state: String? =
+            switch failure.step {
+            case _ where !failure.leavesDoubt: nil
+            case .writing:
+                """
+                What it holds now may be the old message, none, the new one, or a part that readers don't take for a \
+                message. Hold it near the reader again and write it again, which puts that right.
+                """
+            case .checking:
+                """
+                The message was written and not read again. Hold the tag near the reader again and compare it with: nfc \
+                tag read
+                """
+            case .locking:
+                """
+                The message was written, and the tag may be read-only, in a part only, or not at all. Hold it near the \
+                reader again and see which with: nfc tag info
+                """
+            }
+        self.init(plain.status, plain.name, state.map { failure.error.reason + " " + $0 } ?? plain.message)
     }
 
     /// What a person can do about it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
 import TagLink
 import TagProtocols
 import VirtualTags
@@ -6,12 +7,9 @@ import VirtualTags
 /// A virtual field with one tag in it, activated as a session would.
 struct TagBench {
     private let field = VirtualField()
-    private let link: any FrameLink
     private let uid: [UInt8]
     /// The tag from the reader's side.
-    let tag: any ForumTag
-    /// What activation cost.
-    let activation: LinkStatistics
+    let hand: TagInHand
 
     /// Brings a tag near and activates it.
     init(_ virtualTag: any VirtualTag) async throws(CommandFailure) {
@@ -27,11 +25,10 @@ struct TagBench {
         guard let link = field.link(for: virtualTag.technology) else {
             throw TagError(.unsupported, "The virtual field doesn't have the tag's technology yet.")
         }
-        self.link = link
         uid = virtualTag.identifier
-        tag = try await Self.activate(over: link)
+        let (target, tag) = try await Self.activate(over: link)
         try await tag.prepare()
-        activation = link.statistics
+        hand = TagInHand(target: target, tag: tag, link: link, origin: .zero)
     }
 
     /// Activates a tag and reads it as a session would, whether or not there is NDEF on tags of its kind.
@@ -53,24 +50,24 @@ struct TagBench {
         } catch {
             guard error.meansNotNDEF || error.code == .unsupported else { throw CommandFailure(error) }
             let type = contents.tagType.flatMap { ForumTagType(rawValue: $0) }
-            var report = TagReport(type: type, product: contents.product, uid: contents.uid)
-            report.status = .notNDEF
-            return (report, error)
+            return (TagReport(type: type, product: contents.product, uid: contents.uid, status: .notNDEF), error)
         }
         return try await bench.read(product: contents.product)
     }
 
     /// Finds the tag and makes the procedures of its type.
-    private static func activate(over link: any FrameLink) async throws(TagError) -> any ForumTag {
+    private static func activate(
+        over link: any FrameLink
+    ) async throws(TagError) -> (target: TagTarget, tag: any ForumTag) {
         let silent = TagError(.tagLost, "The tag of the image does not answer.")
         switch link.technology {
         case .nfcA:
             guard let target = try await NFCAActivation(link: link).activateAll().last else { throw silent }
-            if let tag = makeForumTag(for: target, link: link) { return tag }
+            if let tag = makeForumTag(for: target, link: link) { return (.nfcA(target), tag) }
             throw TagError(.unsupported, target.reasonWithoutNDEF)
         case .nfcB:
             guard let target = try await NFCBActivation(link: link).findAll().last else { throw silent }
-            if let tag = makeForumTag(for: target, link: link) { return tag }
+            if let tag = makeForumTag(for: target, link: link) { return (.nfcB(target), tag) }
             throw TagError(.unsupported, "The image is of a Type B card without ISO-DEP, which holds no NDEF.")
         case .nfcF:
             let polling = NFCFPolling(link: link)
@@ -80,10 +77,10 @@ struct TagBench {
                     "The tag does not have the NDEF system 12FC (NFC Forum T3T 1.0, 3.2)."
                 )
             }
-            return makeForumTag(for: answer.target, link: link)
+            return (.nfcF(answer.target), makeForumTag(for: answer.target, link: link))
         case .nfcV:
             guard let target = try await NFCVInventory(link: link).findAll().last else { throw silent }
-            return makeForumTag(for: target, link: link, isAlone: true)
+            return (.nfcV(target), makeForumTag(for: target, link: link, isAlone: true))
         }
     }
 
@@ -97,36 +94,17 @@ struct TagBench {
         field.arm(plan)
     }
 
-    /// What was counted since activation.
-    var cost: LinkStatistics { link.statistics - activation }
-
     /// Reads the tag as a session would: its status, then its message.
     ///
     /// - Returns: what was found, and the reason when it holds no NDEF.
     func read(product: String?) async throws(CommandFailure) -> (TagReport, TagError?) {
-        var report = TagReport(type: tag.type, product: product, uid: uid, activation: activation)
         do throws(TagError) {
-            let detection = try await tag.detectNDEF()
-            report.status = TagReport.Status(detection.access)
-            report.capacity = detection.capacity
-            report.message = try await tag.readNDEF()
-            report.cost = cost
-            return (report, nil)
+            var findings = try await hand.read()
+            findings.identifier = uid
+            findings.product = product
+            return (TagReport(findings), findings.survey.error)
         } catch {
-            guard error.meansNotNDEF else { throw CommandFailure(error) }
-            report.status = .notNDEF
-            report.cost = cost
-            return (report, error)
-        }
-    }
-}
-
-extension TagError {
-    /// Whether the tag is there and in order, but holds no NDEF.
-    var meansNotNDEF: Bool {
-        switch code {
-        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress: true
-        default: false
+            throw CommandFailure(error)
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import NFCRuntime
 import TagProtocols
 import VirtualTags
 
@@ -134,11 +135,8 @@ struct TagCreateCommand: AsyncParsableCommand {
         let tag = contents.makeTag()
         if let message {
             let bench = try await TagBench(tag)
-            do throws(TagError) {
-                try await bench.tag.writeNDEF(message.octets)
-            } catch {
-                throw CommandFailure(error)
-            }
+            let outcome = await bench.hand.write(message.octets, checks: false, locks: false)
+            if let failure = outcome.failure { throw CommandFailure(failure) }
             bench.clear()
             contents = TagContents(of: tag) ?? contents
         }

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
 import TagProtocols
 import VirtualTags
 
-/// What can be said of a tag's image: what the product is, how its memory is divided, what is locked, and what a reader
-/// finds.
+/// What can be said of a tag: what the product is, how its memory is divided, what is locked, and what a reader finds.
 struct TagDescription {
-    private let contents: TagContents
     private let report: TagReport
     private let error: TagError?
+    /// The platform's number, or what an image says of it.
+    private let type: Int?
+    private let facts: [TagFact]
 
+    /// Describes an image.
     init(contents: TagContents, report: TagReport, error: TagError?) {
-        self.contents = contents
         self.report = report
         self.error = error
+        type = contents.tagType
+        facts = contents.facts()
     }
 
-    private var facts: [TagFact] {
-        switch contents {
-        case .type1(let contents): contents.facts
-        case .type2(let contents): contents.facts
-        case .type3(let contents): contents.facts
-        case .type4(let contents): contents.facts
-        case .type5(let contents): contents.facts
-        case .classic(let contents): contents.facts
-        case .nfcA(let contents): .answers(contents.atqa, contents.sak)
-        }
+    /// Describes a tag on a reader.
+    init(_ inspection: TagInspection) {
+        report = TagReport(inspection.findings)
+        error = inspection.findings.survey.error
+        type = report.type?.rawValue
+        facts = inspection.facts
     }
 
     func printJSON() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", true)
-        if let type = contents.tagType { writer.member("tag_type", type) }
-        writer.member("product", contents.product)
-        writer.member("uid", hex: contents.uid)
+        if let type { writer.member("tag_type", type) }
+        if let product = report.product { writer.member("product", product) } else { writer.member(null: "product") }
+        writer.member("uid", hex: report.uid)
         for fact in facts { writer.member(fact) }
         if let status = report.status { writer.member("status", status.rawValue) }
         if let capacity = report.capacity { writer.member("capacity", capacity) }
@@ -51,8 +51,8 @@ struct TagDescription {
         var plain = report
         plain.cost = nil
         plain.activation = nil
-        let type = contents.tagType.map { ", Type \($0)" } ?? ""
-        var rows = [("Product", contents.product + type), ("UID", HexText.text(contents.uid))]
+        let kind = [report.product ?? "not known", type.map { "Type \($0)" }].compactMap { $0 }.joined(separator: ", ")
+        var rows = [("Product", kind), ("UID", HexText.text(report.uid))]
         rows += facts.compactMap(\.line).map { ($0.label, $0.text) }
         var lines = rows.map { label, text in
             label + String(repeating: " ", count: max(1, 11 - label.count)) + text
@@ -63,6 +63,23 @@ struct TagDescription {
     }
 }
 
+extension TagContents {
+    /// What can be said of a tag that holds this.
+    ///
+    /// - Parameter unknown: what the tag did not tell, of which nothing is said.
+    func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
+        switch self {
+        case .type1(let contents): contents.facts
+        case .type2(let contents): contents.facts(without: unknown)
+        case .type3(let contents): contents.facts(without: unknown)
+        case .type4(let contents): contents.facts
+        case .type5(let contents): contents.facts
+        case .classic(let contents): contents.facts
+        case .nfcA(let contents): .answers(contents.atqa, contents.sak)
+        }
+    }
+}
+
 extension [TagFact] {
     /// ATQA and SAK.
     static func answers(_ atqa: UInt16, _ sak: UInt8) -> [TagFact] {
@@ -70,6 +87,15 @@ extension [TagFact] {
         return [
             TagFact("Answers", "ATQA \(HexText.text(octets)), SAK \(HexText.text([sak]))"),
             TagFact("atqa", .octets(octets)), TagFact("sak", .octets([sak])),
+        ]
+    }
+
+    /// What a Type B card says while it is activated.
+    static func answers(applicationData: [UInt8], protocolInfo: [UInt8]) -> [TagFact] {
+        let (data, info) = (HexText.text(applicationData), HexText.text(protocolInfo))
+        return [
+            TagFact("ATQB", "application data \(data), protocol \(info)"),
+            TagFact("application_data", .octets(applicationData)), TagFact("protocol_info", .octets(protocolInfo)),
         ]
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
 import VirtualTags
 
 extension Type1Contents {
@@ -33,16 +34,22 @@ extension Type1Contents {
 
 extension Type2Contents {
     /// What can be said of a Type 2 tag.
-    var facts: [TagFact] {
+    ///
+    /// - Parameter unknown: what it did not tell, of which nothing is said.
+    func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         let octets = product.userPages.count * 4
         let hasSignature = signature.contains { $0 != 0 }
-        var facts: [TagFact] = .answers(atqa, sak)
-        facts.append(
-            version.map { TagFact("Version", "version_hex", hex: $0) } ?? TagFact("Version", "no GET_VERSION")
-        )
-        facts.append(
-            hasSignature ? TagFact("Signature", "signature_hex", hex: signature) : TagFact("Signature", "none")
-        )
+        var facts: [TagFact] = unknown.contains(.answers) ? [] : .answers(atqa, sak)
+        if !unknown.contains(.version) {
+            facts.append(
+                version.map { TagFact("Version", "version_hex", hex: $0) } ?? TagFact("Version", "no GET_VERSION")
+            )
+        }
+        if !unknown.contains(.signature) {
+            facts.append(
+                hasSignature ? TagFact("Signature", "signature_hex", hex: signature) : TagFact("Signature", "none")
+            )
+        }
         facts += [
             TagFact(
                 "Memory",
@@ -53,7 +60,13 @@ extension Type2Contents {
             TagFact("memory_size", .number(product.pageCount * 4)), TagFact("user_size", .number(octets)),
             .map("page", regions),
         ]
-        return facts + lockFacts + counterFacts + [TagFact("CC", "cc_hex", hex: memory.dropFirst(12).prefix(4))]
+        let hasMemory = !unknown.contains(.memory)
+        facts +=
+            hasMemory
+            ? lockFacts(without: unknown) : [TagFact("Locks", "not known: the tag keeps a part of its memory back")]
+        if !unknown.contains(.counters) { facts += counterFacts }
+        guard hasMemory else { return facts }
+        return facts + [TagFact("CC", "cc_hex", hex: memory.dropFirst(12).prefix(4))]
     }
 
     private var regions: [(ClosedRange<Int>, String)] {
@@ -68,7 +81,7 @@ extension Type2Contents {
         return regions
     }
 
-    private var lockFacts: [TagFact] {
+    private func lockFacts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
         let staticLock = Array(memory.dropFirst(10).prefix(2))
         // Products with more than 20 pages have three lock octets right behind the data.
         let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
@@ -81,7 +94,9 @@ extension Type2Contents {
         ]
         if let dynamicLock { facts.append(TagFact("dynamic_lock_hex", .octets(dynamicLock))) }
         if let page = firstProtectedPage {
-            let text = "pages from \(page) on need a password; \(failedAuthentications) failed in a row"
+            let failures =
+                unknown.contains(.failedAuthentications) ? "" : "; \(failedAuthentications) failed in a row"
+            let text = "pages from \(page) on need a password" + failures
             facts.append(TagFact("Password", text, "protected_from_page", .number(page)))
         }
         return facts

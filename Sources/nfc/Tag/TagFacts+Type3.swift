@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
 import VirtualTags
 
 extension Type3Tag.Contents {
     /// What can be said of a Type 3 tag.
-    var facts: [TagFact] {
+    ///
+    /// - Parameter unknown: what it did not tell, of which nothing is said.
+    func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         switch self {
-        case .liteS(let contents): contents.facts
+        case .liteS(let contents): contents.facts(without: unknown)
         case .standard(let contents): contents.facts
         }
     }
 }
 
 extension FeliCaLiteSContents {
-    fileprivate var facts: [TagFact] {
+    fileprivate func facts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
         // Octets 0 and 1 of the memory configuration: a bit a block, 0 for read-only.
         let locked = (0..<15).filter { memoryConfiguration[$0 / 8] >> UInt8($0 % 8) & 1 == 0 }
         let isFrozen = memoryConfiguration[2] == 0x00
         let text = locked.isEmpty ? "no block" : "blocks \(TagFact.ranges(locked))"
-        return [
+        let facts = [
             TagFact("PMm", "pmm", hex: pmm),
             TagFact("Memory", "14 blocks of 16 octets for data", "blocks", .number(14)),
             .map(
@@ -41,8 +44,9 @@ extension FeliCaLiteSContents {
                 "ndef_system",
                 .flag(supportsNDEF)
             ),
-            TagFact("Counter", "\(writeCounter) writes", "write_counter", .number(Int(writeCounter))),
         ]
+        if unknown.contains(.counters) { return facts }
+        return facts + [TagFact("Counter", "\(writeCounter) writes", "write_counter", .number(Int(writeCounter)))]
     }
 }
 

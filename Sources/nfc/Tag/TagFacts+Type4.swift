@@ -11,11 +11,7 @@ extension Type4Contents {
         switch frontEnd {
         case .nfcA(_, let atqa, let sak, let ats):
             return .answers(atqa, sak) + [TagFact("ATS", "ats", hex: ats)]
-        case .nfcB(_, let data, let info):
-            return [
-                TagFact("ATQB", "application data \(HexText.text(data)), protocol \(HexText.text(info))"),
-                TagFact("application_data", .octets(data)), TagFact("protocol_info", .octets(info)),
-            ]
+        case .nfcB(_, let data, let info): return .answers(applicationData: data, protocolInfo: info)
         }
     }
 
@@ -89,7 +85,8 @@ extension Type4Contents {
         return facts + [TagFact("files", .objects(objects))]
     }
 
-    private static func fileFacts(_ files: [(name: String, size: Int, note: String?)]) -> [TagFact] {
+    /// The files of a card.
+    static func fileFacts(_ files: [(name: String, size: Int, note: String?)]) -> [TagFact] {
         let texts = files.map { "\($0.name) with \($0.size) octets" + ($0.note.map { " (\($0))" } ?? "") }
         let objects = files.map { file in
             var members: [TagFact.Member] = [
@@ -112,5 +109,6 @@ extension Type4Contents {
         return "reading \(who([rights >> 12, both])), writing \(who([rights >> 8 & 0xF, both]))"
     }
 
-    private static func text(_ number: UInt16) -> String { HexText.text([UInt8(number >> 8), UInt8(number & 0xFF)]) }
+    /// A file's identifier.
+    static func text(_ number: UInt16) -> String { HexText.text([UInt8(number >> 8), UInt8(number & 0xFF)]) }
 }

@@ -9,30 +9,13 @@ extension Type5Contents {
         var regions: [(ClosedRange<Int>, String)] = [(0...0, "capability container")]
         if data > 1 { regions.append((1...(data - 1), "data")) }
         if product.blockCount > data { regions.append((data...data, "counter")) }
-        var facts = [
-            TagFact(
-                "Memory",
-                "\(product.blockCount) blocks of \(product.blockSize) octets",
-                "blocks",
-                .number(product.blockCount)
-            ),
-            TagFact("block_size", .number(product.blockSize)), TagFact("memory_size", .number(memory.count)),
-            .map("block", regions),
-            TagFact(
-                "Locks",
-                locked.isEmpty ? "none" : "blocks \(TagFact.ranges(locked)) are read-only",
-                "locked_blocks",
-                .numbers(locked)
-            ),
+        var facts = TagFact.vicinityMemory(blockCount: product.blockCount, blockSize: product.blockSize)
+        facts += [
+            .map("block", regions), .lockedBlocks(locked),
             TagFact("AFI", HexText.text([afi]) + (isAFILocked ? ", locked" : ""), "afi", .octets([afi])),
             TagFact("DSFID", HexText.text([dsfid]) + (isDSFIDLocked ? ", locked" : ""), "dsfid", .octets([dsfid])),
             TagFact("afi_locked", .flag(isAFILocked)), TagFact("dsfid_locked", .flag(isDSFIDLocked)),
-            TagFact(
-                "IC",
-                "reference \(HexText.text([product.icReference]))",
-                "ic_reference",
-                .octets([product.icReference])
-            ),
+            .icReference(product.icReference),
         ]
         if product.features.contains(.surveillance) {
             let text = (isSurveillanceSet ? "set" : "not set") + (isSurveillanceLocked ? ", locked" : "")
@@ -46,6 +29,27 @@ extension Type5Contents {
             facts.append(TagFact("Signature", "signature_hex", hex: signature))
         }
         return facts + [TagFact("CC", "cc_hex", hex: memory.prefix(memory.dropFirst(2).first == 0 ? 8 : 4))]
+    }
+}
+
+extension TagFact {
+    /// The size of a Type 5 tag's memory.
+    static func vicinityMemory(blockCount: Int, blockSize: Int) -> [TagFact] {
+        [
+            TagFact("Memory", "\(blockCount) blocks of \(blockSize) octets", "blocks", .number(blockCount)),
+            TagFact("block_size", .number(blockSize)), TagFact("memory_size", .number(blockCount * blockSize)),
+        ]
+    }
+
+    /// Which blocks are locked.
+    static func lockedBlocks(_ blocks: [Int]) -> TagFact {
+        let text = blocks.isEmpty ? "none" : "blocks \(ranges(blocks)) are read-only"
+        return TagFact("Locks", text, "locked_blocks", .numbers(blocks))
+    }
+
+    /// The IC reference.
+    static func icReference(_ octet: UInt8) -> TagFact {
+        TagFact("IC", "reference \(HexText.text([octet]))", "ic_reference", .octets([octet]))
     }
 }
 

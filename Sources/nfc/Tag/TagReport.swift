@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
+import NFCRuntime
 import TagLink
 import TagProtocols
 
@@ -18,7 +19,7 @@ struct TagReport {
 
     var type: ForumTagType?
     var product: String?
-    var uid: [UInt8] = []
+    var uid: [UInt8]
     var status: Status?
     /// The longest message that fits.
     var capacity: Int?
@@ -28,11 +29,46 @@ struct TagReport {
     var cost: LinkStatistics?
     /// What activation cost.
     var activation: LinkStatistics?
+    /// Whether the tag is on a reader: what it keeps to itself is `null` then, and never made up.
+    private(set) var isOnReader = false
+    /// Whether it is known for how long the tag made its reader wait.
+    private var knowsTagWork = true
+
+    /// Says what was found.
+    ///
+    /// - Parameters:
+    ///   - findings: what was found.
+    ///   - environment: the reader's; nil for an image, and for a command that says nothing of the air.
+    init(_ findings: TagFindings, on environment: NFCEnvironment? = nil) {
+        isOnReader = environment != nil
+        if let environment { knowsTagWork = environment.knowsTagWork }
+        type = findings.type
+        product = findings.product
+        uid = findings.identifier
+        status = findings.survey.detection.map { Status($0.access) }
+        if findings.survey.error != nil { status = .notNDEF }
+        capacity = findings.survey.detection?.capacity
+        message = findings.survey.message
+        cost = findings.cost
+        activation = findings.activation
+    }
+
+    /// Says what is known without having talked to the tag.
+    init(type: ForumTagType?, product: String?, uid: [UInt8], status: Status) {
+        self.type = type
+        self.product = product
+        self.uid = uid
+        self.status = status
+    }
 
     /// Writes the members of the object that the contract names.
     func write(to writer: inout JSONWriter) {
         if let type { writer.member("tag_type", type.rawValue) }
-        if let product { writer.member("product", product) }
+        if let product {
+            writer.member("product", product)
+        } else if isOnReader {
+            writer.member(null: "product")
+        }
         writer.member("uid", hex: uid)
         if let status { writer.member("status", status.rawValue) }
         if let capacity { writer.member("capacity", capacity) }
@@ -41,9 +77,15 @@ struct TagReport {
             writer.member("exchanges", cost.exchanges)
             writer.member("bytes_on_air", cost.bytesOnAir)
             writer.member("airtime_us", Int(cost.airtime.microseconds))
-            writer.member("tag_work_us", Int(cost.tagWorkTime.microseconds))
+            if knowsTagWork { writer.member("tag_work_us", Int(cost.tagWorkTime.microseconds)) }
+        } else if isOnReader {
+            for key: StaticString in ["exchanges", "bytes_on_air", "airtime_us"] { writer.member(null: key) }
         }
-        if let activation { writer.member("activation_us", Int(activation.airtime.microseconds)) }
+        if let activation {
+            writer.member("activation_us", Int(activation.airtime.microseconds))
+        } else if isOnReader {
+            writer.member(null: "activation_us")
+        }
     }
 
     /// Prints the report of something that was done.
@@ -83,11 +125,13 @@ struct TagReport {
         }
         if let message { lines += Self.lines(for: message) }
         if let cost {
-            var line =
-                "\(cost.exchanges) exchanges, \(cost.bytesOnAir) octets, \(cost.airtime.microseconds) us on the air"
+            let exchanges = cost.exchanges == 1 ? "1 exchange" : "\(cost.exchanges) exchanges"
+            var line = "\(exchanges), \(cost.bytesOnAir) octets, \(cost.airtime.microseconds) us on the air"
             if cost.tagWorkTime > .zero { line += ", \(cost.tagWorkTime.microseconds) us of programming" }
             if let activation { line += ", after \(activation.airtime.microseconds) us of activation" }
             lines.append(line)
+        } else if isOnReader {
+            lines.append("This reader does not show what goes on the air")
         }
         return lines
     }
@@ -102,5 +146,13 @@ struct TagReport {
         } catch {
             return ["Message: \(octets.count) octets, not readable (\(error.code)). \(error.reason)"]
         }
+    }
+}
+
+extension NFCEnvironment {
+    /// Whether its reader counts for how long a tag made it wait, as the virtual field alone does.
+    fileprivate var knowsTagWork: Bool {
+        guard case .field = reader else { return false }
+        return replay == nil
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import NFCRuntime
 import TagLink
 import TagProtocols
 import VirtualTags
@@ -8,24 +9,33 @@ import VirtualTags
 struct TagWriteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write",
-        abstract: "Write a message to a tag's image, as a session would.",
+        abstract: "Write a message to a tag, on a reader or in an image.",
         discussion: """
-            The image is saved as the tag is left, in its own file unless --out
-            names another; the name's ending says the format, .json, .nfc, .bin or
-            .mfd. The counts are those of the write.
+            An image is saved as the tag is left, in its own file unless --out names
+            another; the name's ending says the format, .json, .nfc, .bin or .mfd.
+            Images that NFC_TAGS brings near the virtual reader are saved when
+            NFC_TAGS_SAVE is set. The counts are those of the write; nfc tag read
+            --help says what a reader shows of them.
+
+            A message that does not fit, and a tag that is read-only, are told
+            before anything is written. When the tag leaves in the middle, it holds
+            the old message, none, or the new one, but for a few moments that its
+            type can't help; writing it again puts that right.
 
             Examples:
               nfc tag write --image card.nfc https://example.com
+              nfc tag write --reader pcsc --message d1010c55046578616d706c652e636f6d
               nfc tag write --image card.nfc --text "Room 12" --lock
               nfc tag write --image card.nfc --message d00000 --out empty.nfc
               nfc tag write --image card.nfc --tear-after 2 --out torn.nfc https://a.example
 
-            Exit status: 0 when it was written, 1 when the tag said no or the
-            field was cut, 2 for wrong usage.
+            Exit status: 0 when it was written, 1 when the tag said no or left, the
+            field was cut, or no tag came, 2 for wrong usage, 3 without a reader,
+            130 when cancelled.
             """
     )
 
-    @OptionGroup var image: ImageOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @OptionGroup var content: MessageOptions
 
@@ -46,40 +56,71 @@ struct TagWriteCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after counts from 0.") }
+        try place.checkImageOption("--out", isGiven: out != nil)
+        try place.checkImageOption("--tear-after", isGiven: tearAfter != nil)
     }
 
     func run() async throws {
         let (report, failure) = try await reportingFailure(json: json, write)
         guard let failure else { return report.print(json: json) }
         if !json { for line in report.lines { printLine(line) } }
-        try failure.report(json: json) { report.write(to: &$0) }
+        try CommandFailure(failure).report(json: json) { report.write(to: &$0) }
     }
 
-    /// Writes and saves; the report tells of the tag as it is left.
-    private func write() async throws(CommandFailure) -> (TagReport, CommandFailure?) {
+    /// Writes; the report tells of the tag as it is left.
+    private func write() async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
         let octets = try content.octets()
-        let file = try image.load()
+        switch try place.open() {
+        case .image(let file): return try await write(octets, to: file)
+        case .reader(let environment): return try await write(octets, on: environment)
+        }
+    }
+
+    /// Writes an image and saves it.
+    private func write(
+        _ octets: [UInt8],
+        to file: ImageFile
+    ) async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
         try file.checkTarget(out)
         let virtualTag = file.makeTag()
         let bench = try await TagBench(virtualTag)
         if let tearAfter { bench.arm(.tear(afterWrite: tearAfter)) }
-        var failure: CommandFailure?
-        var cost = LinkStatistics.zero
-        do throws(TagError) {
-            try await bench.tag.writeNDEF(octets)
-            cost = bench.cost
-            if check { try await bench.tag.checkNDEF(octets) }
-            if lock { try await bench.tag.lock() }
-        } catch {
-            if cost == .zero { cost = bench.cost }
-            failure = CommandFailure(error)
-        }
+        let outcome = await bench.hand.write(octets, checks: check, locks: lock)
         bench.clear()
         try file.save(virtualTag, to: out)
         // What is on the tag now is read in a field of its own, which costs the write nothing.
         var (report, _) = try await TagBench(virtualTag).read(product: file.product)
-        report.cost = cost
-        report.activation = bench.activation
-        return (report, failure)
+        report.cost = outcome.findings.cost
+        report.activation = outcome.findings.activation
+        return (report, outcome.failure)
+    }
+
+    /// Writes the next tag on a reader.
+    private func write(
+        _ octets: [UInt8],
+        on environment: NFCEnvironment
+    ) async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
+        let (checks, locks) = (check, lock)
+        let outcome = try await TagSession(
+            environment: environment,
+            prompt: "Hold the tag to write near the reader.",
+            seconds: place.timeout,
+            plan: .everyTag
+        ).withOneTag(
+            doneMessage: lock ? "Written and locked." : "Written.",
+            failure: { $0.failure?.sheetMessage }
+        ) { session, tag throws(CommandFailure) in
+            try await session.work(with: tag) { hand throws(TagError) in
+                await hand.writeAndDescribe(octets, checks: checks, locks: locks)
+            }
+        }
+        return (TagReport(outcome.findings, on: environment), outcome.failure)
+    }
+}
+
+extension TagWriteFailure {
+    /// What the scanning sheet says; it has no room for what may be on the tag.
+    fileprivate var sheetMessage: String {
+        leavesDoubt ? "The tag left too early. Hold it near the reader again." : error.reason
     }
 }

@@ -19,7 +19,8 @@ import Testing
         "maximum_response_length":258,"block_command_length":253,"block_response_length":253,"ats":"0578807002"}
         {"tag":3,"technology":"nfc-f","idm":"0102030405060708","pmm":"0102030405060708","system":"12fc",\
         "maximum_frame_length":264}
-        {"tag":4,"technology":"nfc-v","uid":"e004010203040506","dsfid":"00","maximum_frame_length":264}
+        {"tag":4,"technology":"nfc-v","uid":"e004010203040506","dsfid":"00","maximum_frame_length":264,\
+        "counts_air":false}
         {"us":9,"found":4}
         {"us":9,"do":"arrival","uid":"04010203040506","number":3}
         {"us":10,"do":"select","tag":1}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagProtocols
+
+extension TagSession {
+    /// Waits for a tag that is alone near the reader, does one piece of work on it, and ends the session.
+    ///
+    /// - Parameters:
+    ///   - doneMessage: what the sheet says when the work is done.
+    ///   - failure: what the sheet says when the work gave something, and is not done all the same; nil when it is.
+    ///   - work: the work, given this session; what it throws is shown on the sheet.
+    /// - Returns: what the work gave.
+    func withOneTag<Value>(
+        doneMessage: String,
+        failure: (Value) -> String? = { _ in nil },
+        _ work: (TagSession, DetectedTag) async throws(CommandFailure) -> Value
+    ) async throws(CommandFailure) -> Value {
+        var result: Result<Value, CommandFailure>?
+        var hasTimedOut = false
+        var hasSeveral = false
+        for await event in events {
+            switch event {
+            case .becameActive: break
+            case .detected(let tags):
+                hasSeveral = tags.count > 1
+                guard let tag = tags.first, !hasSeveral else {
+                    session.alertMessage = Self.severalTags
+                    _ = environment.clock.schedule(after: .milliseconds(500)) { [session] in session.restartPolling() }
+                    continue
+                }
+                do throws(CommandFailure) {
+                    let value = try await work(self, tag)
+                    result = .success(value)
+                    if let message = failure(value) {
+                        session.invalidate(errorMessage: message)
+                    } else {
+                        session.alertMessage = doneMessage
+                        session.endAfterFirstMessage()
+                    }
+                } catch {
+                    result = .failure(error)
+                    session.invalidate(errorMessage: error.message)
+                }
+            case .ended(let end):
+                hasTimedOut = result == nil && end == .timeout
+                // Work that the person cut off has no better reason than that.
+                if case .failure(let failure)? = result, failure.name == "session-ended" { result = nil }
+                result = result ?? CommandFailure(end, found: false).map { .failure($0) }
+            }
+        }
+        await close()
+        try checkRecording()
+        if hasTimedOut {
+            if hasSeveral { throw CommandFailure(.refused, "several-tags", Self.severalTags) }
+            try await checkReader()
+        }
+        guard let result else { throw CommandFailure(.cancelled, "cancelled", "Cancelled.") }
+        return try result.get()
+    }
+
+    private static let severalTags = "There is more than one tag. Take away all but one."
+
+    /// Runs a procedure on a tag of any kind.
+    func work<Value: Sendable>(
+        with tag: DetectedTag,
+        _ procedure: @escaping @Sendable (TagInHand) async throws(TagError) -> Value
+    ) async throws(CommandFailure) -> Value {
+        do throws(CommandError) {
+            return try await session.work(with: tag, procedure)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
