@@ -158,24 +158,6 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Uses what lies below CoreNFC; a test looks at what it is linked with.
-        .executableTarget(
-            name: "LinkageProbe",
-            dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"],
-            path: "Tests/LinkageProbe",
-            swiftSettings: strict
-        ),
-
-        // Runs the conformance suite on the reader of a pcscd of its own.
-        .executableTarget(
-            name: "ConformanceProbe",
-            dependencies: [
-                "CIFDHandler", "NFCTestKit", "NFCRuntime", "PCSCDriver", "ReaderEmulation", "TagLink", "VirtualTags",
-            ],
-            path: "Tests/ConformanceProbe",
-            swiftSettings: strict
-        ),
-
         .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
         .testTarget(
             name: "UniversalLinksTests",
@@ -188,16 +170,9 @@ let package = Package(
             dependencies: ["BackgroundTagReading", "NDEF", "UniversalLinks"],
             swiftSettings: strict
         ),
-        // Adds to an inbox, and kills itself at a step; a test looks at what is left.
-        .executableTarget(
-            name: "InboxProbe",
-            dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage"],
-            path: "Tests/InboxProbe",
-            swiftSettings: strict
-        ),
         .testTarget(
             name: "BackgroundStorageTests",
-            dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage", "InboxProbe"],
+            dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -244,7 +219,7 @@ let package = Package(
         .testTarget(
             name: "NFCRuntimeTests",
             dependencies: [
-                "ConformanceProbe", "NFCRuntime", "NFCTestKit", "PN532Driver", "ReaderEmulation", "TagLink",
+                "CIFDHandler", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "ReaderEmulation", "TagLink",
                 "TagProtocols", "VirtualTags",
             ],
             swiftSettings: strict
@@ -287,10 +262,10 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "nfc", "nfcd", "TagReader", "FirstScan", "LinkageProbe", "BackgroundStorage",
+                "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
             ],
-            exclude: ["Images", "bus_peer.py"],
+            exclude: ["Images", "LinkageProbe.swift", "bus_peer.py"],
             swiftSettings: strict
         ),
     ],

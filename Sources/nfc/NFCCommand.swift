@@ -42,3 +42,23 @@ struct NFCCommand: AsyncParsableCommand {
         }
     }
 }
+
+/// `nfc ndef`: messages as octets and as what they say. Needs no reader and no tag.
+struct NDEFCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ndef",
+        abstract: "Decode and encode NDEF messages.",
+        subcommands: [NDEFDecodeCommand.self, NDEFEncodeCommand.self]
+    )
+}
+
+/// `nfc links`.
+struct LinksCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "links",
+        abstract: "Say which app a link opens, and why.",
+        subcommands: [
+            LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self, LinksFetchCommand.self,
+        ]
+    )
+}

@@ -9,13 +9,16 @@ import Testing
 final class Scratch {
     let path: String
 
-    init() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        path = url.path
+    init(_ name: String = UUID().uuidString) throws {
+        path = Self.path(name)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    static func path(_ name: String) -> String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(name)").path
+    }
 
     func write(_ name: String, _ text: String, mode: Int = 0o644) throws {
         let file = "\(path)/\(name)"
@@ -82,73 +85,5 @@ final class Scratch {
         #expect(folders.allData == ["/h/.local/share", "/b", "/a"])
         let plain = UserFolders(environment: ["HOME": "/h", "XDG_DATA_HOME": "/d"])
         #expect(plain.allData == ["/d", "/usr/local/share", "/usr/share"])
-    }
-}
-
-@Suite struct `The inbox of a process that is killed` {
-    private static let probe = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("InboxProbe")
-
-    /// Runs the probe until it ends or, with a time, is killed; then checks the inbox against what it said.
-    private func run(_ folder: String, step: Int, killAfter: TimeInterval? = nil) throws {
-        let before = Set(try Inbox(DirectoryStore(folder)).content().entries.map(\.id))
-        let process = Process()
-        process.executableURL = Self.probe
-        process.arguments = [folder, "\(step)"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        if let killAfter {
-            Thread.sleep(forTimeInterval: killAfter)
-            kill(process.processIdentifier, SIGKILL)
-        }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationReason == .uncaughtSignal)
-        var sure = before
-        var open: Set<InboxEntry.ID> = []
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            guard words.count == 2, let id = InboxEntry.ID(String(words[1])) else { continue }
-            switch words[0] {
-            case "adding": open.insert(id)
-            case "added":
-                open.remove(id)
-                sure.insert(id)
-            case "removing":
-                sure.remove(id)
-                open.insert(id)
-            default: open.remove(id)
-            }
-        }
-        let inbox = Inbox(try DirectoryStore(folder))
-        try inbox.recover()
-        let content = try inbox.content()
-        let found = Set(content.entries.map(\.id))
-        #expect(content.damaged == [])
-        #expect(found.count == content.entries.count)
-        // Entries beyond the bound go, the oldest first.
-        let kept = Set(sure.sorted().suffix(Inbox<DirectoryStore>.maximumEntries - 1))
-        #expect(kept.isSubset(of: found), "step \(step): \(kept.subtracting(found)) are lost")
-        #expect(found.isSubset(of: sure.union(open)), "step \(step): \(found.subtracting(sure)) came from nowhere")
-        for entry in content.entries {
-            #expect(
-                entry.message
-                    == [UInt8](repeating: UInt8(entry.id.number & 255), count: Int(entry.id.received % 50) * 100)
-            )
-        }
-        #expect(try DirectoryStore(folder).names().count == found.count)
-    }
-
-    @Test func `At each step of adding, marking and removing, nothing is lost or doubled`() throws {
-        let scratch = try Scratch()
-        for step in 1...40 { try run(scratch.path + "/inbox", step: step) }
-    }
-
-    @Test func `At any moment, nothing is lost or doubled`() throws {
-        let scratch = try Scratch()
-        for _ in 0..<10 {
-            try run(scratch.path + "/inbox", step: 0, killAfter: Double.random(in: 0.03...0.25))
-        }
     }
 }

@@ -25,7 +25,7 @@ public struct RadioSwitches: Sendable, Hashable {
     public mutating func take(_ event: some Collection<UInt8>) -> Bool {
         let octets = Array(event.prefix(Self.eventSize))
         guard octets.count == Self.eventSize else { return false }
-        let index = (0..<4).reduce(UInt32(0)) { $0 | UInt32(octets[$1]) << UInt32(8 * $1) }
+        let index: UInt32 = octets[..<4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
         let isBlocked = octets[6] != 0 || octets[7] != 0
         switch octets[5] {
         case 0, 2:

@@ -143,3 +143,37 @@ public struct Surroundings: Sendable, Hashable {
         return Finding(obstacle: .airplaneMode, isMet: !radios.isAirplaneModeOn, source: "/dev/rfkill")
     }
 }
+
+/// A session of a user, as `org.freedesktop.login1.Session` tells of it.
+public struct LoginSession: Sendable, Hashable {
+    /// Its name.
+    public var id: String
+    /// `Class`, such as `user`.
+    public var sessionClass: String
+    /// `Active`: whether it is the one that is seen.
+    public var isActive: Bool
+    /// `LockedHint`: whether its screen is locked.
+    public var isLocked: Bool
+    /// `IdleHint`: whether nobody did anything for some time.
+    public var isIdle: Bool
+
+    /// Creates a session.
+    public init(id: String, sessionClass: String = "user", isActive: Bool, isLocked: Bool, isIdle: Bool = false) {
+        self.id = id
+        self.sessionClass = sessionClass
+        self.isActive = isActive
+        self.isLocked = isLocked
+        self.isIdle = isIdle
+    }
+
+    /// The session whose screen the user looks at.
+    ///
+    /// - Parameters:
+    ///   - sessions: the user's sessions.
+    ///   - own: the session of this process, where it is in one.
+    /// - Returns: nil when the user has none with a screen or a terminal.
+    public static func shown(_ sessions: [LoginSession], own: String?) -> LoginSession? {
+        let users = sessions.filter { $0.sessionClass.hasPrefix("user") }
+        return users.first { $0.id == own } ?? users.first(where: \.isActive) ?? users.min { $0.id < $1.id }
+    }
+}

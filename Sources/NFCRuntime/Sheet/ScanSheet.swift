@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// Something that shows the scanning sheet: a terminal, a log, a desktop, a browser, a test.
 public protocol ScanSheet: AnyObject, Sendable {
@@ -19,4 +20,107 @@ public final class HiddenSheet: ScanSheet {
     public init() {}
 
     public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {}
+}
+
+/// What the scanning sheet shows.
+public enum SheetState: String, Sendable, Hashable {
+    /// The sheet waits for a tag.
+    case ready
+    /// A tag was found, and the app works with it.
+    case scanning
+    /// The work is done; the sheet shows a check mark and leaves.
+    case success
+    /// The work failed; the sheet shows the app's message and leaves.
+    case failure
+    /// The sheet is gone.
+    case dismissed
+}
+
+/// Everything that a presenter needs to draw the scanning sheet.
+public struct SheetContent: Sendable, Hashable {
+    /// What the sheet shows.
+    public var state: SheetState
+    /// The title: "Ready to Scan" while the sheet waits.
+    public var title: String
+    /// The app's text: its alert message, or its error message in ``SheetState/failure``.
+    public var message: String
+    /// Whether the error symbol is drawn. A session that reads messages by itself shows its error message without one.
+    public var showsErrorSymbol: Bool
+
+    /// Creates a content.
+    public init(state: SheetState, title: String, message: String, showsErrorSymbol: Bool) {
+        self.state = state
+        self.title = title
+        self.message = message
+        self.showsErrorSymbol = showsErrorSymbol
+    }
+
+    /// Whether the person can cancel now.
+    public var canCancel: Bool { state == .ready || state == .scanning }
+}
+
+/// Which presenter shows the scanning sheet.
+public enum SheetChoice: Sendable, Hashable {
+    /// A card on the controlling terminal.
+    case terminal
+    /// JSON objects, one a line, on a file descriptor.
+    case json(fileDescriptor: Int32)
+    /// Readable lines on standard error.
+    case text
+    /// Nothing.
+    case none
+
+    /// Reads a choice: `terminal`, `json` (standard error), `json:FD`, `text` or `none`.
+    ///
+    /// - Parameter name: the choice as `NFC_SHEET` has it.
+    /// - Returns: nil when there is no such choice.
+    public init?(name: String) {
+        switch name {
+        case "terminal": self = .terminal
+        case "json": self = .json(fileDescriptor: STDERR_FILENO)
+        case "text": self = .text
+        case "none": self = .none
+        default:
+            guard name.hasPrefix("json:"), let descriptor = Int32(name.dropFirst(5)), descriptor >= 0 else {
+                return nil
+            }
+            self = .json(fileDescriptor: descriptor)
+        }
+    }
+
+    /// The choice for this process: what `NFC_SHEET` says, else a card when a person sits at the terminal (standard
+    /// input and error both are one, and `TERM` is not `dumb`), else readable lines.
+    public static var automatic: SheetChoice {
+        if let name = environmentValue("NFC_SHEET"), !name.isEmpty {
+            if let choice = SheetChoice(name: name) { return choice }
+            OutputDescriptor.standardError.write(
+                "NFC_SHEET is \(TerminalText.escaped(name)); use terminal, json, json:FD, text or none.\n"
+            )
+        }
+        return isInteractive ? .terminal : .text
+    }
+
+    /// Makes the presenter.
+    public func makeSheet() -> any ScanSheet {
+        switch self {
+        case .terminal: TerminalSheet(usesColor: Self.allowsColor)
+        case .json(let fileDescriptor): JSONLinesSheet(fileDescriptor: fileDescriptor)
+        case .text: PlainTextSheet()
+        case .none: HiddenSheet()
+        }
+    }
+
+    /// Whether a person sits at a terminal that can draw.
+    package static var isInteractive: Bool {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return false }
+        return !["", "dumb"].contains(environmentValue("TERM") ?? "")
+    }
+
+    /// Whether colour is wanted (no-color.org).
+    package static var allowsColor: Bool { (environmentValue("NO_COLOR") ?? "").isEmpty }
+
+    private static func environmentValue(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
 }

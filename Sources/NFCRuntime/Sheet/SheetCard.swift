@@ -45,9 +45,9 @@ package enum SheetCard {
         let edge = String(repeating: "─", count: inner)
         let lines = rows.map { row in
             let line = row.style.applied(to: TerminalText.centred(row.text, columns: inner), usesColor: usesColor)
-            return hasFrame ? "│" + line + "│" : line
+            return hasFrame ? "│\(line)│" : line
         }
-        return hasFrame ? ["╭" + edge + "╮"] + lines + ["╰" + edge + "╯"] : lines
+        return hasFrame ? ["╭\(edge)╮"] + lines + ["╰\(edge)╯"] : lines
     }
 
     /// The sign of the state, as a phone draws a picture, a check mark or an error symbol.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import TagLink
 
 /// The one place from which a chip is used: on a thread of its own, one operation after the other.
@@ -74,5 +75,15 @@ actor ChipWorker {
     func close() {
         chip?.close()
         forget()
+    }
+}
+
+/// Runs an actor on a thread that may wait for a serial line.
+final class LineExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "org.opencorenfc.pn532")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { [self] in unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 }

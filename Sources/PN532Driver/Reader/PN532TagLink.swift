@@ -75,3 +75,57 @@ final class PN532TagLink: SelfActivatingLink {
         onCount(exchange)
     }
 }
+
+/// One frame to a tag, and its answer.
+struct TagExchange {
+    let chip: PN532Chip
+    let cancellation: Cancellation
+
+    init(chip: PN532Chip, _ cancellation: Cancellation) {
+        self.chip = chip
+        self.cancellation = cancellation
+    }
+
+    /// The longest frame either way, with its checksum; the chip's own buffer takes 262 octets.
+    static let maximumFrameLength = 256
+
+    /// Sends a frame.
+    ///
+    /// - Throws: ``LinkError`` as `FrameLink` says.
+    func send(_ frame: Frame, to target: TagHandle.Target, timeout: Airtime) throws(LinkError) -> Frame {
+        guard frame.validBitsInLastByte == 8, !frame.bytes.isEmpty, frame.checksum != .none else {
+            throw LinkError(.unsupported, "The PN532 selects its tags by itself: frames of a few bits can't be sent.")
+        }
+        guard frame.byteCountOnAir <= Self.maximumFrameLength else {
+            throw LinkError(
+                .frameTooLong,
+                "A frame has \(frame.byteCountOnAir) octets; \(Self.maximumFrameLength) is the most for a PN532."
+            )
+        }
+        switch target {
+        case .type1:
+            let answer = try chip.type1Exchange(frame.bytes, timeout: timeout, cancellation)
+            return Frame(answer, checksum: frame.checksum)
+        case .nfcA:
+            guard frame.checksum == .automatic else {
+                throw LinkError(.unsupported, "The PN532 appends CRC_B for Type 1 tags alone.")
+            }
+            try chip.setFraming(appendsChecksum: true, removesChecksum: false, cancellation)
+            return try Self.nfcA(try chip.communicate(frame.bytes, timeout: timeout, cancellation))
+        case .nfcB, .nfcF:
+            return Frame(try chip.communicate(frame.bytes, timeout: timeout, cancellation))
+        }
+    }
+
+    /// Reads an answer over NFC-A, whose checksum the host looks at: the chip would take the four bits with which a Type
+    /// 2 tag acknowledges for a damaged answer. No answer with a checksum is as short as one octet.
+    private static func nfcA(_ answer: [UInt8]) throws(LinkError) -> Frame {
+        if answer.count == 1 { return Frame(bits: [answer[0] & 0x0F], validBitsInLastByte: 4) }
+        let payload = Array(answer.dropLast(2))
+        let checksum = CyclicRedundancyCheck.a(payload)
+        guard answer.count > 2, answer.suffix(2) == [UInt8(checksum & 0xFF), UInt8(checksum >> 8)] else {
+            throw LinkError(.transmission, "The checksum of the answer is wrong.")
+        }
+        return Frame(payload)
+    }
+}

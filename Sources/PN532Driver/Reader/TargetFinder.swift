@@ -73,9 +73,10 @@ struct TargetFinder {
 
     /// A UID as the chip wants it: with a cascade tag before each level but the last.
     private static func cascade(_ uid: [UInt8]) -> [UInt8] {
-        switch uid.count {
-        case 7: [0x88] + uid
-        case 10: [0x88] + uid[0..<3] + [0x88] + uid[3...]
+        let tag: [UInt8] = [0x88]
+        return switch uid.count {
+        case 7: tag + uid
+        case 10: tag + uid[0..<3] + tag + uid[3...]
         default: uid
         }
     }

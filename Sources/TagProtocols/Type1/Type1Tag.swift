@@ -1,6 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
+/// What a Type 1 tag says of itself in answer to RID (NFC Forum T1T 1.2, 5.3).
+public struct Type1Target: Sendable, Hashable {
+    /// HR0: 1x for NDEF; 11 is 96 octets of static memory, 12 and others are dynamic.
+    public var headerROM0: UInt8
+    /// HR1: 48 on Topaz 96, 4C on Topaz 512.
+    public var headerROM1: UInt8
+    /// The first four octets of the UID, which every command repeats.
+    public var uid: [UInt8]
+
+    /// Creates a target.
+    ///
+    /// - Parameters:
+    ///   - headerROM0: HR0.
+    ///   - headerROM1: HR1.
+    ///   - uid: four octets.
+    public init(headerROM0: UInt8, headerROM1: UInt8, uid: [UInt8]) {
+        precondition(uid.count == 4, "RID gives four octets of UID")
+        self.headerROM0 = headerROM0
+        self.headerROM1 = headerROM1
+        self.uid = uid
+    }
+
+    /// Whether the tag is made for NDEF.
+    public var hasNDEF: Bool { headerROM0 >> 4 == 1 }
+    /// Whether the tag has 120 octets, which are written one at a time, rather than more, in blocks of eight.
+    public var isStatic: Bool { headerROM0 & 0x0F == 1 }
+
+    /// Asks the Type 1 tag in the field who it is: RID, after REQA or WUPA.
+    ///
+    /// - Parameter link: the NFC-A link over which its ATQA came.
+    /// - Returns: the tag.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
+    public static func identify(link: any FrameLink) async throws(TagError) -> Type1Target {
+        var failure = TagError(.tagLost, "The tag does not answer RID.")
+        for _ in 0...Type1Tag.retries {
+            let octets: [UInt8]
+            do throws(LinkError) {
+                let request = Frame([0x78, 0, 0, 0, 0, 0, 0], checksum: .crcB)
+                octets = try await link.transceive(request, timeout: Type1Tag.answerTimeout).bytes
+            } catch {
+                if let fatal = TagError(fatal: error) { throw fatal }
+                failure = TagError(link: error, over: .nfcA)
+                continue
+            }
+            guard octets.count == 6 else {
+                throw TagError(
+                    .badAnswer,
+                    "RID brought \(octets.count) octets, not 6 (NFC Forum T1T 1.2, 5.3)."
+                )
+            }
+            return Type1Target(headerROM0: octets[0], headerROM1: octets[1], uid: Array(octets[2...]))
+        }
+        throw failure
+    }
+}
+
 /// A Type 1 tag from the reader's side: Topaz 96 and Topaz 512 (NFC Forum T1T 1.2).
 ///
 /// ```swift

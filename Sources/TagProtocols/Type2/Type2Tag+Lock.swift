@@ -48,3 +48,133 @@ extension Type2Tag {
         }
     }
 }
+
+/// What forbids writing pages 16 and up: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and on products with a password
+/// the page from which it is asked for (NTAG213/215/216 data sheet, 8.8).
+struct Type2DynamicLock: Equatable {
+    /// One bit, and the pages that can't be written once it is set.
+    struct Bit: Equatable {
+        /// The octet, counted from the first lock octet.
+        var octet: Int
+        var mask: UInt8
+        var pages: Range<Int>
+    }
+
+    /// The address of the first lock octet.
+    let address: Int
+    /// The bits that lock pages.
+    let bits: [Bit]
+    /// What to set in the octets from `address` on to lock everything for good, the lock bits themselves included.
+    let mask: [UInt8]
+    /// The page whose last octet, AUTH0, is the first page that a password protects; nil when there is no such thing.
+    var protectionPage: Int?
+
+    /// The first page that dynamic lock bits govern.
+    static let firstPage = 16
+
+    /// NTAG21x and its relatives: the bits follow each other, each for as many pages, and the third octet locks them.
+    static func even(
+        page: Int,
+        pagesPerBit: Int,
+        endPage: Int,
+        blockLocks: UInt8,
+        hasPassword: Bool = true
+    ) -> Type2DynamicLock {
+        let count = (endPage - firstPage + pagesPerBit - 1) / pagesPerBit
+        let bits = (0..<count).map { index in
+            let start = firstPage + index * pagesPerBit
+            return Bit(octet: index / 8, mask: 1 << (index % 8), pages: start..<min(start + pagesPerBit, endPage))
+        }
+        return Type2DynamicLock(
+            address: page * Type2Memory.pageSize,
+            bits: bits,
+            mask: Self.mask(of: bits, size: 2) + [blockLocks],
+            protectionPage: hasPassword ? page + 1 : nil
+        )
+    }
+
+    /// Ultralight C and NTAG203: two groups of three bits, four pages each, led by the bit that locks the group. The
+    /// second octet is about the counter and the keys, which are no concern of NDEF.
+    static let grouped: Type2DynamicLock = {
+        let places: [(bit: Int, page: Int)] = [(1, 16), (2, 20), (3, 24), (5, 28), (6, 32), (7, 36)]
+        let bits = places.map { Bit(octet: 0, mask: 1 << $0.bit, pages: $0.page..<$0.page + 4) }
+        return Type2DynamicLock(address: 0x28 * Type2Memory.pageSize, bits: bits, mask: [0xFF])
+    }()
+
+    /// What a lock control TLV says (NFC Forum T2T 1.2, 4.3).
+    init(_ control: TLVControl) {
+        self.init(address: control.address, count: control.count, octetsPerBit: control.octetsPerLockBit)
+    }
+
+    /// Where the lock bits are when nothing says where: behind the data area, one for 8 octets
+    /// (NFC Forum T2T 1.2, 4.2). Nil for an area that the static lock bits cover.
+    init?(behind area: Range<Int>) {
+        guard area.count > 48 else { return nil }
+        self.init(address: area.upperBound, count: (area.count - 48 + 7) / 8, octetsPerBit: 8)
+    }
+
+    private init(address: Int, count: Int, octetsPerBit: Int) {
+        let bits = (0..<count).map { index in
+            let start = Self.firstPage * Type2Memory.pageSize + index * octetsPerBit
+            let end = (start + octetsPerBit + Type2Memory.pageSize - 1) / Type2Memory.pageSize
+            return Bit(octet: index / 8, mask: 1 << (index % 8), pages: start / Type2Memory.pageSize..<end)
+        }
+        self.init(address: address, bits: bits, mask: Self.mask(of: bits, size: (count + 7) / 8))
+    }
+
+    private init(address: Int, bits: [Bit], mask: [UInt8], protectionPage: Int? = nil) {
+        self.address = address
+        self.bits = bits
+        self.mask = mask
+        self.protectionPage = protectionPage
+    }
+
+    private static func mask(of bits: [Bit], size: Int) -> [UInt8] {
+        bits.reduce(into: [UInt8](repeating: 0, count: size)) { $0[$1.octet] |= $1.mask }
+    }
+
+    /// The pages that hold the lock octets.
+    var pages: Range<Int> {
+        address / Type2Memory.pageSize..<(address + mask.count - 1) / Type2Memory.pageSize + 1
+    }
+
+    /// The pages to look at before a write.
+    var pagesToCheck: Range<Int> {
+        pages.lowerBound..<max(pages.upperBound, (protectionPage ?? 0) + 1)
+    }
+
+    /// Whether nothing at all is locked up to a page.
+    func isOpen(through page: Int, in memory: Type2Memory) -> Bool {
+        mask.indices.allSatisfy { mask[$0] & (memory[octet: address + $0] ?? 0) == 0 }
+            && !isProtected(page, in: memory)
+    }
+
+    /// Whether a page can't be written any more.
+    func locks(_ page: Int, in memory: Type2Memory) -> Bool {
+        bits.contains { $0.pages.contains(page) && (memory[octet: address + $0.octet] ?? 0) & $0.mask != 0 }
+    }
+
+    /// Whether a page can be written only with the password. FF switches protection off; with 0 the tag refuses the
+    /// first write of all, so that nothing has to be known before.
+    func isProtected(_ page: Int, in memory: Type2Memory) -> Bool {
+        guard let start = protectionPage.flatMap({ memory[page: $0]?.last }), start != 0xFF, start != 0 else {
+            return false
+        }
+        return page >= Int(start)
+    }
+}
+
+/// The lock bits for pages 3 to 15, in page 2 (NFC Forum T2T 1.2, 4.2).
+enum Type2StaticLock {
+    static let page = 2
+
+    /// Whether a page can't be written any more, by the four octets of page 2.
+    static func locks(_ page: Int, in octets: [UInt8]) -> Bool {
+        guard octets.count == 4 else { return false }
+        return switch page {
+        case 3...7: octets[2] >> page & 1 != 0
+        case 8...15: octets[3] >> (page - 8) & 1 != 0
+        default: false
+        }
+    }
+}

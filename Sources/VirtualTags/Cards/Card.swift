@@ -73,3 +73,116 @@ extension Card {
         }
     }
 }
+
+/// A command APDU as a card takes it apart (ISO/IEC 7816-4, 5.1).
+public struct CardCommand: Sendable, Hashable {
+    /// The class octet.
+    public var cla: UInt8
+    /// The instruction octet.
+    public var ins: UInt8
+    /// The first parameter.
+    public var p1: UInt8
+    /// The second parameter.
+    public var p2: UInt8
+    /// The command's data field.
+    public var data: [UInt8]
+    /// How many octets of data the reader expects at most, 1 to 65536; nil when it expects none.
+    public var expectedLength: Int?
+    /// Whether the length fields are extended ones.
+    public var isExtended: Bool
+
+    /// Takes a command APDU apart.
+    ///
+    /// - Parameter bytes: the whole command.
+    /// - Returns: nil when the octets are not a command APDU: too short, or with lengths that don't fit.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 4 else { return nil }
+        cla = bytes[0]
+        ins = bytes[1]
+        p1 = bytes[2]
+        p2 = bytes[3]
+        data = []
+        expectedLength = nil
+        isExtended = false
+        let body = Array(bytes[4...])
+        guard let first = body.first else { return }
+        if body.count == 1 {
+            expectedLength = first == 0 ? 256 : Int(first)
+        } else if first != 0 {
+            let length = Int(first)
+            guard body.count == 1 + length || body.count == 2 + length else { return nil }
+            data = Array(body[1...length])
+            if body.count == 2 + length {
+                expectedLength = body[1 + length] == 0 ? 256 : Int(body[1 + length])
+            }
+        } else if !takeExtended(body) {
+            return nil
+        }
+    }
+
+    /// Reads the extended length fields of a body that begins with 00.
+    private mutating func takeExtended(_ body: [UInt8]) -> Bool {
+        guard body.count >= 3 else { return false }
+        isExtended = true
+        let length = Int(body[1]) << 8 | Int(body[2])
+        if body.count == 3 {
+            expectedLength = length == 0 ? 65536 : length
+            return true
+        }
+        guard length > 0, body.count == 3 + length || body.count == 5 + length else { return false }
+        data = Array(body[3..<(3 + length)])
+        if body.count == 5 + length {
+            let expected = Int(body[3 + length]) << 8 | Int(body[4 + length])
+            expectedLength = expected == 0 ? 65536 : expected
+        }
+        return true
+    }
+
+    /// The two parameters as one number.
+    public var parameters: UInt16 { UInt16(p1) << 8 | UInt16(p2) }
+}
+
+/// The status octets SW1 and SW2 with which a card ends its answer (ISO/IEC 7816-4, 5.1.3).
+public struct CardStatus: RawRepresentable, Sendable, Hashable {
+    /// SW1 in the high octet, SW2 in the low one.
+    public var rawValue: UInt16
+
+    /// Creates a status from its two octets.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Done.
+    public static let success = CardStatus(rawValue: 0x9000)
+    /// The file ended before all octets were read; the octets that there are come with it.
+    public static let endOfFile = CardStatus(rawValue: 0x6282)
+    /// The command failed, and the memory is as before.
+    public static let executionError = CardStatus(rawValue: 0x6400)
+    /// The memory could not be programmed.
+    public static let memoryFailure = CardStatus(rawValue: 0x6581)
+    /// A length is wrong, or beyond the card's limits.
+    public static let wrongLength = CardStatus(rawValue: 0x6700)
+    /// The access rights don't allow it.
+    public static let securityNotSatisfied = CardStatus(rawValue: 0x6982)
+    /// A condition is missing, such as an authentication that should have begun.
+    public static let conditionsNotSatisfied = CardStatus(rawValue: 0x6985)
+    /// No file is selected.
+    public static let noCurrentFile = CardStatus(rawValue: 0x6986)
+    /// The data field is wrong.
+    public static let wrongData = CardStatus(rawValue: 0x6A80)
+    /// There is no such file or application.
+    public static let notFound = CardStatus(rawValue: 0x6A82)
+    /// The file has no room for the data.
+    public static let noRoom = CardStatus(rawValue: 0x6A84)
+    /// The parameters P1 and P2 are wrong.
+    public static let wrongParameters = CardStatus(rawValue: 0x6A86)
+    /// The offset is outside of the file.
+    public static let wrongOffset = CardStatus(rawValue: 0x6B00)
+    /// The instruction is not known.
+    public static let unknownInstruction = CardStatus(rawValue: 0x6D00)
+    /// The class is not known.
+    public static let unknownClass = CardStatus(rawValue: 0x6E00)
+
+    /// The two octets as they are sent.
+    var bytes: [UInt8] { [UInt8(rawValue >> 8), UInt8(rawValue & 0xFF)] }
+}

@@ -1,6 +1,135 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
+/// Everything that a MIFARE Classic keeps without power: what an image of the card holds.
+public struct ClassicContents: Sendable, Hashable {
+    /// What the card is.
+    public var product: ClassicProduct
+    /// The UID, 4 or 7 octets; a 4-octet one need not be unique. It is at the beginning of the memory too.
+    public var uid: [UInt8]
+    /// ATQA, low octet first on the air.
+    public var atqa: UInt16
+    /// SAK.
+    public var sak: UInt8
+    /// All blocks, 16 octets each, keys included.
+    public var memory: [UInt8]
+    /// The places of octets in ``memory`` that the reader of a dump could not read; they are zero there.
+    public var unknownOctets: Set<Int> = []
+    /// The originality signature of MIFARE Classic EV1, 32 octets; empty when there is none.
+    public var signature: [UInt8] = []
+
+    /// Creates contents from an image of the memory.
+    ///
+    /// - Parameters:
+    ///   - product: what the card is.
+    ///   - memory: the memory from block 0 on; octets that are missing at the end are zero.
+    ///   - uid: the UID; the one at the beginning of the memory when nil.
+    public init(_ product: ClassicProduct, memory: [UInt8], uid: [UInt8]? = nil) {
+        let missing = max(0, product.memorySize - memory.count)
+        self.product = product
+        self.memory = Array((memory + Array(repeating: 0, count: missing)).prefix(product.memorySize))
+        self.uid = uid ?? Self.uid(inBlock0: self.memory)
+        atqa = product.atqa(uidLength: self.uid.count)
+        sak = product.sak
+    }
+
+    /// Creates a card as it is delivered: every sector with the transport keys FFFFFFFFFFFF (MF1S50yyX data sheet, 8.6).
+    ///
+    /// - Parameters:
+    ///   - product: what the card is.
+    ///   - uid: the UID, 4 or 7 octets.
+    public init(blank product: ClassicProduct, uid: [UInt8]) {
+        var memory = [UInt8](repeating: 0, count: product.memorySize)
+        let key = [UInt8](repeating: 0xFF, count: 6)
+        for sector in 0..<product.sectorCount {
+            let start = ClassicProduct.trailer(ofSector: sector) * 16
+            memory.replaceSubrange(start..<(start + 16), with: key + [0xFF, 0x07, 0x80, 0x69] + key)
+        }
+        let atqa = product.atqa(uidLength: uid.count)
+        var head = uid.count == 4 ? uid + [uid.reduce(0, ^)] : uid
+        head += [product.sak, UInt8(atqa & 0xFF), UInt8(atqa >> 8)]
+        memory.replaceSubrange(0..<head.count, with: head)
+        self.init(product, memory: memory, uid: uid)
+    }
+
+    /// The UID at the beginning of the memory. ATQA behind a UID of 7 octets says so; one of 4 octets is followed by its
+    /// exclusive or.
+    static func uid(inBlock0 memory: [UInt8]) -> [UInt8] {
+        guard memory.count >= 10 else { return [0, 0, 0, 0] }
+        let short = Array(memory.prefix(4))
+        let isDouble = memory[0] == 0x04 && memory[8] & 0xC0 == 0x40 && memory[9] == 0x00
+        return memory[4] == short.reduce(0, ^) && !isDouble ? short : Array(memory.prefix(7))
+    }
+}
+
+/// A product that is a MIFARE Classic, or behaves as one (NXP AN10833, MF1S50yyX and MF1S70yyX data sheets).
+public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    /// MIFARE Classic Mini, MF1S20: 320 octets in 5 sectors.
+    case mini = "MIFARE Classic Mini"
+    /// MIFARE Classic 1K, MF1S50: 1024 octets in 16 sectors.
+    case classic1K = "MIFARE Classic 1K"
+    /// MIFARE Plus 2K in security level 1: 2048 octets in 32 sectors.
+    case plus2K = "MIFARE Plus 2K"
+    /// MIFARE Classic 4K, MF1S70: 4096 octets in 32 sectors of 4 blocks and 8 of 16.
+    case classic4K = "MIFARE Classic 4K"
+
+    public var description: String { rawValue }
+
+    /// The product with a name such as `MIFARE Classic 1K`, or nil.
+    public init?(named name: String) {
+        self.init(rawValue: name)
+    }
+
+    /// The product of a size in octets, or nil.
+    public init?(memorySize: Int) {
+        guard let product = Self.allCases.first(where: { $0.memorySize == memorySize }) else { return nil }
+        self = product
+    }
+
+    /// How many blocks of 16 octets there are.
+    public var blockCount: Int {
+        switch self {
+        case .mini: 20
+        case .classic1K: 64
+        case .plus2K: 128
+        case .classic4K: 256
+        }
+    }
+
+    /// How many octets of memory there are.
+    public var memorySize: Int { blockCount * 16 }
+
+    /// How many sectors there are, each with keys and access conditions of its own in its last block.
+    public var sectorCount: Int {
+        blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16
+    }
+
+    /// The last block of a sector, which holds its keys and access conditions.
+    public static func trailer(ofSector sector: Int) -> Int {
+        sector < 32 ? sector * 4 + 3 : 128 + (sector - 32) * 16 + 15
+    }
+
+    /// The sector whose last block this is, or nil for a block of data.
+    public static func sector(ofTrailer block: Int) -> Int? {
+        if block < 128 { return block % 4 == 3 ? block / 4 : nil }
+        return block % 16 == 15 ? 32 + (block - 128) / 16 : nil
+    }
+
+    /// SAK.
+    var sak: UInt8 {
+        switch self {
+        case .mini: 0x09
+        case .classic1K, .plus2K: 0x08
+        case .classic4K: 0x18
+        }
+    }
+
+    /// ATQA with a UID of 4 or 7 octets.
+    func atqa(uidLength: Int) -> UInt16 {
+        (self == .classic4K ? 0x0002 : 0x0004) | (uidLength == 7 ? 0x0040 : 0x0000)
+    }
+}
+
 /// A virtual MIFARE Classic, which can be found and told apart, and not read.
 ///
 /// ```swift
@@ -34,5 +163,65 @@ public final class ClassicTag: VirtualTag {
 
     public func losePower() {
         silicon.withLock { $0.losePower() }
+    }
+}
+
+/// The state machine of a MIFARE Classic as far as a reader without its cipher gets (MF1S50yyX data sheet, 10 and 12).
+struct ClassicSilicon: Sendable {
+    /// The 4-bit code of a refusal: not allowed.
+    private static let notAllowed: UInt8 = 0x4
+    /// The 4-bit code of a refusal: parity or checksum.
+    private static let checksum: UInt8 = 0x5
+
+    let contents: ClassicContents
+    private var listener: NFCAListener?
+    private var random: SplitMix64
+    /// Whether a nonce was sent: whatever comes next would be enciphered.
+    private var awaitsReader = false
+
+    init(_ contents: ClassicContents) {
+        self.contents = contents
+        listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak)
+        random = SplitMix64(seed: contents.uid.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    mutating func losePower() {
+        listener?.reset()
+        awaitsReader = false
+    }
+
+    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        if awaitsReader {
+            // Nobody has the right answer to the nonce: the card gives up in silence.
+            awaitsReader = false
+            listener?.deselect()
+            return nil
+        }
+        switch listener?.receive(frame) {
+        case nil, .silence: return nil
+        case .answer(let answer), .woken(let answer): return TagAnswer(answer)
+        case .damaged: return refuse(Self.checksum)
+        case .command(let command):
+            if case .refusal(let code) = disturbance { return refuse(code) }
+            return execute(command)
+        }
+    }
+
+    /// Authentication with key A or B sends a nonce; all else is refused without one.
+    private mutating func execute(_ command: [UInt8]) -> TagAnswer? {
+        guard command.count == 2, command[0] == 0x60 || command[0] == 0x61,
+            Int(command[1]) < contents.product.blockCount
+        else {
+            return refuse(Self.notAllowed)
+        }
+        awaitsReader = true
+        let nonce = UInt32(truncatingIfNeeded: random.next())
+        let octets = (0..<4).map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: nonce >> UInt32(24 - 8 * index)) }
+        return TagAnswer(Frame(octets, checksum: .none))
+    }
+
+    private mutating func refuse(_ code: UInt8) -> TagAnswer {
+        listener?.deselect()
+        return TagAnswer(Frame(bits: [code & 0x0F], validBitsInLastByte: 4))
     }
 }

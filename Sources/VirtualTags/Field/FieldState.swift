@@ -199,3 +199,61 @@ struct FieldAnswer {
         }
     }
 }
+
+/// What a virtual field and its links share.
+final class FieldCore: Sendable {
+    let state = Locked(FieldState())
+    private let onElapsed: (@Sendable (Airtime) -> Void)?
+    private let onExchange: (@Sendable (ExchangeRecord) -> Void)?
+
+    init(onElapsed: (@Sendable (Airtime) -> Void)?, onExchange: (@Sendable (ExchangeRecord) -> Void)?) {
+        self.onElapsed = onElapsed
+        self.onExchange = onExchange
+    }
+
+    /// Makes one exchange, then tells the clock and the observers, outside of the lock.
+    func exchange(
+        _ frame: Frame,
+        _ technology: Technology,
+        timeout: Airtime,
+        maximumFrameLength: Int
+    ) throws(LinkError) -> Frame {
+        let outcome = state.withLock {
+            $0.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
+        }
+        onExchange?(
+            ExchangeRecord(technology: technology, request: frame, result: outcome.result, elapsed: outcome.elapsed)
+        )
+        if outcome.elapsed > .zero { onElapsed?(outcome.elapsed) }
+        if outcome.changedPresence { tellObservers() }
+        return try outcome.result.get()
+    }
+
+    /// Changes what is in the field, and tells the observers when `change` says that something changed.
+    func changePresence(_ change: @Sendable (inout FieldState) -> Bool) {
+        if state.withLock({ change(&$0) }) { tellObservers() }
+    }
+
+    func tellObservers() {
+        let handlers = state.withLock { $0.observers.map(\.handler) }
+        for handler in handlers { handler() }
+    }
+
+    func addObserver(_ handler: @escaping @Sendable () -> Void) -> UInt64 {
+        state.withLock { state in
+            state.nextObserver += 1
+            state.observers.append((state.nextObserver, handler))
+            return state.nextObserver
+        }
+    }
+
+    func removeObserver(_ id: UInt64) {
+        // Released outside of the lock: a handler may own whatever it likes.
+        let released = state.withLock { state in
+            let removed = state.observers.filter { $0.id == id }
+            state.observers.removeAll { $0.id == id }
+            return removed
+        }
+        _ = released
+    }
+}

@@ -143,3 +143,92 @@ struct FlipperDump: ImageSource {
         }
     }
 }
+
+extension FlipperDump {
+    /// A new file, of version 4.
+    static func encoded(new contents: Type2Contents) -> [UInt8] {
+        let product = contents.product
+        let name = FlipperLayout.products.first { $0.product == product }?.name ?? product.name
+        let count = FlipperLayout.pages(of: product)
+        let layout = FlipperLayout(product, pages: count)
+        var lines = FlipperLine.header(deviceType: "NTAG/Ultralight", uid: contents.uid).map(\.text)
+        lines += FlipperLine.nfcA(atqa: contents.atqa, sak: contents.sak).map(\.text)
+        lines += [
+            "# NTAG/Ultralight specific data",
+            "Data format version: 2",
+            "NTAG/Ultralight type: \(name)",
+            "Signature: \(contents.signature.spacedHexadecimalText)",
+            "Mifare version: \((contents.version ?? Array(repeating: 0, count: 8)).spacedHexadecimalText)",
+        ]
+        for index in 0..<3 {
+            lines.append("Counter \(index): \(contents.counters[index])")
+            lines.append("Tearing \(index): \([contents.tearingFlags[index]].spacedHexadecimalText)")
+        }
+        lines += ["Pages total: \(count)", "Pages read: \(count)"]
+        let memory = Type2Silicon(contents).contents.memory
+        for index in 0..<count {
+            let page = layout?.memoryPage(index)
+            let octets = page.map { Array(memory[($0 * 4)..<($0 * 4 + 4)]) } ?? [0, 0, 0, 0]
+            lines.append("Page \(index): \(octets.spacedHexadecimalText)")
+        }
+        lines.append("Failed authentication attempts: \(contents.failedAuthentications)")
+        return Array((lines.joined(separator: "\n") + "\n").utf8)
+    }
+}
+
+/// How the pages of a Flipper NFC file lie in a tag's memory.
+///
+/// Files number pages through. Those of NTAG I2C leave out the gap behind the lock page and go on with the two
+/// configuration pages, then with the two session registers, which are no memory.
+struct FlipperLayout: Sendable {
+    /// How many pages of memory the file has, gaps included.
+    let memoryPages: Int
+    private let filePages: Int
+    private let gap: Range<Int>?
+
+    /// Creates the layout of a file, or nil when it has more pages than the product.
+    init?(_ product: Type2Product, pages: Int) {
+        let all = Self.pages(of: product)
+        guard pages <= all else { return nil }
+        filePages = pages
+        if product.features.contains(.sectors), let lock = product.dynamicLock, pages > lock.page + 1 {
+            gap = (lock.page + 1)..<(product.pageCount - 2)
+            memoryPages = product.pageCount
+        } else {
+            gap = nil
+            memoryPages = pages
+        }
+    }
+
+    /// The page of the memory for a page of the file; nil for a session register.
+    func memoryPage(_ index: Int) -> Int? {
+        guard index < filePages else { return nil }
+        guard let gap, index >= gap.lowerBound else { return index }
+        let page = index + gap.count
+        return page < memoryPages ? page : nil
+    }
+
+    /// How many pages a file of a product has.
+    static func pages(of product: Type2Product) -> Int {
+        guard product.features.contains(.sectors), let lock = product.dynamicLock else { return product.pageCount }
+        return lock.page + 1 + 4
+    }
+
+    /// The names that files use; the first one for a product is the one to write.
+    static let products: [(name: String, product: Type2Product)] = [
+        ("Mifare Ultralight", .ultralight),
+        ("Mifare Ultralight C", .ultralightC),
+        ("Mifare Ultralight 11", .ultralightEV1UL11),
+        ("Mifare Ultralight 21", .ultralightEV1UL21),
+        ("Mifare Ultralight EV1 11", .ultralightEV1UL11),
+        ("Mifare Ultralight EV1 21", .ultralightEV1UL21),
+        ("NTAG203", .ntag203),
+        ("NTAG210", .ntag210),
+        ("NTAG212", .ntag212),
+        ("NTAG213", .ntag213),
+        ("NTAG215", .ntag215),
+        ("NTAG216", .ntag216),
+        ("NTAG I2C 1K", .ntagI2C1K),
+        ("NTAG I2C 2K", .ntagI2C2K),
+    ]
+}

@@ -84,4 +84,88 @@ extension Type2Silicon {
         sector = command[0]
         return .silence
     }
+
+    // MARK: Counters
+
+    private static let counterLimit: UInt32 = 0xFF_FFFF
+
+    /// Whether the counter of readings is switched on: NFC_CNT_EN of ACCESS.
+    private var countsReadings: Bool {
+        product.features.contains(.readingCounter) && configurationAccess & 0x10 != 0
+    }
+
+    /// Counts the first READ or FAST_READ after the power came (NTAG213/215/216 data sheet, 8.7).
+    mutating func countReading() {
+        guard countsReadings, !hasCountedReading else { return }
+        hasCountedReading = true
+        contents.counters[2] = min(contents.counters[2] + 1, Self.counterLimit)
+    }
+
+    /// READ_CNT: three octets, the low one first.
+    func readCounter(_ address: UInt8) -> Reply {
+        if product.features.contains(.counters), address < 3 {
+            return .data(Self.octets(contents.counters[Int(address)]))
+        }
+        guard countsReadings, address == 2 else { return .refusal(.argument) }
+        // NFC_CNT_PWD_PROT keeps the counter behind the password.
+        if configurationAccess & 0x08 != 0, !isAuthenticated { return .refusal(.authenticationOrCounter) }
+        return .data(Self.octets(contents.counters[2]))
+    }
+
+    /// INCR_CNT: adds, and refuses to run over (MF0ULx1 data sheet, 10.6).
+    mutating func incrementCounter(_ address: UInt8, by octets: [UInt8]) -> Reply {
+        guard address < 3 else { return .refusal(.argument) }
+        let step = UInt32(octets[0]) | UInt32(octets[1]) << 8 | UInt32(octets[2]) << 16
+        let sum = contents.counters[Int(address)] + step
+        guard sum <= Self.counterLimit else { return .refusal(.authenticationOrCounter) }
+        // The counters are protected against tearing: what a power cut leaves is the old or the new value.
+        switch tear {
+        case .old: break
+        case .mixed(let seed) where seed & 1 == 0: break
+        default: contents.counters[Int(address)] = sum
+        }
+        return .programmed
+    }
+
+    private static func octets(_ counter: UInt32) -> [UInt8] {
+        (0..<3).map { UInt8(truncatingIfNeeded: counter >> UInt32(8 * $0)) }
+    }
+
+    // MARK: Mirror
+
+    /// Lays the UID and the counter in ASCII over pages, where the configuration says so (NTAG213/215/216 data sheet,
+    /// 8.5.7 and 8.6).
+    func layMirror(over pages: Range<Int>, in octets: inout [UInt8], at start: Int) {
+        let mode = configuration(0, 0) >> 6
+        let firstPage = Int(configuration(0, 2))
+        guard mode != 0, firstPage > 3, firstPage <= product.userPages.upperBound else { return }
+        let text = mirrorText(mode)
+        let position = firstPage * 4 + Int(configuration(0, 0) >> 4 & 0x03)
+        let end = (product.userPages.upperBound + 1) * 4
+        guard position + text.count <= end else { return }
+        for (index, character) in text.enumerated() {
+            let offset = position + index - pages.lowerBound * 4
+            if offset >= 0, offset < pages.count * 4 { octets[start + offset] = character }
+        }
+    }
+
+    /// 14 digits of UID, 6 of the counter, or both with an `x` between.
+    private func mirrorText(_ mode: UInt8) -> [UInt8] {
+        let counter = Self.hexadecimal([UInt8](littleEndian: Int(contents.counters[2]), count: 3).reversed())
+        let hasCounter = product.features.contains(.readingCounter)
+        return switch (mode, hasCounter) {
+        case (1, _), (3, false): Self.hexadecimal(contents.uid)
+        case (2, true): counter
+        case (3, true): Self.hexadecimal(contents.uid) + [UInt8(ascii: "x")] + counter
+        default: []
+        }
+    }
+
+    private static func hexadecimal(_ octets: [UInt8]) -> [UInt8] {
+        octets.flatMap { (octet: UInt8) -> [UInt8] in [digit(octet >> 4), digit(octet & 0x0F)] }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? 0x30 + value : 0x37 + value
+    }
 }

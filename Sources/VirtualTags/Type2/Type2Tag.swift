@@ -1,6 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
+/// Everything that a Type 2 tag keeps without power: what an image of the tag holds.
+public struct Type2Contents: Sendable, Hashable {
+    /// What the tag is.
+    public var product: Type2Product
+    /// The UID that the tag answers with: 4, 7 or 10 octets. It is in pages 0 and 1 of the memory too.
+    public var uid: [UInt8]
+    /// All pages, four octets each, from page 0; the second sector's after the first's 256. Pages that the product has
+    /// beyond the end read as delivered.
+    public var memory: [UInt8]
+    /// ATQA, low octet first on the air.
+    public var atqa: UInt16 = 0x0044
+    /// SAK.
+    public var sak: UInt8 = 0x00
+    /// The answer to GET_VERSION.
+    public var version: [UInt8]?
+    /// The answer to READ_SIG, 32 octets; those of a virtual tag are zero unless given.
+    public var signature: [UInt8]
+    /// The three 24-bit counters. NTAG213, 215 and 216 use the last one.
+    public var counters: [UInt32]
+    /// The answers to CHECK_TEARING_EVENT: BD when a counter is whole.
+    public var tearingFlags: [UInt8]
+    /// How many times in a row the password was wrong.
+    public var failedAuthentications = 0
+
+    /// Creates a tag as it is delivered, formatted for NDEF and empty.
+    ///
+    /// - Parameters:
+    ///   - product: what the tag is.
+    ///   - uid: the UID, 7 octets as all these products have. Check octets are worked out.
+    public init(blank product: Type2Product, uid: [UInt8]) {
+        self.product = product
+        self.uid = uid
+        version = product.version
+        signature = Array(repeating: 0, count: 32)
+        counters = [0, 0, 0]
+        tearingFlags = [0xBD, 0xBD, 0xBD]
+        memory = Self.factoryMemory(product)
+        let head = Self.manufacturerOctets(uid, product)
+        memory.replaceSubrange(0..<head.count, with: head)
+    }
+
+    /// A UID of NXP's, with random octets. The fourth, with which the second part of the UID begins, is never 88, which
+    /// is the cascade tag (ISO/IEC 14443-3, 6.5.4).
+    public static func randomUID(using generator: inout some RandomNumberGenerator) -> [UInt8] {
+        var uid = [0x04] + (0..<6).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        if uid[3] == 0x88 { uid[3] = 0x08 }
+        return uid
+    }
+
+    /// The UID and its check octets as they are in the first nine octets of the memory (ISO/IEC 14443-3, 6.5.4).
+    ///
+    /// NTAG I2C has no check octets there, but SAK and ATQA (NT3H2111/NT3H2211 data sheet, 8.3.5).
+    private static func manufacturerOctets(_ uid: [UInt8], _ product: Type2Product) -> [UInt8] {
+        if product.features.contains(.sectors), uid.count == 7 { return uid + [0x00, 0x44, 0x00] }
+        guard uid.count == 7 else {
+            return Array((uid + [uid.reduce(0, ^)]).prefix(9))
+        }
+        let first = Array(uid[0..<3])
+        let second = Array(uid[3..<7])
+        return first + [first.reduce(0x88, ^)] + second + [second.reduce(0, ^)]
+    }
+
+    /// All pages as delivered, but for the UID.
+    static func factoryMemory(_ product: Type2Product) -> [UInt8] {
+        var memory = [UInt8](repeating: 0, count: product.pageCount * 4)
+        // Page 2, octet 1 is called "internal" and reads 48.
+        memory[9] = 0x48
+        memory.replaceSubrange(12..<16, with: [0xE1, 0x10, product.capabilitySize, 0x00])
+        memory.replaceSubrange(16..<(16 + product.factoryData.count), with: product.factoryData)
+        for (page, octets) in product.factoryConfiguration {
+            memory.replaceSubrange((page * 4)..<(page * 4 + 4), with: octets)
+        }
+        if let lock = product.dynamicLock, let last = lock.lastOctet {
+            memory[lock.page * 4 + 3] = last
+        }
+        return memory
+    }
+}
+
+extension Type2Contents {
+    /// The pages that lock bits make read-only, static and dynamic ones, from 3 on. Pages of the second sector count from
+    /// 256.
+    public var lockedPages: [Int] {
+        let memory = Type2Silicon(self).contents.memory
+        let fields = [LockField.statically] + (product.dynamicLock.map { [$0] } ?? [])
+        let bits = fields.map { $0.bits(in: memory) }
+        return (3..<product.pageCount).filter { page in
+            zip(fields, bits).contains { $0.locks(page, bits: $1) }
+        }
+    }
+
+    /// The first page that needs the password, or nil when none does.
+    public var firstProtectedPage: Int? {
+        let start = Type2Silicon(self).latched.protectionStart
+        return start < product.pageCount ? start : nil
+    }
+
+    /// The counters that the product has, by the number with which they are read: all three, the third, or none.
+    public var countersOfProduct: [Int] {
+        if product.features.contains(.counters) { return [0, 1, 2] }
+        return product.features.contains(.readingCounter) ? [2] : []
+    }
+}
+
+extension Type2Product {
+    /// Whether the product has READ_SIG.
+    package var hasSignature: Bool { features.contains(.signature) }
+
+    /// How many pages a reader without keys can read: not the key of Ultralight C.
+    package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
+
+    /// The page with the dynamic lock octets, or nil.
+    public var dynamicLockPage: Int? { dynamicLock?.page }
+
+    /// The first of the configuration pages, with the password among them, or nil.
+    public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
+}
+
 /// A virtual Type 2 tag: a product of the MIFARE Ultralight or NTAG families, answering raw frames from its memory.
 ///
 /// ```swift

@@ -45,3 +45,88 @@ struct FeliCaAnswer: Sendable {
         self.init(status.bytes, workTime: workTime, isWrite: isWrite)
     }
 }
+
+/// The two status flags of a FeliCa answer: where the error is, and what it is (FeliCa Card User's Manual, 4.5).
+struct FeliCaStatus: Sendable, Hashable {
+    var flag1: UInt8
+    var flag2: UInt8
+
+    /// Done.
+    static let success = FeliCaStatus(flag1: 0x00, flag2: 0x00)
+    /// The memory failed.
+    static let memoryFailure = whole(0x70)
+    /// The number of services is not one that the card takes.
+    static let serviceCount = whole(0xA1)
+    /// The number of blocks is not one that the card takes.
+    static let blockCount = whole(0xA2)
+    /// A service code that the system does not have.
+    static let unknownService = whole(0xA6)
+
+    /// What a block of the list can be wrong in.
+    enum BlockError: UInt8 {
+        case serviceOrder = 0xA3
+        case accessDenied = 0xA5
+        case accessMode = 0xA7
+        case blockNumber = 0xA8
+        /// MAC and MAC_A are asked for together.
+        case codeCombination = 0xB0
+        /// The reader has to authenticate itself first.
+        case authenticationNeeded = 0xB1
+        /// A code is wrong, its write counter is, or there was no challenge.
+        case wrongCode = 0xB2
+    }
+
+    /// An error that is not about one block.
+    static func whole(_ code: UInt8) -> FeliCaStatus {
+        FeliCaStatus(flag1: 0xFF, flag2: code)
+    }
+
+    /// An error in the block list: flag 1 has the bit of its position.
+    static func block(_ position: Int, _ error: BlockError) -> FeliCaStatus {
+        FeliCaStatus(flag1: 1 << UInt8(position % 8), flag2: error.rawValue)
+    }
+
+    var isSuccess: Bool { flag1 == 0 }
+
+    var bytes: [UInt8] { [flag1, flag2] }
+}
+
+/// The services and blocks that a Read or Write Without Encryption names (JIS X 6319-4, 7.4).
+struct FeliCaBlockList: Sendable {
+    /// An element of the list.
+    struct Element: Sendable, Hashable {
+        /// The place of the block's service in the list of services.
+        var service: Int
+        var accessMode: UInt8
+        var block: Int
+    }
+
+    var services: [UInt16] = []
+    var elements: [Element] = []
+    /// What follows the lists: the data of a write.
+    var data: [UInt8]
+
+    /// Reads the lists.
+    ///
+    /// - Parameter payload: the command after the IDm.
+    /// - Returns: nil when the octets end too early, which a card does not answer.
+    init?(_ payload: ArraySlice<UInt8>) {
+        var rest = payload
+        guard let serviceCount = rest.popFirst() else { return nil }
+        for _ in 0..<serviceCount {
+            guard let low = rest.popFirst(), let high = rest.popFirst() else { return nil }
+            services.append(UInt16(high) << 8 | UInt16(low))
+        }
+        guard let blockCount = rest.popFirst() else { return nil }
+        for _ in 0..<blockCount {
+            guard let head = rest.popFirst(), let low = rest.popFirst() else { return nil }
+            var block = Int(low)
+            if head & 0x80 == 0 {
+                guard let high = rest.popFirst() else { return nil }
+                block |= Int(high) << 8
+            }
+            elements.append(Element(service: Int(head & 0x0F), accessMode: head >> 4 & 0x07, block: block))
+        }
+        data = Array(rest)
+    }
+}

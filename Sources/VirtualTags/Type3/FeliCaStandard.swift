@@ -33,8 +33,9 @@ public struct FeliCaStandardContents: Sendable, Hashable {
         attributes[8] = 0x20
         attributes[11] = UInt8(balance & 0xFF)
         attributes[12] = UInt8(balance >> 8)
-        let records = history.prefix(20).flatMap { Array(($0 + Array(repeating: 0, count: 16)).prefix(16)) }
-        let log = records + Array(repeating: 0, count: 320 - records.count)
+        let padding = [UInt8](repeating: 0, count: 16)
+        var log = history.prefix(20).flatMap { ($0 + padding).prefix(16) }
+        log += Array(repeating: 0, count: 320 - log.count)
         let system = FeliCaSystem(
             code: 0x0003,
             files: [

@@ -73,3 +73,96 @@ public final class Type3Tag: VirtualTag {
         silicon.withLock { $0.losePower() }
     }
 }
+
+/// The state machine of a Type 3 tag: framing, polling with slots, and a chip behind them.
+struct Type3Silicon: Sendable {
+    var chip: any FeliCaChip
+    private var random: SplitMix64
+
+    init(_ chip: any FeliCaChip) {
+        self.chip = chip
+        random = SplitMix64(seed: chip.idm.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    mutating func losePower() {
+        chip.losePower()
+    }
+
+    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        guard let bytes = frame.payload(checkedBy: .nfcF), bytes.count >= 2, Int(bytes[0]) == bytes.count else {
+            return nil
+        }
+        if bytes[1] == 0x00 {
+            return bytes.count == 6 ? poll(bytes) : nil
+        }
+        guard bytes.count >= 10, bytes[1] & 0x01 == 0 else { return nil }
+        let idm = Array(bytes[2..<10])
+        let number = idm[0] >> 4
+        guard chip.systems.contains(where: { $0.number == number }), idm == self.idm(of: number) else { return nil }
+        guard let answer = process(bytes[1], bytes[10...], system: number, disturbance) else { return nil }
+        let response = [bytes[1] + 1] + idm + answer.payload
+        guard response.count < 255 else { return nil }
+        return TagAnswer(
+            Frame([UInt8(response.count + 1)] + response),
+            workTime: answer.workTime,
+            isWrite: answer.isWrite
+        )
+    }
+
+    /// The IDm of a system: its number is in the highest four bits.
+    private func idm(of number: UInt8) -> [UInt8] {
+        [chip.idm[0] & 0x0F | number << 4] + chip.idm.dropFirst()
+    }
+
+    /// A command to the chip, or the memory failure that a fault makes of it.
+    private mutating func process(
+        _ command: UInt8,
+        _ payload: ArraySlice<UInt8>,
+        system: UInt8,
+        _ disturbance: Disturbance?
+    ) -> FeliCaAnswer? {
+        let hasStatus = command == 0x06 || command == 0x08
+        switch disturbance {
+        case nil:
+            return chip.process(command, payload, system: system, tear: nil)
+        case .powerCut(let rest):
+            return chip.process(command, payload, system: system, tear: rest)
+        case .refusal:
+            return hasStatus ? FeliCaAnswer(.memoryFailure) : nil
+        case .writeRefusal:
+            let before = chip
+            let answer = chip.process(command, payload, system: system, tear: nil)
+            guard answer?.isWrite == true else { return answer }
+            chip = before
+            return FeliCaAnswer(.memoryFailure, isWrite: true)
+        }
+    }
+
+    /// Polling (JIS X 6319-4, 7.2): FF in either octet of the system code stands for any value.
+    private mutating func poll(_ bytes: [UInt8]) -> TagAnswer? {
+        let high = bytes[2]
+        let low = bytes[3]
+        let found = chip.systems.first { system in
+            (high == 0xFF || high == UInt8(system.code >> 8)) && (low == 0xFF || low == UInt8(system.code & 0xFF))
+        }
+        guard let found, [0x00, 0x01, 0x03, 0x07, 0x0F].contains(bytes[5]) else { return nil }
+        var response = [0x01] + idm(of: found.number) + chip.pmm
+        switch bytes[4] {
+        case 0x01: response += [UInt8(found.code >> 8), UInt8(found.code & 0xFF)]
+        // 212 and 424 kbit/s.
+        case 0x02: response += [0x00, 0x83]
+        default: break
+        }
+        let slot = Int(random.next() % (UInt64(bytes[5]) + 1))
+        return TagAnswer(
+            Frame([UInt8(response.count + 1)] + response),
+            workTime: Self.slotStart(slot),
+            slot: slot
+        )
+    }
+
+    /// When a slot begins, after the first one: 256 times 64 carrier periods a slot (NFC Forum Digital 2.3, 8.6.3).
+    private static func slotStart(_ slot: Int) -> Airtime {
+        Airtime(carrierPeriods: 16384 * Int64(slot))
+    }
+}

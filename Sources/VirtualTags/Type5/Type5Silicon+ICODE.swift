@@ -165,3 +165,52 @@ extension Type5Silicon {
         return Type5Reply([protection.pointer, protection.condition.rawValue, locks, 0x7F, 0x35, 0x00, 0x00])
     }
 }
+
+/// What guards an ICODE SLIX or SLIX2, as far as it is kept without power (SL2S2002 data sheet, 9.4; SL2S2602, 9.5).
+public struct ICODEProtection: Sendable, Hashable {
+    /// What the read and the write password guard on the two pages of SLIX2, as PROTECT PAGE sets it.
+    public struct Condition: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// The lower page needs the read password.
+        public static let readLow = Condition(rawValue: 0x01)
+        /// Writing to the lower page needs the write password.
+        public static let writeLow = Condition(rawValue: 0x02)
+        /// The higher page needs the read password.
+        public static let readHigh = Condition(rawValue: 0x10)
+        /// Writing to the higher page needs the write password.
+        public static let writeHigh = Condition(rawValue: 0x20)
+    }
+
+    /// The first block of the higher page.
+    public var pointer: UInt8 = 0
+    /// What the passwords guard.
+    public var condition: Condition = []
+    /// Whether the pointer and the condition are locked.
+    public var isConditionLocked = false
+    /// The identifiers of the passwords that are locked.
+    public var lockedPasswords: Set<UInt8> = []
+    /// Whether the read and the write password are needed together, as one of 64 bits.
+    public var needsBothPasswords = false
+    /// Whether the surveillance commands need a password.
+    public var isSurveillanceProtected = false
+    /// Whether the application family needs a password to be changed.
+    public var isFamilyProtected = false
+    /// The identifier for selective surveillance.
+    public var surveillanceIdentifier: UInt16 = 0
+    /// Whether counting needs the read password.
+    public var isCounterProtected = false
+    /// Whether the tag is private: it answers GET RANDOM NUMBER and SET PASSWORD alone.
+    public var isPrivate = false
+    /// Whether the tag is destroyed: it never answers again.
+    public var isDestroyed = false
+    /// Whether the tag stays quiet when it loses its power.
+    public var isPersistentlyQuiet = false
+
+    /// Creates the state of a tag as it is delivered.
+    public init() {}
+}

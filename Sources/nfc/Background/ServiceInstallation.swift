@@ -23,8 +23,8 @@ struct ServiceInstallation {
     static func program() throws(CommandFailure) -> String {
         let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
-        let folders = [own] + path.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
-        let found = folders.map { $0 + "/nfcd" }.first(where: FileManager.default.isExecutableFile(atPath:))
+        let folders = path.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+        let found = ([own] + folders).map { "\($0)/nfcd" }.first(where: FileManager.default.isExecutableFile(atPath:))
         guard let found else {
             throw CommandFailure(
                 .refused,

@@ -93,3 +93,112 @@ struct RecordBuilder {
         }
     }
 }
+
+extension RecordBuilder {
+    func smartPoster() throws(InputError) -> SmartPosterRecord {
+        var poster = SmartPosterRecord(uri: URIRecord(try members.string("uri")))
+        switch members.members["titles"] {
+        case nil, .null: break
+        case .object(let titles):
+            for (language, title) in titles.sorted(by: { $0.key < $1.key }) {
+                guard case .string(let text) = title else { throw members.error("titles", "must have strings") }
+                poster.titles.append(TextRecord(text, language: language))
+            }
+        default: throw members.error("titles", "must be an object of texts by language")
+        }
+        poster.action = try action()
+        poster.size = try members.optionalNumber("size", UInt32.self)
+        poster.type = try members.optionalString("type")
+        for icon in try members.array("icons") {
+            guard case .object = icon else {
+                throw members.error("icons", "must be objects with 'type' and 'data_hex' to be encoded")
+            }
+            let icon = try JSONMembers(icon, record: members.record)
+            poster.icons.append(.init(type: try icon.string("type"), data: try icon.hex("data_hex")))
+        }
+        return poster
+    }
+
+    private func action() throws(InputError) -> SmartPosterRecord.Action? {
+        switch members.members["action"] {
+        case nil, .null: return nil
+        case .string("do"): return .perform
+        case .string("save"): return .save
+        case .string("edit"): return .edit
+        case .number: return .reserved(try members.number("action", UInt8.self))
+        default: throw members.error("action", "must be do, save, edit or a number")
+        }
+    }
+
+    func handover(_ role: HandoverRecord.Role) throws(InputError) -> HandoverRecord {
+        let numbers = try members.string("version").split(separator: ".").map { UInt8($0) }
+        guard numbers.count == 2, let major = numbers[0], let minor = numbers[1], major < 16, minor < 16 else {
+            throw members.error("version", "must be two numbers of 0 to 15, as in 1.5")
+        }
+        var record = HandoverRecord(role, version: .init(major, minor), carriers: [])
+        for carrier in try members.objects("carriers") {
+            let name = try carrier.optionalString("power") ?? "active"
+            guard let power = AlternativeCarrier.PowerState.allCases.first(where: { "\($0)" == name }) else {
+                throw members.error("power", "must be inactive, active, activating or unknown")
+            }
+            record.carriers.append(
+                AlternativeCarrier(
+                    power: power,
+                    reference: Array(try carrier.string("ref").utf8),
+                    auxiliaryReferences: try carrier.strings("aux").map { Array($0.utf8) }
+                )
+            )
+        }
+        record.collisionNumber = try members.optionalNumber("random", UInt16.self)
+        if let reason = try members.optionalNumber("error_reason", UInt8.self) {
+            record.failure = .init(reason: reason, data: try members.hex("error_data_hex"))
+        }
+        return record
+    }
+
+    func wifi() throws -> WiFiRecord {
+        if members.has("attributes") {
+            let attributes = try members.objects("attributes").map { attribute in
+                guard let id = UInt16(try attribute.string("id"), radix: 16) else {
+                    throw members.error("id", "must be a number of 16 bits in hex")
+                }
+                return WiFiRecord.Attribute(id: id, value: try attribute.hex("value_hex"))
+            }
+            return try WiFiRecord(attributes: attributes)
+        }
+        guard let credential = try members.objects("credentials").first else {
+            throw members.error("credentials", "is missing, and so is 'attributes'")
+        }
+        let anyAddress = [UInt8](repeating: 0xFF, count: 6)
+        return try WiFiRecord(
+            WiFiCredential(
+                ssid: try credential.string("ssid"),
+                key: try credential.optionalString("key") ?? "",
+                authentication: try credential.optionalNumber("auth", UInt16.self) ?? 0x20,
+                encryption: try credential.optionalNumber("enc", UInt16.self) ?? 8,
+                macAddress: credential.has("mac_hex") ? try credential.hex("mac_hex") : anyAddress
+            )
+        )
+    }
+
+    func signature() throws(InputError) -> SignatureRecord {
+        let numbers = (try members.optionalString("version") ?? "2.0").split(separator: ".").map { UInt8($0) }
+        guard numbers.count == 2, let major = numbers[0], let minor = numbers[1], major < 16, minor < 16 else {
+            throw members.error("version", "must be two numbers of 0 to 15, as in 2.0")
+        }
+        var certificates: [[UInt8]] = []
+        for certificate in try members.strings("certs_hex") {
+            certificates.append(try members.octets(certificate, "certs_hex"))
+        }
+        return SignatureRecord(
+            version: major << 4 | minor,
+            isSignatureURI: try members.bool("uri_present"),
+            signatureType: try members.optionalNumber("signature_type", UInt8.self) ?? 11,
+            hashType: try members.optionalNumber("hash_type", UInt8.self) ?? 2,
+            signature: try members.hex("signature_hex"),
+            certificateFormat: try members.optionalNumber("cert_format", UInt8.self) ?? 0,
+            certificates: certificates,
+            certificateURI: try members.optionalString("cert_uri").map { Array($0.utf8) }
+        )
+    }
+}

@@ -77,3 +77,88 @@ extension String {
         }
     }
 }
+
+extension RecordText {
+    /// What a record says, line by line; not escaped yet.
+    static func body(_ content: RecordContent, _ record: NDEFRecord) -> [String] {
+        switch content {
+        case .empty: []
+        case .uri(let uri): [uri.uri]
+        case .text(let text):
+            ["\(quoted(text.text)) (\(text.language), \(text.encoding == .utf8 ? "UTF-8" : "UTF-16"))"]
+        case .smartPoster(let poster): body(poster)
+        case .media(let type): isText(type) ? textOrHex(record) : hex(record)
+        case .absoluteURI(let uri): [uri] + (record.payloadCount == 0 ? [] : hex(record))
+        case .androidApplication(let package): [package]
+        case .external, .wellKnown, .unknown: textOrHex(record)
+        case .handover(let handover): body(handover)
+        case .handoverCarrier(let carrier): [carrier.carrierType]
+        case .bluetoothEasyPairing(let record): [record.addressText] + lines(record.structures)
+        case .bluetoothLowEnergy(let record): lines(record.structures)
+        case .wifi(let record):
+            record.credentials.map { "Network \(quoted($0.ssidText)), key \(quoted($0.keyText))" }
+        case .signature(let record):
+            [
+                "Version \(record.version >> 4).\(record.version & 0x0F), signature type \(record.signatureType), "
+                    + "hash type \(record.hashType), \(count(record.certificates.count, "certificate"))"
+            ]
+        case .deviceInformation(let record):
+            record.elements.map { "Element \($0.type): \(String(nameOctets: $0.value[...]))" }
+        }
+    }
+
+    private static func body(_ poster: SmartPosterRecord) -> [String] {
+        var lines = [poster.uri.uri]
+        lines += poster.titles.map { "Title: \(quoted($0.text)) (\($0.language))" }
+        switch poster.action {
+        case nil: break
+        case .perform: lines.append("Action: open it")
+        case .save: lines.append("Action: save it")
+        case .edit: lines.append("Action: edit it")
+        case .reserved(let octet): lines.append("Action: \(octet)")
+        }
+        if let type = poster.type { lines.append("Type: \(type)") }
+        if let size = poster.size { lines.append("Size: \(count(Int(size), "octet"))") }
+        lines += poster.icons.map { "Icon: \($0.type), \(count($0.data.count, "octet"))" }
+        return lines
+    }
+
+    private static func body(_ handover: HandoverRecord) -> [String] {
+        var lines = ["Version \(handover.version)"]
+        lines += handover.carriers.map {
+            "Carrier \(quoted(String(nameOctets: $0.reference[...]))), \($0.power)"
+        }
+        if let failure = handover.failure {
+            lines.append("Refused for reason \(failure.reason), data \(HexText.text(failure.data))")
+        }
+        return lines
+    }
+
+    private static func lines(_ structures: [AdvertisingData]) -> [String] {
+        structures.map { structure in
+            let isName = structure.type == 8 || structure.type == 9
+            let value = isName ? quoted(String(nameOctets: structure.value[...])) : HexText.text(structure.value)
+            return isName ? "Name \(value)" : "Data type \(structure.type): \(value)"
+        }
+    }
+
+    private static func isText(_ type: String) -> Bool {
+        let type = type.lowercased()
+        return type.hasPrefix("text/") || type.hasPrefix("application/json")
+    }
+
+    private static func textOrHex(_ record: NDEFRecord) -> [String] {
+        guard record.payloadCount <= 4096, let text = String(validating: record.payloadSlice, as: UTF8.self) else {
+            return hex(record)
+        }
+        return text.isEmpty ? [] : [quoted(text)]
+    }
+
+    private static func hex(_ record: NDEFRecord) -> [String] {
+        guard record.payloadCount > 0 else { return [] }
+        let start = HexText.text(record.payloadSlice.prefix(32))
+        return [record.payloadCount > 32 ? "\(start)…" : start]
+    }
+
+    private static func quoted(_ text: String) -> String { "\u{201C}\(text)\u{201D}" }
+}

@@ -32,3 +32,69 @@ public struct EMRTDSigner: Sendable, Hashable {
         return DataObject(DER.sequence, [issuer, serial])
     }
 }
+
+extension EMRTDContents {
+    /// EF.SOD: the hashes of the data groups, signed (ICAO 9303-10, 4.6.2; RFC 5652). The same data give the same octets.
+    ///
+    /// - Parameters:
+    ///   - groups: the data groups' files by their numbers.
+    ///   - signer: who signs.
+    static func securityObject(of groups: [Int: [UInt8]], signer: EMRTDSigner) throws(EMRTDError) -> [UInt8] {
+        guard let signerIdentifier = signer.issuerAndSerialNumber else {
+            throw EMRTDError(.unsuitableContents, "The signer's certificate is not a certificate in DER.")
+        }
+        do {
+            let content = try hashes(of: groups)
+            // A set in DER is sorted by the octets of its members: these are.
+            let attributes = [
+                attribute(DER.contentType, DER.securityObject),
+                attribute(
+                    DER.messageDigest,
+                    DataObject(DER.octetString, try MessageDigest.sha256.hash(content.bytes))
+                ),
+            ]
+            // What is signed has the tag of a set, what is written the tag of its place (RFC 5652, 5.4).
+            let key = SigningKey(encoded: signer.privateKey)
+            let signature = try key.sign(DataObject(DER.set, attributes).bytes, .sha256)
+            let signerInfo = DataObject(
+                DER.sequence,
+                [
+                    DER.number(1), signerIdentifier, DER.sha256, DataObject(DER.context(0), attributes),
+                    DER.sha256WithRSA, DataObject(DER.octetString, signature),
+                ]
+            )
+            let signedData = DataObject(
+                DER.sequence,
+                [
+                    DER.number(3), DataObject(DER.set, [DER.sha256]),
+                    DataObject(
+                        DER.sequence,
+                        [
+                            DER.securityObject,
+                            DataObject(DER.context(0), [DataObject(DER.octetString, content.bytes)]),
+                        ]
+                    ),
+                    DataObject(DER.context(0), signer.certificate), DataObject(DER.set, [signerInfo]),
+                ]
+            )
+            let message = DataObject(DER.sequence, [DER.signedData, DataObject(DER.context(0), [signedData])])
+            return DataObject(0x77, [message]).bytes
+        } catch {
+            throw EMRTDError(.cryptography, error.reason)
+        }
+    }
+
+    /// The LDS security object, version 0.
+    private static func hashes(of groups: [Int: [UInt8]]) throws(CryptographyError) -> DataObject {
+        var hashes: [DataObject] = []
+        for (number, file) in groups.sorted(by: { $0.key < $1.key }) {
+            let hash = DataObject(DER.octetString, try MessageDigest.sha256.hash(file))
+            hashes.append(DataObject(DER.sequence, [DER.number(UInt8(number)), hash]))
+        }
+        return DataObject(DER.sequence, [DER.number(0), DER.sha256, DataObject(DER.sequence, hashes)])
+    }
+
+    private static func attribute(_ type: DataObject, _ value: DataObject) -> DataObject {
+        DataObject(DER.sequence, [type, DataObject(DER.set, [value])])
+    }
+}

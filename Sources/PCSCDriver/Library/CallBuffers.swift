@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Memory for the longest response there is. It is kept from call to call, since getting and returning so much costs as
+/// much as a part of an exchange.
+///
+/// Sendable because one call uses it at a time.
+@safe final class ResponseBuffer: @unchecked Sendable {
+    /// 65536 octets, a status word, and what pcsc-lite leaves besides.
+    private static let size = 65538 + 10
+
+    private let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+
+    deinit {
+        unsafe memory.deallocate()
+    }
+
+    /// Lets a call fill it.
+    ///
+    /// - Parameter call: is given the memory and its size, and puts the response's length in the latter's place.
+    /// - Returns: the call's status, and the response when that is 0.
+    func fill(
+        _ call: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt>) -> Int
+    ) -> (status: Int, response: [UInt8]) {
+        var count = UInt(Self.size)
+        let status = unsafe call(memory, &count)
+        let length = status == 0 ? min(Self.size, Int(count)) : 0
+        return (status, unsafe Array(UnsafeBufferPointer(start: memory, count: length)))
+    }
+}
+
+/// An array of SCARD_READERSTATE in memory: name, user data, two states and the ATR's length in a word each, and 33
+/// octets of ATR.
+@safe final class ReaderStateTable {
+    private static let word = MemoryLayout<UInt>.size
+    private static let answerOffset = 5 * word
+    private static let answerLength = 33
+    private static let stride = (answerOffset + answerLength + word - 1) / word * word
+
+    private let initial: [SmartCardReaderState]
+    private let memory: UnsafeMutableRawPointer
+    private let names: [UnsafeMutablePointer<CChar>?]
+
+    init(_ states: [SmartCardReaderState]) {
+        initial = states
+        unsafe memory = .allocate(byteCount: max(1, states.count) * Self.stride, alignment: Self.word)
+        unsafe memset(memory, 0, max(1, states.count) * Self.stride)
+        unsafe names = states.map { unsafe strdup($0.reader) }
+        for (index, state) in states.enumerated() {
+            let entry = unsafe memory + index * Self.stride
+            unsafe entry.storeBytes(of: UInt(bitPattern: names[index]), as: UInt.self)
+            let known = state.flags.subtracting(.changed).rawValue
+            unsafe entry.storeBytes(of: UInt(known), toByteOffset: 2 * Self.word, as: UInt.self)
+        }
+    }
+
+    deinit {
+        for index in initial.indices { unsafe free(names[index]) }
+        unsafe memory.deallocate()
+    }
+
+    /// Gives the array to a call.
+    func withPointer<Value>(_ body: (UnsafeMutableRawPointer) -> Value) -> Value {
+        unsafe body(memory)
+    }
+
+    /// What the call has put there.
+    var states: [SmartCardReaderState] {
+        initial.indices.map { index in
+            let entry = unsafe memory + index * Self.stride
+            let flags = unsafe entry.load(fromByteOffset: 3 * Self.word, as: UInt.self)
+            let count = min(Self.answerLength, Int(unsafe entry.load(fromByteOffset: 4 * Self.word, as: UInt.self)))
+            let answer = unsafe UnsafeRawBufferPointer(start: entry + Self.answerOffset, count: count)
+            return SmartCardReaderState(
+                initial[index].reader,
+                flags: SmartCardReaderState.Flags(rawValue: UInt32(truncatingIfNeeded: flags)),
+                answerToReset: unsafe Array(answer)
+            )
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// APDUs to a card with which the reader speaks ISO-DEP.
+final class CardAPDULink: APDULink {
+    private let port: CardPort
+    /// The longest command data that the reader takes.
+    private let takesExtended: Bool
+
+    init(port: CardPort, takesExtended: Bool) {
+        self.port = port
+        self.takesExtended = takesExtended
+    }
+
+    // Header, length fields of three and two octets, 65535 octets of data; or one octet each and 255.
+    var maximumCommandLength: Int { takesExtended ? 4 + 3 + 65535 + 2 : 4 + 1 + 255 + 1 }
+    var maximumResponseLength: Int { takesExtended ? 65538 : 258 }
+    var statistics: LinkStatistics { port.statistics }
+
+    func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+        guard apdu.count <= maximumCommandLength else {
+            throw LinkError(
+                .frameTooLong,
+                "The reader takes no extended APDUs, and the command has \(apdu.count) octets."
+            )
+        }
+        return try await port.transmit(apdu)
+    }
+
+    func isPresent() async -> Bool {
+        await port.isCardPresent()
+    }
+}
+
+/// Frames to one tag, by the way that its reader has.
+final class CardFrameLink: SelfActivatingLink {
+    let technology: Technology
+    let route: any FrameRoute
+    private let port: CardPort
+    /// What the reader says the tag's identifier is.
+    private let identifier: [UInt8]
+    private let counts = Locked(LinkStatistics.zero)
+
+    init(technology: Technology, route: any FrameRoute, port: CardPort, identifier: [UInt8]) {
+        self.technology = technology
+        self.route = route
+        self.port = port
+        self.identifier = identifier
+    }
+
+    var maximumFrameLength: Int { route.maximumFrameLength }
+    /// The frames that the reader has carried; where it has commands of its own, its exchanges with the host.
+    var statistics: LinkStatistics { countsAir ? counts.withLock { $0 } : port.statistics }
+    var countsAir: Bool { route.carriesFrames }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        do throws(LinkError) {
+            let answer = try await port.run { [route] connection throws(LinkError) in
+                try route.exchange(frame, timeout: timeout, connection)
+            }
+            count(frame, answer, .zero)
+            return answer
+        } catch {
+            switch error.code {
+            case .timeout: count(frame, nil, timeout)
+            case .transmission, .collision: count(frame, nil, .zero)
+            default: break
+            }
+            throw error
+        }
+    }
+
+    private func count(_ request: Frame, _ response: Frame?, _ timeout: Airtime) {
+        counts.withLock {
+            $0.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
+        }
+    }
+
+    /// Has the reader reset the tag, and makes sure that it is the same one.
+    func reactivate() async throws(LinkError) {
+        try await port.run { [route, identifier] connection throws(LinkError) in
+            route.end(connection)
+            try connection.reset()
+            guard try TagIdentification.identifier(connection) == identifier else {
+                throw LinkError(.tagRemoved, "Another tag is in the tag's place.")
+            }
+            try route.begin(connection)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension NFCATarget {
+    /// The name of a MIFARE Classic, or of a product in its place, by SAK (NXP AN10833, 3); nil for other tags.
+    ///
+    /// MIFARE Plus in security level 1 has the SAK of the MIFARE Classic that it stands for.
+    public var classicProductName: String? {
+        guard isMIFAREClassic, let sak else { return nil }
+        switch sak {
+        case 0x09: return "MIFARE Classic Mini"
+        case 0x08, 0x88: return "MIFARE Classic 1K"
+        case 0x18, 0x98: return "MIFARE Classic 4K"
+        case 0x19: return "MIFARE Classic 2K"
+        case 0x28: return "smart card with a MIFARE Classic 1K"
+        case 0x38: return "smart card with a MIFARE Classic 4K"
+        default: return "MIFARE Classic"
+        }
+    }
+
+    /// Why there is no message to be read from a tag for which there are no NDEF procedures, as a sentence for people.
+    public var reasonWithoutNDEF: String {
+        if let name = classicProductName {
+            return "This is a \(name): its memory is behind a cipher of its own, and phones do not read it as NDEF."
+        }
+        if isNFCDEP { return "This is another NFC device, which holds no NDEF." }
+        return "This is \(isISODEP || isType2 ? "a" : "an") \(kindName), for which there is no way to hold NDEF."
+    }
+}
+
+extension NFCFTarget {
+    /// The product's name by its IC code, such as `FeliCa Lite-S`; nil when it isn't known.
+    public var productName: String? {
+        switch icCode {
+        case 0xF0: "FeliCa Lite"
+        case 0xF1: "FeliCa Lite-S"
+        case 0xF2: "FeliCa Link"
+        case 0xE0, 0xE1: "FeliCa Plug"
+        // RC-S915, RC-S954, RC-S960, RC-S962, SD2 and their like.
+        case 0x00...0x02, 0x08...0x0D, 0x20, 0x32, 0x35, 0x44...0x46: "FeliCa Standard"
+        // Mobile FeliCa.
+        case 0x06, 0x07, 0x10...0x1F: "Mobile FeliCa"
+        default: nil
+        }
+    }
+}
+
+extension Type1Target {
+    /// The product's name by HR0 and HR1, such as `Topaz 96`; nil when it isn't known.
+    public var productName: String? {
+        switch (headerROM0, headerROM1) {
+        case (0x11, 0x48): "Topaz 96"
+        case (0x12, 0x4C): "Topaz 512"
+        default: nil
+        }
+    }
+}
+
+extension NFCVTarget {
+    /// The manufacturer's name, by the code in the UID (ISO/IEC 7816-6); nil when it isn't known.
+    public var manufacturerName: String? {
+        switch manufacturer {
+        case 0x02: "STMicroelectronics"
+        case 0x04: "NXP"
+        case 0x05: "Infineon"
+        case 0x07: "Texas Instruments"
+        case 0x08: "Fujitsu"
+        case 0x16: "EM Microelectronic"
+        case 0x67: "ON Semiconductor"
+        default: nil
+        }
+    }
+
+    /// The product's name as far as the UID tells, such as `ICODE SLIX2`; nil when it does not.
+    ///
+    /// Where products of several sizes share a code, the name has them all.
+    public var productName: String? {
+        switch (manufacturer, uid[2]) {
+        case (0x04, 0x01):
+            // Bits 36 and 35 of the UID (NXP SL2S2602 data sheet, 9.3).
+            switch uid[3] >> 3 & 3 {
+            case 0b00: "ICODE SLI"
+            case 0b01: "ICODE SLIX2"
+            case 0b10: "ICODE SLIX"
+            default: "ICODE DNA"
+            }
+        case (0x04, 0x02): uid[3] >> 4 & 1 == 0 ? "ICODE SLI-S" : "ICODE SLIX-S"
+        case (0x04, 0x03): uid[3] >> 4 & 1 == 0 ? "ICODE SLI-L" : "ICODE SLIX-L"
+        case (0x02, 0x08): "ST25TV512C/02KC"
+        case (0x02, 0x23): "ST25TV512/02K"
+        case (0x02, 0x24), (0x02, 0x25): "ST25DV04K"
+        case (0x02, 0x26), (0x02, 0x27): "ST25DV16K/64K"
+        case (0x02, 0x48): "ST25TV16K/64K"
+        case (0x02, 0x2C), (0x02, 0x2D), (0x02, 0x2E), (0x02, 0x2F): "M24LR64"
+        case (0x02, 0x44), (0x02, 0x45), (0x02, 0x46), (0x02, 0x47): "LRIS64K"
+        case (0x02, 0x4C), (0x02, 0x4D), (0x02, 0x4E), (0x02, 0x4F): "M24LR16E"
+        case (0x02, 0x58), (0x02, 0x59), (0x02, 0x5A), (0x02, 0x5B): "M24LR04E"
+        case (0x02, 0x5C), (0x02, 0x5D), (0x02, 0x5E), (0x02, 0x5F): "M24LR64E"
+        case (0x08, 0x01): "MB89R118C"
+        case (0x08, 0x02): "MB89R119B"
+        default: nil
+        }
+    }
+}
+
+/// The families of NXP's MIFARE products, as activation tells them apart (NXP AN10833).
+public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
+    /// MIFARE Ultralight and NTAG 2xx: Type 2 tags.
+    case ultralight
+    /// MIFARE Plus in a security level in which it speaks ISO-DEP.
+    case plus
+    /// MIFARE DESFire and NTAG 4xx.
+    case desfire
+    /// MIFARE Classic, and MIFARE Plus in its place. Phones without NXP's reader chips don't read it.
+    case classic
+
+    /// Tells a tag's family.
+    ///
+    /// - Parameters:
+    ///   - target: the tag as activation found it.
+    ///   - historicalBytes: those of its ATS, when it has one.
+    /// - Returns: nil when the tag is no MIFARE product.
+    public init?(_ target: NFCATarget, historicalBytes: [UInt8] = []) {
+        if target.isMIFAREClassic {
+            self = .classic
+        } else if target.isType2 {
+            guard target.uid.first == 0x04 else { return nil }
+            self = .ultralight
+        } else if target.isISODEP {
+            // MIFARE Plus has C1 05 21 30 or C1 05 2F 2F, the tag of a MIFARE application (NXP AN10833, 4).
+            if historicalBytes.starts(with: [0xC1, 0x05]) {
+                self = .plus
+            } else if target.atqa & 0x0F00 == 0x0300, historicalBytes.isEmpty || historicalBytes == [0x80] {
+                self = .desfire
+            } else {
+                return nil
+            }
+        } else {
+            return nil
+        }
+    }
+}
+
+extension TagTarget {
+    /// The product's name as far as the tag's own answers tell it, such as `NTAG213`: those of activation, and where they
+    /// are not enough, those to GET_VERSION and its like, which are asked for.
+    ///
+    /// - Parameters:
+    ///   - tag: the tag's procedures, activated; nil for a tag that has none.
+    ///   - historicalBytes: those of a card's ATS, where it is known.
+    /// - Returns: nil when the tag does not say what it is.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
+    public func productName(
+        asking tag: (any ForumTag)?,
+        historicalBytes: [UInt8] = []
+    ) async throws(TagError) -> String? {
+        switch (self, tag) {
+        case (_, let tag as Type1Tag):
+            try await tag.prepare()
+            return tag.target?.productName
+        case (_, let tag as Type2Tag): return try await tag.identifyProduct()
+        case (.nfcA(let target), let tag as Type4Tag):
+            // Other makers' cards are not asked: what the command means to them is theirs to say.
+            switch MIFAREFamily(target, historicalBytes: historicalBytes) {
+            case .desfire, .plus: return try await tag.readVersion()?.productName
+            default: return nil
+            }
+        case (.nfcA(let target), _): return target.classicProductName
+        case (.nfcB, _): return nil
+        // A reader that keeps the PMm to itself gives all ones.
+        case (.nfcF(let target), _): return target.productName
+        case (.nfcV(let target), _): return target.productName
+        }
+    }
+}
+
+extension Type4Tag {
+    /// Asks a MIFARE DESFire, NTAG 4xx or MIFARE Plus for its version. What is selected stays selected.
+    ///
+    /// - Returns: nil when the card does not have the command.
+    /// - Throws: ``TagError`` as `send(_:)` of the link does.
+    public func readVersion() async throws(TagError) -> DESFireVersion? {
+        try await DESFireVersion.read(from: link)
+    }
+}

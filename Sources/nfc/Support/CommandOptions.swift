@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import NDEF
+import NFCRuntime
+
+/// Which reader a command uses, by its options or by NFC_READER and NFC_TAGS.
+struct ReaderOptions: ParsableArguments {
+    @Option(help: "The reader: virtual, pcsc[:NAME], pn532:PATH or replay:FILE. NFC_READER unless given.")
+    var reader: String?
+
+    @Option(help: ArgumentHelp("Images to bring near the virtual reader, with commas between.", valueName: "files"))
+    var tags: String?
+
+    /// The surroundings of the command's session.
+    ///
+    /// - Parameters:
+    ///   - savesTags: writes images that `--tags` names back when they have changed.
+    ///   - recording: the file that keeps all that goes on; nil for `NFC_RECORD`, and an empty
+    ///     name for none.
+    func environment(savesTags: Bool = false, recording: String? = nil) throws(CommandFailure) -> NFCEnvironment {
+        var configuration = ReaderConfiguration.ofProcess
+        if let tags {
+            configuration.tags = tags
+            configuration.reader = "virtual"
+            configuration.savesTags = configuration.savesTags || savesTags
+        }
+        if let reader { configuration.reader = reader }
+        if let recording { configuration.recording = recording.isEmpty ? nil : recording }
+        let environment = NFCEnvironment(configuration)
+        if let error = environment.recordingError {
+            throw CommandFailure(.refused, error.code.description, error.reason)
+        }
+        if case .none(let reason) = environment.reader {
+            throw CommandFailure(.noReader, "no-reader", reason)
+        }
+        return environment
+    }
+}
+
+/// What a command writes: a link, a text, or the octets of a message.
+struct MessageOptions: ParsableArguments {
+    @Argument(help: "A link to write, such as https://example.com.")
+    var link: String?
+
+    @Option(help: "A text to write.")
+    var text: String?
+
+    @Option(help: "The language of the text.")
+    var language = "en"
+
+    @Option(help: "The octets of a message to write, in hex.")
+    var message: HexArgument?
+
+    func validate() throws {
+        let count = [link != nil, text != nil, message != nil].filter { $0 }.count
+        guard count == 1 else {
+            throw ValidationError("Give one thing to write: a link, --text TEXT, or --message HEX.")
+        }
+        if let link, !Self.isURI(link) {
+            throw ValidationError("'\(link)' is not a link: a link begins as https:// does. Use --text for a text.")
+        }
+    }
+
+    /// The message's octets.
+    func octets() throws(CommandFailure) -> [UInt8] {
+        if let message { return message.octets }
+        let record: NDEFRecord
+        do throws(RecordError) {
+            record = if let link { try .uri(link) } else { try .text(text ?? "", language: language) }
+        } catch {
+            throw CommandFailure(.refused, error.code.description, error.reason)
+        }
+        do throws(NDEFError) {
+            return try NDEFMessage([record]).encoded()
+        } catch {
+            throw CommandFailure(.refused, error.code.description, error.reason)
+        }
+    }
+
+    /// Whether a text begins with a scheme (RFC 3986, 3.1) and has no space.
+    private static func isURI(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":"), !text.contains(where: \.isWhitespace) else { return false }
+        let scheme = text[..<colon]
+        return scheme.first.map { $0.isASCII && $0.isLetter } ?? false
+            && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    }
+}
+
+/// Octets given as hex on the command line.
+struct HexArgument: ExpressibleByArgument {
+    var octets: [UInt8]
+
+    init?(argument: String) {
+        guard case .success(let octets) = HexText.octets(Array(argument.utf8)[...]) else { return nil }
+        self.octets = octets
+    }
+
+    static var defaultCompletionKind: CompletionKind { .default }
+}
