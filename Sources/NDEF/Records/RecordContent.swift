@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 /// What the payload of a record says.
 public enum RecordContent: Sendable, Hashable {
     case empty
@@ -80,4 +79,93 @@ extension TypedRecord {
     ///
     /// - Throws: as ``makeRecord(identifier:)`` does.
     public func makeRecord() throws(RecordError) -> NDEFRecord { try makeRecord(identifier: []) }
+}
+
+/// What a record is, by its type name format and its type alone.
+public enum RecordKind: String, Sendable, Hashable, CaseIterable {
+    case empty
+    case uri
+    case text
+    case smartPoster = "smartposter"
+    case media = "mime"
+    case absoluteURI = "absolute-uri"
+    case external
+    case androidApplication = "android-application"
+    case handoverSelect = "handover-select"
+    case handoverRequest = "handover-request"
+    case handoverMediation = "handover-mediation"
+    case handoverInitiate = "handover-initiate"
+    case handoverCarrier = "handover-carrier"
+    case bluetoothEasyPairing = "bluetooth-ep"
+    case bluetoothLowEnergy = "bluetooth-le"
+    case wifi = "wifi-wsc"
+    case signature
+    case deviceInformation = "device-information"
+    /// A type of the NFC Forum's that has no meaning on its own, or that this module doesn't know.
+    case wellKnown = "well-known"
+    /// Format `unknown`, or one that is reserved.
+    case unknown
+}
+
+extension NDEFRecord {
+    /// What the record is. Media types and external types are compared without case, well-known types with it.
+    public var kind: RecordKind {
+        switch typeNameFormat {
+        case .empty: .empty
+        case .wellKnown: wellKnownKind
+        case .media: mediaKind
+        case .absoluteURI: .absoluteURI
+        case .external: typeIs("android.com:pkg") ? .androidApplication : .external
+        case .unknown, .unchanged, .reserved: .unknown
+        }
+    }
+
+    private var wellKnownKind: RecordKind {
+        let octet = { (index: Int) in storage[start + index] }
+        switch typeLength {
+        case 1:
+            return octet(0) == UInt8(ascii: "U") ? .uri : octet(0) == UInt8(ascii: "T") ? .text : .wellKnown
+        case 2:
+            switch UInt16(octet(0)) << 8 | UInt16(octet(1)) {
+            case 0x5370: return .smartPoster
+            case 0x4873: return .handoverSelect
+            case 0x4872: return .handoverRequest
+            case 0x486D: return .handoverMediation
+            case 0x4869: return .handoverInitiate
+            case 0x4863: return .handoverCarrier
+            case 0x4469: return .deviceInformation
+            default: return .wellKnown
+            }
+        case 3:
+            return octet(0) == 0x53 && octet(1) == 0x69 && octet(2) == 0x67 ? .signature : .wellKnown
+        default:
+            return .wellKnown
+        }
+    }
+
+    private var mediaKind: RecordKind {
+        switch typeLength {
+        case 23: typeIs(WiFiRecord.mediaType) ? .wifi : .media
+        case 32:
+            typeIs(BluetoothEasyPairingRecord.mediaType)
+                ? .bluetoothEasyPairing : typeIs(BluetoothLowEnergyRecord.mediaType) ? .bluetoothLowEnergy : .media
+        default: .media
+        }
+    }
+
+    /// Whether the type is a name, compared without case.
+    private func typeIs(_ name: String) -> Bool {
+        let name = name.utf8
+        guard name.count == typeLength else { return false }
+        return zip(storage[typeRange], name).allSatisfy { Self.lowerCase($0) == Self.lowerCase($1) }
+    }
+
+    private static func lowerCase(_ octet: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
+    }
+
+    /// Checks that the record is of a kind.
+    func require(_ kind: RecordKind) throws(RecordError) {
+        guard self.kind == kind else { throw RecordError(.wrongType) }
+    }
 }

@@ -92,3 +92,110 @@ package struct PN532SerialDevice: Sendable {
         onExchange(Exchange(layer: .pn532, name: name, request: command, response: response, failure: failure))
     }
 }
+
+/// What a host sends to a PN532 over its serial line (PN532 user manual, 6.2.1).
+package enum PN532HostFrame: Sendable, Equatable {
+    /// The octets after TFI D4: a command's code and data.
+    case command([UInt8])
+    /// The host has what it wants, or gives up waiting.
+    case acknowledge
+    /// The host wants the last answer again.
+    case negativeAcknowledge
+}
+
+/// What a PN532 sends to its host.
+package enum PN532ChipFrame {
+    package static let acknowledge: [UInt8] = [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]
+    /// The command is not one, or its parameters are wrong.
+    package static let syntaxError: [UInt8] = [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
+
+    /// An answer, in a normal frame or in an extended one where it has more than 255 octets.
+    ///
+    /// - Parameters:
+    ///   - code: the command's code.
+    ///   - data: the answer's data.
+    package static func answer(to code: UInt8, _ data: [UInt8]) -> [UInt8] {
+        let payload = [0xD5, code &+ 1] + data
+        let checksum = 0 &- payload.reduce(0, &+)
+        if payload.count <= 0xFF {
+            let length = UInt8(payload.count)
+            return [0x00, 0x00, 0xFF, length, 0 &- length] + payload + [checksum, 0x00]
+        }
+        let high = UInt8(truncatingIfNeeded: payload.count >> 8)
+        let low = UInt8(truncatingIfNeeded: payload.count)
+        return [0x00, 0x00, 0xFF, 0xFF, 0xFF, high, low, 0 &- high &- low] + payload + [checksum, 0x00]
+    }
+}
+
+/// Finds frames in the octets of a serial line. Whatever is between frames is passed over: preambles, the octets that wake
+/// the chip up, and frames whose lengths or checksums are wrong.
+package struct PN532FrameDecoder: Sendable {
+    /// The longest payload of a frame: TFI, code and 264 octets of data, rounded up.
+    static let maximumPayload = 300
+
+    private var buffer: [UInt8] = []
+
+    /// Creates a decoder at the beginning of a line.
+    package init() {}
+
+    /// Adds octets that came.
+    package mutating func append(_ octets: [UInt8]) {
+        buffer += octets
+    }
+
+    /// The next whole frame, or nil when more octets have to come.
+    package mutating func next() -> PN532HostFrame? {
+        var position = 0
+        defer { buffer.removeFirst(position) }
+        while true {
+            // The start code is 00 FF; its first octet may be the last that came.
+            while position + 1 < buffer.count, buffer[position] != 0x00 || buffer[position + 1] != 0xFF {
+                position += 1
+            }
+            switch frame(at: position) {
+            case .incomplete: return nil
+            case .invalid: position += 1
+            case .whole(let frame, let length):
+                position += length
+                if let frame { return frame }
+            }
+        }
+    }
+
+    private enum Candidate {
+        case incomplete
+        /// No frame begins here.
+        case invalid
+        /// A frame, or nil for one that is passed over, with its length.
+        case whole(PN532HostFrame?, length: Int)
+    }
+
+    private func frame(at start: Int) -> Candidate {
+        let rest = buffer[start...]
+        guard rest.count >= 4 else { return .incomplete }
+        let length = rest[start + 2]
+        let lengthChecksum = rest[start + 3]
+        switch (length, lengthChecksum) {
+        case (0x00, 0xFF): return .whole(.acknowledge, length: 4)
+        case (0xFF, 0x00): return .whole(.negativeAcknowledge, length: 4)
+        case (0xFF, 0xFF):
+            guard rest.count >= 7 else { return .incomplete }
+            let high = rest[start + 4]
+            let low = rest[start + 5]
+            guard high &+ low &+ rest[start + 6] == 0 else { return .invalid }
+            return payload(at: start + 7, count: Int(high) << 8 | Int(low), from: start)
+        default:
+            guard length &+ lengthChecksum == 0 else { return .invalid }
+            return payload(at: start + 4, count: Int(length), from: start)
+        }
+    }
+
+    private func payload(at first: Int, count: Int, from start: Int) -> Candidate {
+        guard count >= 2, count <= Self.maximumPayload else { return .invalid }
+        guard buffer.count > first + count else { return .incomplete }
+        let payload = buffer[first..<first + count]
+        guard payload.reduce(0, &+) &+ buffer[first + count] == 0 else { return .invalid }
+        let length = first + count + 1 - start
+        return .whole(payload.first == 0xD4 ? .command(Array(payload.dropFirst())) : nil, length: length)
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+public import ArgumentParser
 import Foundation
-import VirtualTags
+public import VirtualTags
 
 /// An image of a tag in a file, or one of several that are lines of a file.
 struct ImageFile: Sendable {
@@ -109,5 +110,18 @@ struct ImageFile: Sendable {
             let object = try? JSONSerialization.jsonObject(with: line) as? [String: Any]
             return object?["id"] as? String == id
         }
+    }
+}
+
+extension TagImage.Format: ExpressibleByArgument {
+    /// The format that the ending of a file's name says.
+    init?(path: String) {
+        let endings: [(String, TagImage.Format)] = [
+            (".nfc", .flipper), (".json", .json), (".jsonl", .json), (".bin", .proxmarkBinary), (".mfd", .mfd),
+            (".xml", .tagInfo),
+        ]
+        let name = path.lowercased()
+        guard let format = endings.first(where: { name.hasSuffix($0.0) })?.1 else { return nil }
+        self = format
     }
 }

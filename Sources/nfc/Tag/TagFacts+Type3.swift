@@ -20,7 +20,7 @@ extension FeliCaLiteSContents {
         let locked = (0..<15).filter { memoryConfiguration[$0 / 8] >> UInt8($0 % 8) & 1 == 0 }
         let isFrozen = memoryConfiguration[2] == 0x00
         let text = locked.isEmpty ? "no block" : "blocks \(TagFact.ranges(locked))"
-        let facts = [
+        let facts: [TagFact] = [
             TagFact("PMm", "pmm", hex: pmm),
             TagFact("Memory", "14 blocks of 16 octets for data", "blocks", .number(14)),
             .map(

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 /// A carrier that a handover message offers (`ac`). NFC Forum Connection Handover 1.5, 6.1.
 public struct AlternativeCarrier: Sendable, Hashable {
     /// Whether the carrier is on.
@@ -54,5 +53,44 @@ public struct AlternativeCarrier: Sendable, Hashable {
             octets.append(contentsOf: auxiliary)
         }
         return octets
+    }
+}
+
+/// A carrier by its type alone, in a request (`Hc`). NFC Forum Connection Handover 1.5, 6.2.
+public struct HandoverCarrierRecord: TypedRecord {
+    /// What the carrier type is, a value of ``TypeNameFormat``; three bits.
+    public var carrierTypeFormat: UInt8
+    /// The carrier type, such as `application/vnd.wfa.wsc`.
+    public var carrierType: String
+    /// Data about the carrier.
+    public var data: [UInt8]
+
+    /// Creates a record; each argument is the property of that name.
+    public init(carrierTypeFormat: UInt8, carrierType: String, data: [UInt8] = []) {
+        self.carrierTypeFormat = carrierTypeFormat
+        self.carrierType = carrierType
+        self.data = data
+    }
+
+    public init(_ record: NDEFRecord) throws(RecordError) {
+        try record.require(.handoverCarrier)
+        try self.init(PayloadReader(record))
+    }
+
+    init(_ payload: PayloadReader) throws(RecordError) {
+        var payload = payload
+        guard let flags = payload.octet() else { throw RecordError(.emptyPayload) }
+        guard let count = payload.octet() else { throw RecordError(.tooShort) }
+        guard let type = payload.take(Int(count)) else { throw RecordError(.referenceOverrun) }
+        carrierTypeFormat = flags & 0x07
+        carrierType = String(nameOctets: payload.bytes[type])
+        data = payload.restBytes
+    }
+
+    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+        let type = Array(carrierType.utf8)
+        guard type.count <= 0xFF else { throw RecordError(.valueTooLong) }
+        let payload = [carrierTypeFormat & 0x07, UInt8(type.count)] + type + data
+        return .wellKnown("Hc", identifier: identifier, payload: payload)
     }
 }
