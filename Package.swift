@@ -102,7 +102,8 @@ let package = Package(
         .target(
             name: "NFCRuntime",
             dependencies: [
-                "PCSCDriver", "PN532Driver", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "VirtualTags",
+                "PCSCDriver", "PN532Driver", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols",
+                "VirtualTags",
             ],
             swiftSettings: strict
         ),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
-import SystemLibrary
 import Synchronization
+import SystemLibrary
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `A watch of a descriptor` {

@@ -217,7 +217,10 @@ public final class ReaderGateServer: Sendable {
             } onClose: {
                 close(descriptor)
             }
-            guard let watch else { return _ = close(descriptor) }
+            guard let watch else {
+                close(descriptor)
+                return
+            }
             state.connections[descriptor] = Connection(watch: watch)
         }
     }
