@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import TagLink
 
 /// A block of ISO/IEC 14443-4, 7.1: what ISO-DEP sends at a time.
 enum ISODEPBlock: Equatable {
@@ -61,5 +62,116 @@ enum ISODEPBlock: Equatable {
         }
         guard let cid else { return [pcb] + payload }
         return [pcb | 0x08, cid] + payload
+    }
+}
+
+/// What reader and card agreed on for ISO-DEP (ISO/IEC 14443-4, 5.2 and 7.2).
+public struct ISODEPParameters: Sendable, Hashable {
+    /// FSC: the longest frame that the card takes, in octets with PCB and checksum.
+    public var cardFrameSize: Int
+    /// FSD: the longest frame that the reader takes.
+    public var readerFrameSize: Int
+    /// FWT: how long the card may take to begin its answer.
+    public var frameWaitingTime: Airtime
+    /// The card identifier in every block; nil when blocks go without.
+    public var cid: UInt8?
+
+    /// Creates parameters; the defaults are those of a card that says nothing of itself.
+    public init(
+        cardFrameSize: Int = 32,
+        readerFrameSize: Int = 256,
+        frameWaitingTime: Airtime = ISODEPParameters.frameWaitingTime(index: 4),
+        cid: UInt8? = nil
+    ) {
+        self.cardFrameSize = max(16, cardFrameSize)
+        self.readerFrameSize = max(16, readerFrameSize)
+        self.frameWaitingTime = frameWaitingTime
+        self.cid = cid
+    }
+
+    /// The frame sizes that FSCI and FSDI stand for.
+    static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
+
+    /// The frame size of an FSCI or FSDI; reserved values stand for 256 octets (ISO/IEC 14443-4, 5.2.3).
+    public static func frameSize(index: UInt8) -> Int {
+        frameSizes[min(Int(index), frameSizes.count - 1)]
+    }
+
+    /// The largest FSDI that a reader with a frame limit can offer.
+    public static func frameSizeIndex(fitting limit: Int) -> UInt8 {
+        UInt8(frameSizes.lastIndex { $0 <= limit } ?? 0)
+    }
+
+    /// 4096/fc * 2^FWI; the reserved FWI 15 stands for 4 (ISO/IEC 14443-4, 7.2).
+    public static func frameWaitingTime(index: UInt8) -> Airtime {
+        Airtime(carrierPeriods: 4096 << Int64(index >= 15 ? 4 : index))
+    }
+
+    /// The longest frame waiting time, to which extensions are held: FWI 14.
+    static let longestFrameWaitingTime = frameWaitingTime(index: 14)
+
+    /// What a reader waits on top of the frame waiting time (NFC Forum Digital 2.3, 14.6: delta FWT).
+    static let waitingTolerance = Airtime(carrierPeriods: 49152)
+
+    /// Octets of a block that are not payload: PCB, CID, two of checksum.
+    private var overhead: Int { cid == nil ? 3 : 4 }
+
+    /// How many octets of a command fit into one block.
+    var commandPayload: Int { cardFrameSize - overhead }
+    /// How many octets of a response fit into one block.
+    var responsePayload: Int { readerFrameSize - overhead }
+}
+
+/// The ATS, with which a Type A card answers RATS (ISO/IEC 14443-4, 5.2).
+public struct AnswerToSelect: Sendable, Hashable {
+    /// The octets from TL on.
+    public let octets: [UInt8]
+    /// FSCI: the index of the longest frame that the card takes. 2 when the ATS has no T0.
+    public let frameSizeIndex: UInt8
+    /// TA(1), the bit rates that the card can do; 0 means 106 kbit/s alone.
+    public let bitRates: UInt8
+    /// FWI: the index of the frame waiting time. 4 when there is no TB(1).
+    public let frameWaitingIndex: UInt8
+    /// SFGI: the index of the guard time after the ATS. 0 when there is no TB(1).
+    public let startUpGuardIndex: UInt8
+    /// Whether blocks may have a card identifier. True when there is no TC(1).
+    public let supportsCID: Bool
+    /// The historical bytes, T1 to Tk (ISO/IEC 7816-4, 8.1.1).
+    public let historicalBytes: [UInt8]
+
+    /// Reads an ATS.
+    ///
+    /// - Parameter octets: the octets from TL on, without checksum. Octets after TL's count are an error.
+    /// - Throws: ``TagError`` with `badAnswer`.
+    public init(_ octets: [UInt8]) throws(TagError) {
+        guard let length = octets.first, length > 0, Int(length) == octets.count else {
+            throw TagError(.badAnswer, "The ATS's length octet TL is wrong (ISO/IEC 14443-4, 5.2.2).")
+        }
+        self.octets = octets
+        var position = 1
+        let format = octets.count > 1 ? octets[1] : 0x02
+        if octets.count > 1 { position = 2 }
+        let interfaceCount = [0x10, 0x20, 0x40].count { format & $0 != 0 }
+        guard octets.count >= position + (octets.count > 1 ? interfaceCount : 0) else {
+            throw TagError(.badAnswer, "The ATS ends before its interface bytes (ISO/IEC 14443-4, 5.2.3).")
+        }
+        func next(_ flag: UInt8) -> UInt8? {
+            guard octets.count > 1, format & flag != 0 else { return nil }
+            defer { position += 1 }
+            return octets[position]
+        }
+        self.frameSizeIndex = format & 0x0F
+        self.bitRates = next(0x10) ?? 0
+        let waiting = next(0x20)
+        self.frameWaitingIndex = waiting.map { $0 >> 4 } ?? 4
+        // 15 is reserved and stands for 0.
+        self.startUpGuardIndex = waiting.map { $0 & 0x0F == 15 ? 0 : $0 & 0x0F } ?? 0
+        self.supportsCID = next(0x40).map { $0 & 0x02 != 0 } ?? true
+        self.historicalBytes = Array(octets[position...])
+    }
+
+    /// SFGT: how long the reader waits after the ATS before it sends, beyond the frame delay; zero for most cards.
+    public var startUpGuardTime: Airtime {
+        startUpGuardIndex == 0 ? .zero : ISODEPParameters.frameWaitingTime(index: startUpGuardIndex)
     }
 }

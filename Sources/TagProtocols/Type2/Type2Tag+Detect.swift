@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 extension Type2Tag {
     /// Runs the NDEF detection procedure (NFC Forum T2T 1.2, 6.2).
     ///
@@ -76,5 +75,95 @@ extension Type2Tag {
                 fastRead = product.hasFastRead ? .usable : .unusable
             }
         }
+    }
+}
+
+/// The capability container of a Type 2 tag: page 3 (NFC Forum T2T 1.2, 4.5).
+struct Type2CapabilityContainer: Equatable {
+    static let magicNumber: UInt8 = 0xE1
+    /// The lower half of the access octet that says that nobody may write.
+    static let noWriteAccess: UInt8 = 0x0F
+
+    /// The four octets as they are on the tag.
+    let octets: [UInt8]
+
+    /// Checks and takes the container.
+    ///
+    /// - Parameter octets: the four octets of page 3.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `refused` when reading is not free.
+    init(_ octets: [UInt8]) throws(TagError) {
+        guard octets.count == 4, octets[0] == Self.magicNumber else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The tag is not formatted for NDEF: its page 3 does not begin with E1 (NFC Forum T2T 1.2, 4.5)."
+            )
+        }
+        guard octets[1] >> 4 == 1 else {
+            throw TagError(
+                .badVersion,
+                "The mapping version is \(octets[1] >> 4).\(octets[1] & 0x0F); 1 is known (NFC Forum T2T 1.2, 4.5)."
+            )
+        }
+        guard octets[3] >> 4 == 0 else {
+            throw TagError(
+                .refused,
+                "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
+            )
+        }
+        self.octets = octets
+    }
+
+    /// The third octet: the size of the data area in units of 8 octets.
+    var sizeOctet: UInt8 { octets[2] }
+
+    /// Whether writing is free. Proprietary conditions (8 to E) count as none.
+    var isWritable: Bool { octets[3] & 0x0F == 0 }
+
+    /// The octets of the data area.
+    var area: Range<Int> {
+        Type2Memory.dataAreaStart..<Type2Memory.dataAreaStart + Int(sizeOctet) * 8
+    }
+
+    /// The page after the last one of the data area.
+    var endPage: Int { area.upperBound / Type2Memory.pageSize }
+}
+
+extension Type2Tag {
+    /// Formats a blank tag of a product that is known: an empty message, then the capability container.
+    ///
+    /// A tag that is formatted already stays as it is. The capability container comes last, so that a tag that is lost
+    /// on the way is blank still, or formatted.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` when the product isn't known or its one-time programmable page 3 holds
+    ///   something else; `readOnly` when the pages are locked; `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        do throws(TagError) {
+            _ = try await locate()
+            return
+        } catch {
+            guard error.code == .noCapabilityContainer || error.code == .noMessageTLV else { throw error }
+        }
+        guard let product = try await product() else {
+            throw TagError(.unsupported, "The tag's product isn't known, so neither is how to format it.")
+        }
+        let page = Type2Memory.capabilityContainerPage
+        try await fetch(page..<page + 1)
+        let present = memory[page: page] ?? []
+        let container = [Type2CapabilityContainer.magicNumber, 0x10, product.sizeOctet, 0x00]
+        let isFormatted = capabilityContainer != nil
+        guard isFormatted || zip(present, container).allSatisfy({ $0 | $1 == $1 }) else {
+            throw TagError(
+                .unsupported,
+                "Page 3 of the tag can be programmed only once, and holds something other than a capability container."
+            )
+        }
+        let first = page + 1
+        let count = product.factoryTLVs.count / Type2Memory.pageSize
+        try await checkLocks(Array(isFormatted ? first..<first + count : page..<first + count))
+        for index in 0..<count {
+            let start = index * Type2Memory.pageSize
+            try await write(Array(product.factoryTLVs[start..<start + Type2Memory.pageSize]), to: first + index)
+        }
+        if !isFormatted { try await write(container, to: page) }
     }
 }

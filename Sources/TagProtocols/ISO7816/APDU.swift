@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 /// A command APDU (ISO/IEC 7816-4, 5.1).
 public struct CommandAPDU: Sendable, Hashable {
     /// CLA.
@@ -106,5 +105,67 @@ public struct CommandAPDU: Sendable, Hashable {
     /// Whether a command's octets have extended length fields.
     static func isExtended(_ octets: [UInt8]) -> Bool {
         octets.count >= 7 && octets[4] == 0
+    }
+}
+
+/// A status word, SW1 and SW2 (ISO/IEC 7816-4, 5.6).
+public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// SW1 in the high octet, SW2 in the low one.
+    public var rawValue: UInt16
+
+    /// Creates a status word.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// 9000: done.
+    public static let success = StatusWord(rawValue: 0x9000)
+    /// 6282: the end of the file was reached before Ne octets.
+    public static let endOfFile = StatusWord(rawValue: 0x6282)
+    /// 6982: the security status forbids it.
+    public static let securityStatusNotSatisfied = StatusWord(rawValue: 0x6982)
+    /// 6A82: no such file or application.
+    public static let fileNotFound = StatusWord(rawValue: 0x6A82)
+    /// 6B00: wrong P1 or P2, such as an offset behind the end of the file.
+    public static let wrongParameters = StatusWord(rawValue: 0x6B00)
+
+    /// SW1.
+    public var high: UInt8 { UInt8(rawValue >> 8) }
+    /// SW2.
+    public var low: UInt8 { UInt8(rawValue & 0xFF) }
+
+    /// Whether the command was done, with or without a warning (61xx, 62xx, 63xx, 9000).
+    public var isSuccessOrWarning: Bool {
+        self == .success || (0x61...0x63).contains(high)
+    }
+
+    /// Four upper-case hexadecimal digits.
+    public var description: String {
+        let digits = String(rawValue, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}
+
+/// A response APDU (ISO/IEC 7816-4, 5.1).
+public struct ResponseAPDU: Sendable, Hashable {
+    /// The data field.
+    public var data: [UInt8]
+    /// The status word.
+    public var status: StatusWord
+
+    /// Creates a response.
+    public init(data: [UInt8] = [], status: StatusWord) {
+        self.data = data
+        self.status = status
+    }
+
+    /// Reads a response APDU.
+    ///
+    /// - Parameter octets: the whole response.
+    /// - Returns: nil when there are fewer than two octets.
+    public init?(_ octets: [UInt8]) {
+        guard octets.count >= 2 else { return nil }
+        self.data = Array(octets.dropLast(2))
+        self.status = StatusWord(rawValue: UInt16(octets[octets.count - 2]) << 8 | UInt16(octets[octets.count - 1]))
     }
 }
