@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Tags of every technology` {
+@Suite(.timeLimit(.minutes(5))) struct `Tags of every technology` {
     static let idm: [UInt8] = [0x01, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
 
     struct Case: Sendable, CustomTestStringConvertible {

@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Cards in a session for tags` {
+@Suite(.timeLimit(.minutes(5))) struct `Cards in a session for tags` {
     static let ndefName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
     static let otherName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
 

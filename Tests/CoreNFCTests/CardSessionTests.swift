@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `A card session` {
+@Suite(.timeLimit(.minutes(5))) struct `A card session` {
     static let select: [UInt8] = [0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1, 1, 0]
     static let read: [UInt8] = [0, 0xB0, 0, 0, 2]
 

@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `An app's configuration` {
+@Suite(.timeLimit(.minutes(5))) struct `An app's configuration` {
     typealias File = AppConfiguration.PropertyFile
 
     static let usage = "NFCReaderUsageDescription"

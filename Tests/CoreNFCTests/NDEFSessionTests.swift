@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import VirtualTags
 
-@Suite(.timeLimit(.minutes(1))) struct `An NDEF reader session` {
+@Suite(.timeLimit(.minutes(5))) struct `An NDEF reader session` {
     @Test func `Messages go to a delegate without tags, and the session ends with the first when asked to`()
         async throws
     {

@@ -7,7 +7,7 @@ import ReaderEmulation
 import Testing
 
 /// An app that is a card, met through the driver that pcscd loads.
-@Suite(.timeLimit(.minutes(1))) struct `A card session behind pcscd` {
+@Suite(.timeLimit(.minutes(5))) struct `A card session behind pcscd` {
     private let lun: UInt = 0x20_0000
 
     private func wait(for presence: Int) async throws {

@@ -6,7 +6,7 @@ import NFCTestKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `The queue of a session` {
+@Suite(.timeLimit(.minutes(5))) struct `The queue of a session` {
     static let key = DispatchSpecificKey<String>()
 
     /// A delegate that checks where it is called.

@@ -53,7 +53,7 @@ extension AsyncStream<TagSessionEvent>.Iterator {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A session for tags` {
+@Suite(.timeLimit(.minutes(5))) struct `A session for tags` {
     struct Detected {
         var session: NFCTagReaderSession
         var delegate: TagSessionDelegate

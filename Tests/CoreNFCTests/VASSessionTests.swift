@@ -20,7 +20,7 @@ final class VASDelegate: NSObject, NFCVASReaderSessionDelegate, Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A session for value added services` {
+@Suite(.timeLimit(.minutes(5))) struct `A session for value added services` {
     static let pass = NFCVASCommandConfiguration(vasMode: .normal, passTypeIdentifier: "pass.com.example", url: nil)
 
     /// The errors of a session's events, nil for the one that says that it became active.

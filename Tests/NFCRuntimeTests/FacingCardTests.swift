@@ -9,7 +9,7 @@ import Testing
 import VirtualTags
 
 /// Checks two PN532 that lie on one another: one is a card, and the other reads it.
-@Suite(.timeLimit(.minutes(1))) struct `A PN532 as a card in front of another one` {
+@Suite(.timeLimit(.minutes(5))) struct `A PN532 as a card in front of another one` {
     /// TgInitAsTarget as libnfc sends it for a Type 4 tag: passive, ISO/IEC 14443-4 alone, with one historical byte.
     private static let becomeCard: [UInt8] =
         [0x8C, 0x05, 0x04, 0x00, 0x00, 0xB0, 0x0B, 0x20] + [UInt8](repeating: 0, count: 28) + [0x00, 0x01, 0x80]

@@ -7,7 +7,7 @@ import Testing
 import VirtualTags
 
 /// Checks reading without a session, and giving the reader up to sessions.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TagWatcherTests {
     private typealias Events = AsyncStream<TagWatcher.Event>
 

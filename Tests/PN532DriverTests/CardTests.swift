@@ -6,7 +6,7 @@ import Testing
 @testable import PN532Driver
 
 /// Checks the chip as a card for another reader.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CardTests {
     /// A reader's side: what it sends, in turn, and what it hears.
     private final class OtherReader: Sendable {

@@ -7,7 +7,7 @@ import VirtualTags
 @testable import PN532Driver
 
 /// Checks the driver against a model of the chip's firmware with virtual tags in its field.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReaderTests {
     /// A reader and what is in its field.
     private static func withReader(

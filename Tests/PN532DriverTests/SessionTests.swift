@@ -8,7 +8,7 @@ import Testing
 import VirtualTags
 
 /// Checks Core NFC's sessions on a PN532.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SessionTests {
     private static let message: [UInt8] = [0xD1, 0x01, 0x08, 0x54, 0x02, 0x65, 0x6E, 0x48, 0x65, 0x6C, 0x6C, 0x6F]
 

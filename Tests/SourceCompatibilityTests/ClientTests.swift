@@ -9,7 +9,7 @@ import Testing
 @testable import SourceCompatibilitySwift5
 @testable import SourceCompatibilitySwift6
 
-@Suite(.timeLimit(.minutes(1))) struct `Clients in the style of real ones` {
+@Suite(.timeLimit(.minutes(5))) struct `Clients in the style of real ones` {
     @Test func `A client's own tags are used through the forms that it did not write`() async throws {
         let card = MockChipCard()
         card.answers = [(Data([1]), 0x90, 0x00), (Data([2]), 0x90, 0x00)]

@@ -24,7 +24,7 @@ private struct SystemCryptography: DocumentCryptography {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A client scans a virtual travel document` {
+@Suite(.timeLimit(.minutes(5))) struct `A client scans a virtual travel document` {
     private static let lines = [
         "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<", "L898902C36UTO7408122F1204159ZE184226B<<<<<10",
     ]

@@ -9,7 +9,7 @@ import VirtualTags
 @testable import SourceCompatibilitySwift5
 @testable import SourceCompatibilitySwift6
 
-@Suite(.timeLimit(.minutes(1))) struct `Clients before virtual tags` {
+@Suite(.timeLimit(.minutes(5))) struct `Clients before virtual tags` {
     /// An app that lists what its clients ask for.
     static let configuration = AppConfiguration(
         infoPlist: AppConfiguration.PropertyFile(

@@ -3,7 +3,7 @@ import Glibc
 import SystemLibrary
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `A program that is started` {
+@Suite(.timeLimit(.minutes(5))) struct `A program that is started` {
     /// Runs a script of the shell, and gives back its exit status and what it printed.
     private func run(_ script: String, _ change: (inout ProgramLaunch) -> Void = { _ in }) throws -> (Int32, String) {
         var ends: [Int32] = [-1, -1]

@@ -5,7 +5,7 @@ import Synchronization
 import SystemLibrary
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `A watch of a descriptor` {
+@Suite(.timeLimit(.minutes(5))) struct `A watch of a descriptor` {
     private let queue = DispatchQueue(label: "watched")
 
     private static func pair() -> (own: Int32, other: Int32) {

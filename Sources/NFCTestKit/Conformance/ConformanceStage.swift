@@ -15,7 +15,7 @@ final class ConformanceStage: Sendable {
     let setup: ReaderSetup
     private let state = Locked(State())
     /// How long anything is waited for.
-    private static let limit = Duration.seconds(20)
+    private static let limit = Duration.seconds(120)
 
     init(_ setup: ReaderSetup) {
         self.setup = setup

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SourceCompatibilitySwift6
 
-@Suite(.timeLimit(.minutes(1))) struct `Every command in every form` {
+@Suite(.timeLimit(.minutes(5))) struct `Every command in every form` {
     static let identities: [TagIdentity] = [
         .iso7816(ISO7816Identity(initialSelectedAID: "A0", identifier: [1, 2, 3, 4])),
         .miFare(MiFareIdentity(family: .desfire, identifier: [4, 1, 2, 3, 4, 5, 6], takesISODEP: true)),

@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Commands with a configuration` {
+@Suite(.timeLimit(.minutes(5))) struct `Commands with a configuration` {
     @Test func `A range is read some blocks at a time, and joined`() async throws {
         let (channel, tag) = try ScriptedTag.iso15693(.success([0, 1, 1, 2, 2]), .success([0, 3, 3]))
         let configuration = NFCISO15693ReadMultipleBlocksConfiguration(

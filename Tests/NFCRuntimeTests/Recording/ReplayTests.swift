@@ -7,7 +7,7 @@ import TagProtocols
 import Testing
 import VirtualTags
 
-@Suite(.timeLimit(.minutes(1))) struct `A replay` {
+@Suite(.timeLimit(.minutes(5))) struct `A replay` {
     private static let message: [UInt8] = [0xD1, 0x01, 0x04, 0x54, 0x02, 0x65, 0x6E, 0x48]
 
     static var tags: [any VirtualTag] {
