@@ -13,7 +13,7 @@ SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
 ALLOWED = {
     "Sources/NDEF": set(),
     "Sources/TagLink": {"Glibc"},
-    "Sources/SystemLibrary": {"Dispatch", "Glibc"},
+    "Sources/SystemLibrary": {"Dispatch", "Glibc", "Synchronization"},
     "Sources/CardCryptography": {"SystemLibrary"},
     "Sources/UniversalLinks": {"Foundation"},
     "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
 import Glibc
+import Synchronization
 
 /// Tells when a descriptor can be read or has ended, from a thread of its own, until it is cancelled.
 ///
@@ -9,19 +10,12 @@ import Glibc
 public final class ReadWatch: Sendable {
     /// Written to when the watch is cancelled.
     private let wakeUp: Int32
-    private let state: Flag
+    private let state = State()
 
-    /// Whether the watch was cancelled, and its pipe closed.
-    private final class Flag: @unchecked Sendable {
-        // Sendable because the values are only used under the lock.
-        private let lock = DispatchSemaphore(value: 1)
-        private var isCancelled = false
-
-        func withLock<Value>(_ body: (inout Bool) -> Value) -> Value {
-            lock.wait()
-            defer { lock.signal() }
-            return body(&isCancelled)
-        }
+    /// What the watch shares with its thread, which does not keep it.
+    private final class State: Sendable {
+        /// Whether the watch was cancelled, and its pipe closed.
+        let isCancelled = Mutex(false)
     }
 
     /// Begins to watch.
@@ -44,11 +38,9 @@ public final class ReadWatch: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let (outlet, inlet) = (ends[0], ends[1])
         wakeUp = inlet
-        let state = Flag()
-        self.state = state
-        DispatchQueue(label: "ReadWatch").async {
+        DispatchQueue(label: "ReadWatch").async { [state] in
             while Self.waitUntilReadable(descriptor, outlet) {
-                let goesOn = queue.sync { !state.withLock { $0 } && onReadable() }
+                let goesOn = queue.sync { !state.isCancelled.withLock { $0 } && onReadable() }
                 guard goesOn else { break }
             }
             close(outlet)
@@ -62,7 +54,7 @@ public final class ReadWatch: Sendable {
 
     /// Stops watching. The handler that runs now is the last one.
     public func cancel() {
-        state.withLock { isCancelled in
+        state.isCancelled.withLock { isCancelled in
             // The other end hears it, and that it is closed.
             if !isCancelled { close(wakeUp) }
             isCancelled = true

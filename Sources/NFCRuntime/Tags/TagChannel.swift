@@ -108,9 +108,7 @@ actor TagChannel {
 
     /// Selects a tag, waking it when another one was selected.
     func select(_ handle: DetectedTag) async throws(CommandError) {
-        guard handle.isAvailable, let entry = entries.first(where: { $0.handle === handle }) else {
-            throw .tagUnavailable
-        }
+        let entry = try entry(of: handle)
         guard selected !== handle else { return }
         do throws(TagError) {
             if let last = selected, let other = entries.first(where: { $0.handle === last }) {
@@ -129,12 +127,9 @@ actor TagChannel {
         on handle: DetectedTag,
         _ procedure: (any ForumTag) async throws(TagError) -> Value
     ) async throws(CommandError) -> Value {
-        guard let entry = entries.first(where: { $0.handle === handle }), handle.isAvailable else {
-            throw .tagUnavailable
-        }
-        guard selected === handle else { throw .notConnected }
+        let entry = try selectedEntry(of: handle)
         guard let tag = entry.found.tag else {
-            throw .tag(TagError(.unsupported, "A \(handle.target.kindName) does not hold NDEF that can be read here."))
+            throw .tag(handle.target.holdsNoNDEF)
         }
         do throws(TagError) {
             return try await procedure(tag)
@@ -148,9 +143,7 @@ actor TagChannel {
         with handle: DetectedTag,
         _ procedure: (TagInHand) async throws(TagError) -> Value
     ) async throws(CommandError) -> Value {
-        guard let entry = entries.first(where: { $0.handle === handle }), handle.isAvailable else {
-            throw .tagUnavailable
-        }
+        let entry = try selectedEntry(of: handle)
         do throws(TagError) {
             return try await procedure(TagInHand(entry.found))
         } catch {
@@ -163,15 +156,26 @@ actor TagChannel {
         with handle: DetectedTag,
         _ exchange: (TagPort) async throws(TagError) -> [UInt8]
     ) async throws(CommandError) -> [UInt8] {
-        guard handle.isAvailable, let entry = entries.first(where: { $0.handle === handle }) else {
-            throw .tagUnavailable
-        }
-        guard selected === handle else { throw .notConnected }
+        let entry = try selectedEntry(of: handle)
         do throws(TagError) {
             return try await exchange(TagPort(entry.found, on: source))
         } catch {
             throw failure(error, of: handle)
         }
+    }
+
+    private func entry(of handle: DetectedTag) throws(CommandError) -> Entry {
+        guard handle.isAvailable, let entry = entries.first(where: { $0.handle === handle }) else {
+            throw .tagUnavailable
+        }
+        return entry
+    }
+
+    /// A tag that can be worked with: it is there, and the reader has selected it.
+    private func selectedEntry(of handle: DetectedTag) throws(CommandError) -> Entry {
+        let entry = try entry(of: handle)
+        guard selected === handle else { throw .notConnected }
+        return entry
     }
 
     private func failure(_ error: TagError, of handle: DetectedTag) -> CommandError {

@@ -64,7 +64,14 @@ package struct TagInHand {
     /// Why there are no procedures for the tag.
     var missingProcedures: TagError {
         if case .nfcA(let target) = target { return TagError(.unsupported, target.reasonWithoutNDEF) }
-        return TagError(.unsupported, "A \(target.kindName) does not hold NDEF that can be read here.")
+        return target.holdsNoNDEF
+    }
+}
+
+extension TagTarget {
+    /// Why there is no NDEF on a tag of a kind that has no procedures for it.
+    var holdsNoNDEF: TagError {
+        TagError(.unsupported, "A \(kindName) does not hold NDEF that can be read here.")
     }
 }
 
