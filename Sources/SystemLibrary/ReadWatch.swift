@@ -15,7 +15,7 @@ public final class ReadWatch: Sendable {
     /// What the watch shares with its thread, which does not keep it.
     private final class State: Sendable {
         /// Whether the watch was cancelled, and its pipe closed.
-        let isCancelled = Mutex(false)
+        let isCancelled = Atomic(false)
     }
 
     /// Begins to watch.
@@ -40,7 +40,7 @@ public final class ReadWatch: Sendable {
         wakeUp = inlet
         DispatchQueue(label: "ReadWatch").async { [state] in
             while Self.waitUntilReadable(descriptor, outlet) {
-                let goesOn = queue.sync { !state.isCancelled.withLock { $0 } && onReadable() }
+                let goesOn = queue.sync { !state.isCancelled.load(ordering: .acquiring) && onReadable() }
                 guard goesOn else { break }
             }
             close(outlet)
@@ -54,11 +54,9 @@ public final class ReadWatch: Sendable {
 
     /// Stops watching. The handler that runs now is the last one.
     public func cancel() {
-        state.isCancelled.withLock { isCancelled in
-            // The other end hears it, and that it is closed.
-            if !isCancelled { close(wakeUp) }
-            isCancelled = true
-        }
+        let wasCancelled = state.isCancelled.exchange(true, ordering: .acquiringAndReleasing)
+        // The other end hears it, and that it is closed.
+        if !wasCancelled { close(wakeUp) }
     }
 
     /// - Returns: false when the watch is cancelled.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCRuntime
-import Synchronization
 
 /// A session in which the app is a card: it answers the APDUs of a reader.
 ///
