@@ -7,15 +7,16 @@ import ReaderEmulation
 import Testing
 import VirtualTags
 
-/// One suite of scenarios, on every reader that there is a driver for.
+/// One suite of scenarios, on every reader that there is a driver for. On each of them one after the other: they live by real
+/// time, and on a busy machine all at once would outlast a session's own limits.
 @Suite(.timeLimit(.minutes(5))) struct `The conformance suite` {
-    @Test(arguments: ReaderConformance.scenarios) func `is passed in the virtual field`(
+    @Test(.serialized, arguments: ReaderConformance.scenarios) func `is passed in the virtual field`(
         scenario: ReaderConformance.Scenario
     ) async throws {
         #expect(try await scenario.run(in: .virtual) == nil)
     }
 
-    @Test(arguments: ReaderConformance.scenarios) func `is passed on a PN532`(
+    @Test(.serialized, arguments: ReaderConformance.scenarios) func `is passed on a PN532`(
         scenario: ReaderConformance.Scenario
     ) async throws {
         let path = "/tmp/ocn-\(UUID().uuidString.prefix(8))"
@@ -41,7 +42,7 @@ import VirtualTags
         #expect(try result.get() == (scenario.needs.contains(.technology(.nfcV)) ? setup.lacks.values.first : nil))
     }
 
-    @Test(arguments: ReaderConformance.scenarios) func `is passed by a recording of the virtual field`(
+    @Test(.serialized, arguments: ReaderConformance.scenarios) func `is passed by a recording of the virtual field`(
         scenario: ReaderConformance.Scenario
     ) async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString).jsonl").path

@@ -90,14 +90,14 @@ extension ReaderSession {
     // MARK: Limits
 
     private func startSessionTimer() {
-        let timer = environment.clock.schedule(after: environment.limits.session) { [weak self] in
+        let timer = environment.clock.schedule(after: limits.session) { [weak self] in
             self?.handle(.sessionTimerFired)
         }
         state.withLock { $0.sessionTimer = timer }
     }
 
     private func startTagTimer() {
-        let timer = environment.clock.schedule(after: environment.limits.connectedTag) { [weak self] in
+        let timer = environment.clock.schedule(after: limits.connectedTag) { [weak self] in
             self?.handle(.tagTimerFired)
         }
         let last = state.withLock { state in
@@ -147,7 +147,7 @@ extension ReaderSession {
 
     /// Shows the result for a while, or until the next session's sheet replaces this one.
     private func letSheetLeave() {
-        let timer = environment.clock.schedule(after: environment.limits.sheetDismissal) { [self] in
+        let timer = environment.clock.schedule(after: limits.sheetDismissal) { [self] in
             act { _ in [.sheetResultShown] }
         }
         state.withLock { $0.sheetTimer = timer }

@@ -102,7 +102,7 @@ extension ReaderSession {
     }
 
     private func lookLater() {
-        let timer = environment.clock.schedule(after: environment.limits.pollingInterval) { [weak self] in
+        let timer = environment.clock.schedule(after: limits.pollingInterval) { [weak self] in
             guard let self, state.withLock({ $0.poll == .waiting }) else { return }
             look()
         }

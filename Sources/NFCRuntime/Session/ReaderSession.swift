@@ -58,6 +58,8 @@ public final class ReaderSession: Sendable {
     public let environment: NFCEnvironment
     /// What the session looks for.
     public let plan: PollingPlan
+    /// The spans of time that rule the session.
+    public let limits: SessionLimits
 
     let driver: any ReaderDriver
     let channel: TagChannel
@@ -70,11 +72,13 @@ public final class ReaderSession: Sendable {
     ///   - plan: what to look for.
     ///   - queue: the queue on whose threads the reader is worked with, unless its driver has a thread of its own; nil for
     ///     any.
+    ///   - limits: the spans of time that rule the session; nil for the environment's.
     /// - Returns: nil when the environment has no reader.
     public init?(
         environment: NFCEnvironment,
         plan: PollingPlan = .ndef,
-        queue: DispatchQueue? = nil
+        queue: DispatchQueue? = nil,
+        limits: SessionLimits? = nil
     ) {
         let source: any TagSource
         switch environment.reader {
@@ -88,6 +92,7 @@ public final class ReaderSession: Sendable {
             return nil
         }
         self.plan = plan
+        self.limits = limits ?? environment.limits
         self.environment = environment
         // A driver that waits is not let wait on the app's queue.
         channel = TagChannel(source: source, executor: driver.executor ?? QueueExecutor(target: queue))

@@ -16,6 +16,12 @@ final class ConformanceStage: Sendable {
     private let state = Locked(State())
     /// How long anything is waited for.
     private static let limit = Duration.seconds(120)
+    /// On a machine that is busy a scenario may take long, and it is not about a session's limits.
+    private static let sessionLimits = {
+        var limits = SessionLimits()
+        (limits.session, limits.connectedTag) = (limit * 2, limit * 2)
+        return limits
+    }()
 
     init(_ setup: ReaderSetup) {
         self.setup = setup
@@ -35,7 +41,8 @@ final class ConformanceStage: Sendable {
     /// Begins a session, and waits for its first tags.
     func scan(_ plan: PollingPlan = .ndef) async throws -> [DetectedTag] {
         await endSession()
-        guard let session = ReaderSession(environment: setup.makeEnvironment(), plan: plan) else {
+        let environment = setup.makeEnvironment()
+        guard let session = ReaderSession(environment: environment, plan: plan, limits: Self.sessionLimits) else {
             throw ConformanceFailure(description: "The set-up has no reader.")
         }
         state.withLock { $0 = State(session: session) }

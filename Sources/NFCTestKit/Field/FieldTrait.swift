@@ -21,6 +21,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
         let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: .ofProcess)
         defer { field.close() }
         try await field.attend(function)
+        await field.letGoOfReader()
     }
 }
 

@@ -20,7 +20,11 @@ extension TestField {
     }
 
     /// Lets time pass, with all that happens meanwhile. On a reader it is real time.
+    ///
+    /// It passes from the moment on at which the code has nothing left to do but to wait: what the test has just begun in
+    /// another task comes first.
     public func wait(for duration: Duration) async {
+        await settle()
         let clock = environment.clock
         await withCheckedContinuation { continuation in
             _ = clock.schedule(after: duration) { continuation.resume() }

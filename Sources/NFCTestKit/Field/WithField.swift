@@ -44,6 +44,7 @@ public func withField<Value: Sendable>(
     let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: reader)
     do {
         let value = try await field.run(body)
+        await field.letGoOfReader()
         try field.checkRecording()
         field.close()
         return value
@@ -153,6 +154,14 @@ extension TestField {
         } catch {
             outcome.set(.failure(error))
         }
+    }
+
+    /// On a reader, waits for the sessions that are ending: a reader takes its time to let go of a tag, and the next test
+    /// and a recording's end want it done. A session that is left open is waited for in vain.
+    func letGoOfReader() async {
+        guard drivenClock == nil else { return }
+        let end = now + .seconds(10)
+        while !environment.arbiter.isIdle, now < end { await wait(for: .milliseconds(10)) }
     }
 
     /// Takes everything out of the field and ends what is still there; a flow that was left behind may end by that.
