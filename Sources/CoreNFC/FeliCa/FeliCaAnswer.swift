@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagLink
 
 /// Packets of FeliCa cards from the response code on (FeliCa Card User's Manual, 4): what comes back.
 package struct FeliCaAnswer: Sendable, Hashable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagLink
 
 // The commands of ISO/IEC 15693-3 with block numbers of two octets, those of cryptographic suites, and free ones.
 extension DetectedISO15693Tag {

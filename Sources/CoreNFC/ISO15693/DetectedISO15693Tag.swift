@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import NFCRuntime
+import TagLink
 
 /// What a session knows of an ISO/IEC 15693 tag.
 package struct ISO15693Identity: Sendable, Hashable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagLink
 
 /// A request of ISO/IEC 15693-3 as it goes over the air: flags, command, perhaps the UID, parameters.
 package struct ISO15693Request: Sendable, Hashable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagLink
 
 /// A response of ISO/IEC 15693-3: flags, then data or an error code.
 package struct ISO15693Response: Sendable {

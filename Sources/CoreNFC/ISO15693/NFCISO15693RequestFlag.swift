@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The flags of a request (ISO/IEC 15693-3, 7.3.1), without those of an inventory.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagLink
 
 /// What follows the header of a command APDU (ISO/IEC 7816-4, 5.2): Lc, data and Le.
 package struct APDUBody: Sendable, Hashable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagLink
 
 extension Data {
     /// The octets as lower-case hexadecimal digits.

@@ -2,6 +2,7 @@
 package import Dispatch
 import Foundation
 package import NFCRuntime
+import TagLink
 import TagProtocols
 
 /// Which of the four kinds a tag is, and what is known of it.

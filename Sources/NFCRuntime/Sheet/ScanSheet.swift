@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TagLink
 
 /// Something that shows the scanning sheet: a terminal, a log, a desktop, a browser, a test.
 public protocol ScanSheet: AnyObject, Sendable {

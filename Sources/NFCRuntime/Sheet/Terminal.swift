@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Synchronization
+import TagLink
 
 /// The controlling terminal, opened anew, so that neither standard input nor output has to be one.
 struct Terminal: Sendable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 package import TagProtocols
 package import VirtualTags
 

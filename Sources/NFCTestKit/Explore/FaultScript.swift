@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 public import VirtualTags
 
 /// The faults of one run as a short line that replays it: `loss@7`, `tear@2:old`, `nak@3+flip@9#42`.

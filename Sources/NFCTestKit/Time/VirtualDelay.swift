@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NFCRuntime
+import TagLink
 
 /// Lets what code under test delays, with `Task.sleep` or `DispatchQueue.asyncAfter`, wait by the field's time.
 ///

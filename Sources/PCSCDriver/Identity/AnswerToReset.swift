@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// An ATR, as a card with contacts gives it, or as a contactless reader makes it up (ISO/IEC 7816-3, 8.2; PC/SC part 3,
 /// 3.1.3.2.3).

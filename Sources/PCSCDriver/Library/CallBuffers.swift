@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TagLink
 
 /// Memory for the longest response there is. It is kept from call to call, since getting and returning so much costs as
 /// much as a part of an exchange.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemLibrary
+import TagLink
 
 /// The functions of libpcsclite, from the library of the system.
 ///

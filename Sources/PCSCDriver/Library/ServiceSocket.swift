@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TagLink
 
 /// Where pcscd listens, and what this process knows of its own connections to it.
 enum ServiceSocket {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Sees to it that a call to the service comes back: when it takes too long, or its caller is cancelled, its connection
 /// is cut.

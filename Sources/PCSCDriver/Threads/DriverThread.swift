@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TagLink
 
 /// A thread of the driver's own, which may wait for hardware as long as it likes.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// What a PN532 sends to its host.
 enum ChipFrame: Sendable, Equatable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import SystemLibrary
+import TagLink
 
 /// A pcscd of our own, at a socket of its own, that has the emulated reader alone.
 package struct PrivatePCSCD: Sendable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// What the driver in pcscd sends over the reader's socket: kind, sequence number, length in four octets, and the octets.
 struct DriverMessage: Sendable, Equatable {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
+
 /// A command APDU (ISO/IEC 7816-4, 5.1).
 public struct CommandAPDU: Sendable, Hashable {
     /// CLA.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3), as NFC Forum T4T 1.2, 5 uses
 /// them.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The octets of FeliCa commands, from LEN on (FeliCa Card User's Manual, 4; JIS X 6319-4).
 ///

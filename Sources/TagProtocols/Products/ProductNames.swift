@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension NFCATarget {
     /// The name of a MIFARE Classic, or of a product in its place, by SAK (NXP AN10833, 3); nil for other tags.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
+
 /// Where the NDEF message TLV is in a data area, octet by octet, around those that are not for data.
 struct TLVLayout: Equatable {
     /// From the TLV's type to the end of the data area.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Walks through the TLVs of a data area to the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3;
 /// T5T 1.0, 4.4).

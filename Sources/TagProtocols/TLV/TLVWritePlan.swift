@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The units to write for a message, in an order in which the tag may be lost after any of them.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension Type1Tag {
     /// Runs the NDEF detection procedure: RALL, and on larger tags what the TLVs lead to (NFC Forum T1T 1.2, 6.3).

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
+
 extension Type2Tag {
     /// Runs the NDEF detection procedure (NFC Forum T2T 1.2, 6.2).
     ///

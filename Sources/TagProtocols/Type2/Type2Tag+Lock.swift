@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension Type2Tag {
     /// Makes the tag read-only, for ever (NFC Forum T2T 1.2, 6.5).

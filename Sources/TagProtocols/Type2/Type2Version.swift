@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
+
 /// The answer to GET_VERSION (NTAG213/215/216 data sheet, 10.1).
 struct Type2Version: Equatable {
     /// The eight octets.

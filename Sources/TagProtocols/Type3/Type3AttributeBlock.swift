@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Block 0 of a Type 3 tag, the attribute information block (NFC Forum T3T 1.0, 6.1).
 struct Type3AttributeBlock: Equatable {

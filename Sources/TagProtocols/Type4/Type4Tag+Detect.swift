@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
+
 extension Type4Tag {
     /// Runs the NDEF detection procedure: SELECT the application, SELECT and READ the capability container, SELECT the
     /// NDEF file, READ NLEN with the start of the message (NFC Forum T4T 1.2, 6.2).

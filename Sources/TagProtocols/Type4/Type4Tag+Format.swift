@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension Type4Tag {
     /// Makes an NDEF tag of a MIFARE DESFire EV1 or later that lets anybody create applications, as it leaves the factory

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The capability container of a Type 5 tag, 4 or 8 octets at the start of the memory (NFC Forum T5T 1.0, 4.3).
 struct Type5CapabilityContainer: Equatable {

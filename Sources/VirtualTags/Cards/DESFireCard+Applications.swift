@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension DESFireCard {
     /// SELECT APPLICATION. It ends an authentication, and is not protected.

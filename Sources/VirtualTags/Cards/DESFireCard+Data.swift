@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension DESFireCard {
     /// READ DATA: file, offset, length; a length of 0 reads to the end.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension DESFireCard {
     /// The place of a file in the selected application.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension DESFireCard {
     /// Takes a native command's first frame (MF3ICD81 data sheet, 9.4 to 9.6).

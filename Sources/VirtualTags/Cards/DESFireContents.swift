@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A file of a MIFARE DESFire application.
 public struct DESFireFile: Sendable, Hashable {

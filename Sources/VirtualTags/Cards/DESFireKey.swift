@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
+import TagLink
 
 /// A key of a MIFARE DESFire or an NTAG 424 DNA.
 public struct DESFireKey: Sendable, Hashable {

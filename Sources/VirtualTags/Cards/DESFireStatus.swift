@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The status octet of MIFARE DESFire's native commands (MF3ICD81 data sheet, 9.3).
 package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension NTAG424Card {
     /// Carries out a native command. An error ends what was begun, the authentication too.

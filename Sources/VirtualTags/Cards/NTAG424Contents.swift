@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
+import TagLink
 
 /// Everything that an NTAG 424 DNA keeps without power (NT4H2421Gx data sheet, 8.2).
 public struct NTAG424Contents: Sendable, Hashable {

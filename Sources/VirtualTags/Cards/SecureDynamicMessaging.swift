@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CardCryptography
+import TagLink
 
 /// How an NTAG 424 DNA puts its identity into its NDEF file as the file is read (NT4H2421Gx data sheet, 9.3 and 10.7.1).
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// How a Type 4 tag presents itself while it is activated: over NFC-A or over NFC-B.
 public indirect enum Type4FrontEnd: Sendable, Hashable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A Flipper NFC file of the Ultralight and NTAG family, kept line by line.
 struct FlipperDump: ImageSource {

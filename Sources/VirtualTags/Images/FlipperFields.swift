@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The `Key: value` lines of a Flipper file, each with its number for messages.
 struct FlipperFields {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Files of MIFARE DESFire: applications, files with their settings, and the data that needs no key.
 ///

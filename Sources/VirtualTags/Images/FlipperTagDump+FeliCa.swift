@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Files of FeliCa cards: the 28 blocks of Lite and Lite-S, or the services of Standard and what can be read without a
 /// key.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Files of ISO 15693 tags: ISO15693-3, and SLIX with its passwords.
 extension FlipperTagDump {

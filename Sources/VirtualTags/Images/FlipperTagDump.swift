@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A Flipper NFC file of a tag that is not of Type 2, kept line by line.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension UInt8 {
     /// The value of a hexadecimal digit in ASCII, or nil when it is none.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The members of a JSON image by key, with messages that name the line.
 struct JSONFields {

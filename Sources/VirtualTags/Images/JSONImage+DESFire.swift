@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// All applications of a MIFARE DESFire: `key_settings`, the card's own key in `keys`, and `applications` by their
 /// identifiers, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by their numbers.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension JSONImage {
     /// Reads a Type 2 tag. Members are `uid`, `memory_hex`, and where they differ from the product's own `atqa` (high

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension JSONImage {
     /// Reads a Type 4 tag: `files` by their identifiers in hexadecimal, and the activation: `ats`, `atqa`, `sak`, or of a

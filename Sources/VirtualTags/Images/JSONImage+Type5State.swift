@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// What guards a Type 5 tag, in images of the project's own.
 extension JSONImage {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension JSONImage {
     private static func unsupported(_ name: String, _ fields: JSONFields) -> TagImageError {

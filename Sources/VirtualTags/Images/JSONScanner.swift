@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Reads the members of one JSON object and keeps each value's text (RFC 8259). Depth is bounded.
 struct JSONScanner {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A binary file: memory, with a header or without.
 struct MemoryDump: ImageSource {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// What the Proxmark3 client keeps of a MIFARE Ultralight or NTAG beside its pages.
 struct ProxmarkHeader {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension ProxmarkJSON {
     // MARK: MIFARE Ultralight and NTAG

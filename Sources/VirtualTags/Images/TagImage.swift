@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A tag in a file: read from one, put in a field as a virtual tag, and written back after it has changed.
 ///

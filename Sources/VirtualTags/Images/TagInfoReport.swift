@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A report of NXP's TagInfo in XML: `scan`, with `uid`, and `block`s of memory in its sections.
 ///

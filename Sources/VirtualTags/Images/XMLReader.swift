@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Reads XML piece by piece (W3C XML 1.0): elements, attributes and text.
 ///

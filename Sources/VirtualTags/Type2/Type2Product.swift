@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A product of the MIFARE Ultralight and NTAG families, as its data sheet describes it: what a ``Type2Tag`` is.
 ///

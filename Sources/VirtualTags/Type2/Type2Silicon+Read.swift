@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension Type2Silicon {
     /// The page in the memory for an address in the present sector, or nil when there is none.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension Type2Silicon {
     /// An octet of the configuration pages, or 0 when the product has none.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension Type2Silicon {
     /// WRITE: one page (MF0ICU1 data sheet, 7.6.5).

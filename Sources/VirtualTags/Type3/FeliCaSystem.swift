@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A file of a FeliCa system: blocks, and the services that give access to them.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// What passwords guard: the pages of ICODE SLIX2, the areas of ST25TV and ST25DV.
 extension Type5Silicon {

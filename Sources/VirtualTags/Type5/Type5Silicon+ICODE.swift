@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Passwords, pages and privacy of ICODE SLIX (SL2S2002 data sheet, 9.4.3) and SLIX2 (SL2S2602 data sheet, 9.5.3).
 extension Type5Silicon {

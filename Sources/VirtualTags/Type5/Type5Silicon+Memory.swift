@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 extension Type5Silicon {
     /// READ SINGLE and READ MULTIPLE. With the option flag each block comes after its security status.

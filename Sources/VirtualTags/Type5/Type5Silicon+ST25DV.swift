@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Configuration, passwords, areas and mailbox of ST25DV as a reader sees them (DS10925).
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Configuration, passwords, surveillance, kill and untraceable mode of ST25TV02K and ST25TV512 (DS12074).
 ///

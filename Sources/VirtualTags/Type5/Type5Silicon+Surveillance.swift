@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Electronic article surveillance of ICODE SLIX (SL2S2002 data sheet, 9.4.3.7 to 9.4.3.11) and SLIX2.
 extension Type5Silicon {

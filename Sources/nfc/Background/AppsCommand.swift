@@ -5,6 +5,7 @@ import BackgroundTagReading
 import LinkDelivery
 import LinkFetching
 import PrivateStorage
+import TagLink
 import UniversalLinks
 
 /// `nfc apps`.

@@ -5,6 +5,7 @@ import BackgroundTagReading
 import LinkDelivery
 import NDEF
 import PrivateStorage
+import TagLink
 
 /// `nfc inbox`.
 struct InboxCommand: ParsableCommand {

@@ -5,6 +5,7 @@ import BackgroundTagReading
 import Foundation
 import LinkFetching
 import PrivateStorage
+import TagLink
 import UniversalLinks
 
 /// `nfc links fetch`.

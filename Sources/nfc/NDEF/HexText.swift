@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Octets as hex, lower case without separators when written; spaces, tabs and colons are skipped when read.
 enum HexText {

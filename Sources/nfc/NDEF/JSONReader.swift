@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Reads a JSON text (RFC 8259). Depth is bounded; of members with one key the last counts.
 struct JSONReader {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Writes JSON (RFC 8259) to an array of octets, without a copy of what it writes.
 struct JSONWriter {

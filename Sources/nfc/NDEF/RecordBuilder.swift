@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
+import TagLink
 
 /// Makes a record of a `decoded` object.
 struct RecordBuilder {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
+import TagLink
 
 /// A record as people read it. What comes from the tag is escaped: no control character reaches the terminal.
 enum RecordText {

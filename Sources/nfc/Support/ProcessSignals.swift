@@ -2,6 +2,7 @@
 import Dispatch
 import Glibc
 import Synchronization
+import TagLink
 
 /// Hears signals of the process from the moment that it is made: none is lost, however busy the machine is.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import ArgumentParser
 import Foundation
+import TagLink
 public import VirtualTags
 
 /// An image of a tag in a file, or one of several that are lines of a file.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A data object of a tag, a length and a value: BER-TLV of ISO/IEC 7816-4, annex E, with the lengths of DER.
 struct DataObject: Sendable, Hashable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// An electronic travel document: the application of ICAO 9303-10 behind basic access control and secure messaging with
 /// triple DES (ICAO 9303-11, 4.3 and 9.8).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The data groups (ICAO 9303-10, 4.7).
 extension EMRTDContents {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// Everything that an electronic travel document holds: the files of its application, and the zone that opens it.
 ///

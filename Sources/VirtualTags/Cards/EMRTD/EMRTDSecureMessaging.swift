@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
+import TagLink
 
 /// Secure messaging with triple DES, as the card sees it (ICAO 9303-11, 9.8).
 struct EMRTDSecureMessaging: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
+import TagLink
 
 /// Who signs the data of a document: a document signer of ICAO 9303-12, with its certificate and its key of RSA.
 public struct EMRTDSigner: Sendable, Hashable {

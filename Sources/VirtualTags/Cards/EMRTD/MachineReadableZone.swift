@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// The machine readable zone of a travel document (ICAO 9303-3, 4; 9303-4, 9303-5 and 9303-6), with its check digits.
 ///

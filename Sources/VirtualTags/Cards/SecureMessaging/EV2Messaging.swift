@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CardCryptography
+import TagLink
 
 /// The protection of NTAG 424 DNA and of MIFARE DESFire from EV2 on, after AUTHENTICATE EV2 FIRST (71) and NON FIRST
 /// (77): AES, with a transaction identifier and a counter of commands in every code (NT4H2421Gx data sheet, 9.1).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
+import TagLink
 
 /// How data are protected on their way between card and reader.
 package enum CommunicationMode: Sendable {
