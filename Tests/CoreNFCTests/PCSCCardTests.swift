@@ -4,6 +4,7 @@ import CoreNFC
 import Foundation
 import NFCRuntime
 import ReaderEmulation
+import TagLink
 import Testing
 
 /// An app that is a card, met through the driver that pcscd loads.
@@ -20,9 +21,7 @@ import Testing
 
     /// Calls the driver on a thread of its own: it waits for the answer.
     private func call<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: body()) }
-        }
+        await handedOver { done in DispatchQueue.global().async { done(body()) } }
     }
 
     private func power(_ action: UInt) async -> [UInt8] {

@@ -22,9 +22,9 @@ struct DiscoveringReaderTests {
             )
             let session = try #require(ReaderSession(environment: environment, plan: plan))
             self.session = session
-            self.tags = await withCheckedContinuation { continuation in
+            self.tags = await handedOver { done in
                 session.observe { event in
-                    if case .detected(let tags) = event { continuation.resume(returning: tags) }
+                    if case .detected(let tags) = event { done(tags) }
                 }
                 session.begin()
             }
@@ -34,12 +34,8 @@ struct DiscoveringReaderTests {
             on tag: DetectedTag,
             _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
         ) async throws -> Value {
-            try await withCheckedContinuation { continuation in
-                session.connect(to: tag) { continuation.resume(returning: $0) }
-            }.get()
-            return try await withCheckedContinuation { continuation in
-                session.perform(on: tag, procedure) { continuation.resume(returning: $0) }
-            }.get()
+            try await handedOver { session.connect(to: tag, completion: $0) }.get()
+            return try await handedOver { session.perform(on: tag, procedure, completion: $0) }.get()
         }
     }
 
@@ -91,14 +87,10 @@ struct DiscoveringReaderTests {
         let tag = VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
         let scan = try await Scan([tag])
         let found = try #require(scan.tags.first)
-        try await withCheckedContinuation { continuation in
-            scan.session.connect(to: found) { continuation.resume(returning: $0) }
-        }.get()
+        try await handedOver { scan.session.connect(to: found, completion: $0) }.get()
         func send(_ octets: [UInt8]) async -> Result<[UInt8], CommandError> {
-            await withCheckedContinuation { continuation in
-                let packet = TagPacket(octets, answer: .within(.milliseconds(5)))
-                scan.session.send(packet, to: found) { continuation.resume(returning: $0) }
-            }
+            let packet = TagPacket(octets, answer: .within(.milliseconds(5)))
+            return await handedOver { scan.session.send(packet, to: found, completion: $0) }
         }
         // It refuses and falls asleep; then it is silent, and is woken.
         let refusal = try await send([0x77]).get()

@@ -97,8 +97,8 @@ package final class PN532CardPort: CardReaderPort {
         while let command = try await device.nextCommand() {
             let answer = PendingAnswer()
             let response = await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    answer.wait(continuation)
+                await handedOver { done in
+                    answer.wait(done)
                     card.received(command) { answer.give($0) }
                 }
             } onCancel: {
@@ -115,37 +115,37 @@ package final class PN532CardPort: CardReaderPort {
 private final class PendingAnswer: Sendable {
     private enum State {
         case idle
-        case waiting(CheckedContinuation<[UInt8]?, Never>)
+        case waiting(@Sendable ([UInt8]?) -> Void)
         case given([UInt8]?)
         case done
     }
 
     private let state = Locked(State.idle)
 
-    func wait(_ continuation: CheckedContinuation<[UInt8]?, Never>) {
+    func wait(_ done: @escaping @Sendable ([UInt8]?) -> Void) {
         let given = state.withLock { state -> [UInt8]?? in
             guard case .given(let answer) = state else {
-                state = .waiting(continuation)
+                state = .waiting(done)
                 return nil
             }
             state = .done
             return .some(answer)
         }
-        if let given { continuation.resume(returning: given) }
+        if let given { done(given) }
     }
 
     func give(_ answer: [UInt8]?) {
-        let waiting = state.withLock { state -> CheckedContinuation<[UInt8]?, Never>? in
+        let waiting = state.withLock { state -> (@Sendable ([UInt8]?) -> Void)? in
             switch state {
-            case .waiting(let continuation):
+            case .waiting(let done):
                 state = .done
-                return continuation
+                return done
             case .idle:
                 state = .given(answer)
                 return nil
             case .given, .done: return nil
             }
         }
-        waiting?.resume(returning: answer)
+        waiting?(answer)
     }
 }

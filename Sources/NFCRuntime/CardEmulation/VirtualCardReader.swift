@@ -17,7 +17,7 @@ public final class VirtualCardReader: CardReaderPort {
         var card: (any EmulatedCard)?
         var isEmulating = false
         var isPresent = false
-        var pending: CheckedContinuation<[UInt8], any Error>?
+        var pending: (@Sendable (Result<[UInt8], Failure>) -> Void)?
         /// Tells the answers of commands apart: one that comes late belongs to none.
         var turn = 0
     }
@@ -44,7 +44,7 @@ public final class VirtualCardReader: CardReaderPort {
             state.isPresent = false
             return (state.card, state.pending.take())
         }
-        pending?.resume(throwing: Failure.cardLost)
+        pending?(.failure(.cardLost))
         card?.readerDeselected()
     }
 
@@ -66,21 +66,22 @@ public final class VirtualCardReader: CardReaderPort {
     /// - Returns: the answer with its status word.
     /// - Throws: ``Failure``.
     public func transmit(_ apdu: [UInt8]) async throws -> [UInt8] {
-        try await withCheckedThrowingContinuation { continuation in
+        let result: Result<[UInt8], Failure> = await handedOver { done in
             let next = state.withLock { state -> (card: any EmulatedCard, turn: Int)? in
                 guard state.isPresent, state.isEmulating, let card = state.card, state.pending == nil else {
                     return nil
                 }
-                state.pending = continuation
+                state.pending = done
                 state.turn += 1
                 return (card, state.turn)
             }
-            guard let next else { return continuation.resume(throwing: Failure.noCard) }
+            guard let next else { return done(.failure(.noCard)) }
             next.card.received(apdu) { [self] answer in
                 let pending = state.withLock { $0.turn == next.turn ? $0.pending.take() : nil }
-                pending?.resume(returning: answer)
+                pending?(.success(answer))
             }
         }
+        return try result.get()
     }
 
     // MARK: CardReaderPort
@@ -96,13 +97,13 @@ public final class VirtualCardReader: CardReaderPort {
     }
 
     public func detach(_ card: any EmulatedCard) {
-        let pending = state.withLock { state -> CheckedContinuation<[UInt8], any Error>? in
+        let pending = state.withLock { state -> (@Sendable (Result<[UInt8], Failure>) -> Void)? in
             guard state.card === card else { return nil }
             state.card = nil
             state.isEmulating = false
             return state.pending.take()
         }
-        pending?.resume(throwing: Failure.cardLost)
+        pending?(.failure(.cardLost))
     }
 
     public func setEmulating(_ isEmulating: Bool) {
@@ -110,6 +111,6 @@ public final class VirtualCardReader: CardReaderPort {
             state.isEmulating = isEmulating
             return isEmulating ? nil : state.pending.take()
         }
-        pending?.resume(throwing: Failure.cardLost)
+        pending?(.failure(.cardLost))
     }
 }

@@ -87,14 +87,13 @@ extension ReaderSession {
         with tag: DetectedTag,
         _ procedure: @escaping @Sendable (TagInHand) async throws(TagError) -> Value
     ) async throws(CommandError) -> Value {
-        let connected = await withCheckedContinuation { continuation in
-            connect(to: tag) { continuation.resume(returning: $0) }
-        }
-        try connected.get()
-        let result: Result<Value, CommandError> = await withCheckedContinuation { continuation in
-            run(on: tag, { channel throws(CommandError) in try await channel.work(with: tag, procedure) }) {
-                continuation.resume(returning: $0)
-            }
+        try await handedOver { connect(to: tag, completion: $0) }.get()
+        let result: Result<Value, CommandError> = await handedOver { done in
+            run(
+                on: tag,
+                { channel throws(CommandError) in try await channel.work(with: tag, procedure) },
+                completion: done
+            )
         }
         return try result.get()
     }

@@ -100,9 +100,7 @@ final class ConformanceStage: Sendable {
 
     func connect(to tag: DetectedTag) async throws {
         guard let session = state.withLock({ $0.session }) else { return }
-        let result = await withCheckedContinuation { continuation in
-            session.connect(to: tag) { continuation.resume(returning: $0) }
-        }
+        let result = await handedOver { session.connect(to: tag, completion: $0) }
         if case .failure(let error) = result { throw Self.failure(error) }
     }
 
@@ -131,18 +129,14 @@ final class ConformanceStage: Sendable {
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> Result<Value, CommandError> {
         guard let session = state.withLock({ $0.session }) else { return .failure(.sessionInvalidated) }
-        return await withCheckedContinuation { continuation in
-            session.perform(on: tag, procedure) { continuation.resume(returning: $0) }
-        }
+        return await handedOver { session.perform(on: tag, procedure, completion: $0) }
     }
 
     /// Sends a packet of the app's own to the connected tag.
     func send(_ octets: [UInt8], to tag: DetectedTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
         let packet = TagPacket(octets, answer: .within(.milliseconds(20)))
-        let result = await withCheckedContinuation { continuation in
-            session.send(packet, to: tag) { continuation.resume(returning: $0) }
-        }
+        let result = await handedOver { session.send(packet, to: tag, completion: $0) }
         switch result {
         case .success(let answer): return answer
         case .failure(let error): throw Self.failure(error)

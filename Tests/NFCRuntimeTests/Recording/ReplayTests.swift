@@ -48,22 +48,21 @@ import VirtualTags
                 }
                 continue
             }
-            let connected = await withCheckedContinuation { done in
-                session.connect(to: tag) { done.resume(returning: $0) }
-            }
+            let connected = await handedOver { session.connect(to: tag, completion: $0) }
             guard case .success = connected else {
                 session.invalidate()
                 continue
             }
-            let read = await withCheckedContinuation {
-                (done: CheckedContinuation<Result<[UInt8], CommandError>, Never>) in
-                session.perform(on: tag) { tag throws(TagError) in
-                    _ = try await tag.detectNDEF()
-                    try await tag.writeNDEF(message)
-                    return try await tag.readNDEF()
-                } completion: {
-                    done.resume(returning: $0)
-                }
+            let read: Result<[UInt8], CommandError> = await handedOver { done in
+                session.perform(
+                    on: tag,
+                    { tag throws(TagError) in
+                        _ = try await tag.detectNDEF()
+                        try await tag.writeNDEF(message)
+                        return try await tag.readNDEF()
+                    },
+                    completion: done
+                )
             }
             result = read.mapError { $0 as any Error }
             session.invalidate()
@@ -192,14 +191,13 @@ import VirtualTags
             if case .ended = event { break }
             guard case .detected(let tags) = event, let tag = tags.first else { continue }
             reports += 1
-            _ = await withCheckedContinuation { done in session.connect(to: tag) { done.resume(returning: $0) } }
-            let read = await withCheckedContinuation {
-                (done: CheckedContinuation<Result<[UInt8], CommandError>, Never>) in
-                session.perform(on: tag) { tag throws(TagError) in
-                    try await tag.readNDEF()
-                } completion: {
-                    done.resume(returning: $0)
-                }
+            _ = await handedOver { session.connect(to: tag, completion: $0) }
+            let read: Result<[UInt8], CommandError> = await handedOver { done in
+                session.perform(
+                    on: tag,
+                    { tag throws(TagError) in try await tag.readNDEF() },
+                    completion: done
+                )
             }
             guard case .success = read else {
                 failed()
