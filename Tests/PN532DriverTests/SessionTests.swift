@@ -19,10 +19,10 @@ struct SessionTests {
         let model = ModelChip(tags)
         let chip = try ScriptedChip { model.respond($0, $1) }
         defer { chip.end() }
-        // On a machine that is busy the flow may take long, and it is not about a session's limits.
-        var limits = SessionLimits()
-        (limits.session, limits.connectedTag) = (.seconds(300), .seconds(300))
-        let environment = NFCEnvironment(reader: .discovering(try PN532Reader(chip.path)), limits: limits)
+        let environment = NFCEnvironment(
+            reader: .discovering(try PN532Reader(chip.path)),
+            limits: SessionLimits(lasting: .seconds(300))
+        )
         try await NFCEnvironment.$scoped.withValue(environment) { try await body(chip, model) }
     }
 

@@ -13,11 +13,13 @@ public final class VirtualCardReader: CardReaderPort {
         case cardLost
     }
 
+    private typealias Completion = @Sendable (Result<[UInt8], Failure>) -> Void
+
     private struct State {
         var card: (any EmulatedCard)?
         var isEmulating = false
         var isPresent = false
-        var pending: (@Sendable (Result<[UInt8], Failure>) -> Void)?
+        var pending: Completion?
         /// Tells the answers of commands apart: one that comes late belongs to none.
         var turn = 0
     }
@@ -97,7 +99,7 @@ public final class VirtualCardReader: CardReaderPort {
     }
 
     public func detach(_ card: any EmulatedCard) {
-        let pending = state.withLock { state -> (@Sendable (Result<[UInt8], Failure>) -> Void)? in
+        let pending = state.withLock { state -> Completion? in
             guard state.card === card else { return nil }
             state.card = nil
             state.isEmulating = false

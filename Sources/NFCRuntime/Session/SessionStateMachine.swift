@@ -140,4 +140,10 @@ public struct SessionLimits: Sendable, Hashable {
 
     /// Creates the limits of a phone.
     public init() {}
+
+    /// Creates the limits of a phone, but for the session and the connected tag: for what is not about limits and may take
+    /// long on a machine that is busy.
+    package init(lasting duration: Duration) {
+        (session, connectedTag) = (duration, duration)
+    }
 }

@@ -16,12 +16,7 @@ final class ConformanceStage: Sendable {
     private let state = Locked(State())
     /// How long anything is waited for.
     private static let limit = Duration.seconds(120)
-    /// On a machine that is busy a scenario may take long, and it is not about a session's limits.
-    private static let sessionLimits = {
-        var limits = SessionLimits()
-        (limits.session, limits.connectedTag) = (limit * 2, limit * 2)
-        return limits
-    }()
+    private static let sessionLimits = SessionLimits(lasting: limit * 2)
 
     init(_ setup: ReaderSetup) {
         self.setup = setup

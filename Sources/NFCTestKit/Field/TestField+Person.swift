@@ -134,25 +134,26 @@ extension TestField {
         _ name: String = "completion",
         of start: (@escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
-        let box = Locked<CheckedContinuation<Value, any Error>?>(nil)
-        return try await withCheckedThrowingContinuation { continuation in
-            box.withLock { $0 = continuation }
+        let result: Result<Value, any Error> = await handedOver { done in
+            // What comes first counts: the handler's call, or the field's end.
+            let first = Locked<(@Sendable (Result<Value, any Error>) -> Void)?>(done)
             let isOpen = state.withLock { state in
                 state.completions[name, default: 0] += 0
                 if state.isOpen {
-                    state.pending.append((name, { error in box.withLock { $0.take() }?.resume(throwing: error) }))
+                    state.pending.append((name, { error in first.withLock { $0.take() }?(.failure(error)) }))
                 }
                 return state.isOpen
             }
             guard isOpen else {
-                box.withLock { $0.take() }?.resume(throwing: FieldError.fieldIsGone)
+                first.withLock { $0.take() }?(.failure(FieldError.fieldIsGone))
                 return
             }
             start { [self] value in
                 completed(name)
-                box.withLock { $0.take() }?.resume(returning: value)
+                first.withLock { $0.take() }?(.success(value))
             }
         }
+        return try result.get()
     }
 
     /// Counts a call of a completion handler that the test gives to the app by itself.

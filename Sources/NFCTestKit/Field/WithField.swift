@@ -181,27 +181,27 @@ extension TestField {
 private final class Outcome<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
-        var waiting: CheckedContinuation<Value, any Error>?
+        var waiting: (@Sendable (Result<Value, any Error>) -> Void)?
     }
 
     private let state = Locked(State())
 
     func set(_ result: Result<Value, any Error>) {
-        let waiting = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+        let waiting = state.withLock { state -> (@Sendable (Result<Value, any Error>) -> Void)? in
             guard state.result == nil else { return nil }
             state.result = result
             return state.waiting.take()
         }
-        waiting?.resume(with: result)
+        waiting?(result)
     }
 
     func value() async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
+        try await handedOver { done in
             let result = state.withLock { state in
-                if state.result == nil { state.waiting = continuation }
+                if state.result == nil { state.waiting = done }
                 return state.result
             }
-            if let result { continuation.resume(with: result) }
-        }
+            if let result { done(result) }
+        }.get()
     }
 }

@@ -62,9 +62,7 @@ extension DriverThread {
         // A cancellation handler's closure would run on another executor, and this thread has to wait anyway.
         if isCurrent { return try work() }
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                run { continuation.resume(returning: Self.result(work)) }
-            }
+            await handedOver { done in run { done(Self.result(work)) } }
         } onCancel: {
             service.cancel()
         }
