@@ -246,7 +246,7 @@ extension AnswerToReset.StorageCard.Kind {
                 continue
             }
             guard answer.count >= 18, answer[1] == 0x01 else { continue }
-            let told = answer.count >= 20 ? UInt16(answer[18]) << 8 | UInt16(answer[19]) : code
+            let told = answer.count >= 20 ? UInt16(high: answer[18], low: answer[19]) : code
             let isPattern = code >> 8 == 0xFF || code & 0xFF == 0xFF
             return .nfcF(
                 idm: Array(answer[2..<10]),

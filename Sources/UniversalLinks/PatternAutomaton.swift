@@ -30,7 +30,7 @@ struct PatternAutomaton: Sendable {
     private var alternatives: [Alternatives] = []
 
     /// One step of a pattern.
-    enum Piece: Hashable {
+    enum Piece: Hashable, Sendable {
         case octet(UInt8)
         case oneCharacter
         case anything

@@ -16,9 +16,6 @@ struct SubstitutionVariables: Sendable {
         values[name] ?? Self.predefined[name]
     }
 
-    /// The names of the variables that every file has.
-    static var predefinedNames: Set<String> { Set(predefined.keys) }
-
     /// The pieces of a value: wildcards, and no other variables.
     private static func pieces(_ value: String) -> [PatternAutomaton.Piece] {
         value.utf8.map { octet in

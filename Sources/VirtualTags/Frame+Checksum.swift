@@ -62,8 +62,8 @@ extension Technology {
         case .nfcB, .nfcV: crc = CyclicRedundancyCheck.b(bytes)
         case .nfcF:
             crc = CyclicRedundancyCheck.f(bytes)
-            return [UInt8(crc >> 8), UInt8(crc & 0xFF)]
+            return crc.bigEndianOctets
         }
-        return [UInt8(crc & 0xFF), UInt8(crc >> 8)]
+        return crc.littleEndianOctets
     }
 }

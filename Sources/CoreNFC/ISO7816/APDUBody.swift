@@ -42,7 +42,7 @@ package struct APDUBody: Sendable, Hashable {
 
     private init?(extended bytes: [UInt8]) {
         let count = bytes.count
-        let length = Int(bytes[5]) << 8 | Int(bytes[6])
+        let length = Int(high: bytes[5], low: bytes[6])
         if count == 7 {
             self.init(data: 4..<4, expectedLength: length == 0 ? 65_536 : length, isExtended: true)
             return
@@ -53,7 +53,7 @@ package struct APDUBody: Sendable, Hashable {
         } else if count == end {
             self.init(data: 7..<end, expectedLength: -1, isExtended: true)
         } else if count == end + 2 {
-            let expected = Int(bytes[end]) << 8 | Int(bytes[end + 1])
+            let expected = Int(high: bytes[end], low: bytes[end + 1])
             self.init(data: 7..<end, expectedLength: expected == 0 ? 65_536 : expected, isExtended: true)
         } else {
             return nil
@@ -99,11 +99,11 @@ extension NFCISO7816APDU {
         } else {
             bytes.append(0)
             if !data.isEmpty {
-                bytes += [UInt8(data.count >> 8), UInt8(data.count & 0xFF)]
+                bytes += UInt16(data.count).bigEndianOctets
                 bytes += data
             }
             if expected >= 0 {
-                bytes += [UInt8(truncatingIfNeeded: expected >> 8), UInt8(truncatingIfNeeded: expected)]
+                bytes += UInt16(truncatingIfNeeded: expected).bigEndianOctets
             }
         }
         return .success(bytes)

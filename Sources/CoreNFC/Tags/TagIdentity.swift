@@ -35,7 +35,7 @@ package enum TagIdentity: Sendable, Hashable {
             self = .iso7816(identity)
         case .nfcF(let target):
             let code = target.systemCode ?? 0xFFFF
-            self = .feliCa(FeliCaIdentity(systemCode: [UInt8(code >> 8), UInt8(code & 0xFF)], idm: target.idm))
+            self = .feliCa(FeliCaIdentity(systemCode: code.bigEndianOctets, idm: target.idm))
         case .nfcV(let target):
             self = .iso15693(ISO15693Identity(uid: target.uid))
         }

@@ -55,7 +55,7 @@ final class ImageFolder: Sendable {
             // wd, mask, cookie, length of the name, name.
             while offset + 16 <= count {
                 func word(_ index: Int) -> UInt32 {
-                    buffer[(offset + 4 * index)...].prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+                    UInt32(octets: buffer[(offset + 4 * index)...].prefix(4).reversed())
                 }
                 let end = min(offset + 16 + Int(word(3)), count)
                 let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)

@@ -135,7 +135,7 @@ extension Recording.Action {
         case .field(let isOn): return isOn ? "field on" : "field off"
         case .discover(let technologies, let systems):
             let names = technologies.map(\.recordedName).joined(separator: ", ")
-            let codes = systems.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)].hexText() }.joined(separator: ", ")
+            let codes = systems.map { $0.bigEndianOctets.hexText() }.joined(separator: ", ")
             return "look for \(names)" + (codes.isEmpty ? "" : ", system \(codes)")
         case .select(let tag): return "select tag \(tag)"
         case .reactivate(let tag): return "wake tag \(tag)"

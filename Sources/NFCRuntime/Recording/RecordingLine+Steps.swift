@@ -125,7 +125,7 @@ extension RecordingLine {
 
     private func word(_ key: String) throws(Failure) -> UInt16 {
         let octets = try octets(key, count: 2...2)
-        return UInt16(octets[0]) << 8 | UInt16(octets[1])
+        return UInt16(high: octets[0], low: octets[1])
     }
 
     /// What came of a call, in the words that fit it.

@@ -113,9 +113,6 @@ package struct OutputDescriptor: Sendable {
         }
     }
 
-    /// Whether the descriptor is a terminal.
-    package var isTerminal: Bool { isatty(fileDescriptor) == 1 }
-
     private func waitUntilWritable() {
         var poller = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&poller, 1, 1000)

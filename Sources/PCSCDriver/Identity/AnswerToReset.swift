@@ -52,7 +52,7 @@ package struct AnswerToReset: Sendable, Hashable {
         else { return nil }
         return StorageCard(
             standard: historicalBytes[8],
-            name: UInt16(historicalBytes[9]) << 8 | UInt16(historicalBytes[10])
+            name: UInt16(high: historicalBytes[9], low: historicalBytes[10])
         )
     }
 }

@@ -69,7 +69,7 @@ enum TagIdentification {
     static func randomIdentifier(for octets: [UInt8]) -> [UInt8] {
         // FNV-1a over the ATR, so that the same card has the same one.
         let hash = octets.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
-        return [0x08, UInt8(hash >> 16 & 0xFF), UInt8(hash >> 8 & 0xFF), UInt8(hash & 0xFF)]
+        return [0x08] + [UInt8](bigEndian: Int(hash), count: 3)
     }
 
     /// The UID of an ISO/IEC 15693 tag from E0 on; some readers have it the other way round, as on the air.
@@ -89,7 +89,7 @@ struct ReaderAnswer: Hashable {
     init?(_ octets: [UInt8]) {
         guard octets.count >= 2 else { return nil }
         data = Array(octets.dropLast(2))
-        status = UInt16(octets[octets.count - 2]) << 8 | UInt16(octets[octets.count - 1])
+        status = UInt16(high: octets[octets.count - 2], low: octets[octets.count - 1])
     }
 
     /// Whether it was done.

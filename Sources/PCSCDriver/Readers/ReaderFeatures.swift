@@ -24,7 +24,7 @@ struct ReaderFeatures: Sendable, Hashable {
     init(_ control: (_ code: UInt32) -> [UInt8]?) {
         guard let list = control(Self.featureRequest) else { return }
         for start in stride(from: 0, to: list.count - 5, by: 6) where list[start + 1] == 4 {
-            codes[list[start]] = list[start + 2..<start + 6].reduce(0) { $0 << 8 | UInt32($1) }
+            codes[list[start]] = UInt32(octets: list[start + 2..<start + 6])
         }
         guard let code = codes[Self.propertiesFeature], let octets = control(code) else { return }
         var position = 0
@@ -62,7 +62,7 @@ struct ReaderFeatures: Sendable, Hashable {
     /// Properties are little-endian.
     private func number(_ property: UInt8) -> Int? {
         guard let octets = properties[property], (1...4).contains(octets.count) else { return nil }
-        return octets.reversed().reduce(0) { $0 << 8 | Int($1) }
+        return Int(octets: octets.reversed())
     }
 
     private static func hexadecimal(_ number: Int) -> String {

@@ -62,7 +62,7 @@ struct PN53xRoute: FrameRoute {
         if octets.count == 1 { return Frame(bits: [octets[0] & 0x0F], validBitsInLastByte: 4) }
         let data = octets.dropLast(2)
         let checksum = CyclicRedundancyCheck.a(data)
-        guard !data.isEmpty, Array(octets.suffix(2)) == [UInt8(checksum & 0xFF), UInt8(checksum >> 8)] else {
+        guard !data.isEmpty, Array(octets.suffix(2)) == checksum.littleEndianOctets else {
             throw LinkError(.transmission, "The tag's answer was damaged.")
         }
         return Frame(Array(data))

@@ -91,7 +91,7 @@ struct Type5StorageRoute: FrameRoute {
         let isLong = bytes[1] == Command.extendedReadSingle || bytes[1] == Command.extendedWriteSingle
         guard rest.count >= (isLong ? 2 : 1) else { throw Self.unsupported }
         let address =
-            isLong ? Int(rest[rest.startIndex]) | Int(rest[rest.startIndex + 1]) << 8 : Int(rest[rest.startIndex])
+            isLong ? Int(high: rest[rest.startIndex + 1], low: rest[rest.startIndex]) : Int(rest[rest.startIndex])
         let data = Array(rest.dropFirst(isLong ? 2 : 1))
         let wantsStatus = bytes[0] & 0x40 != 0
         switch bytes[1] {
@@ -201,7 +201,7 @@ struct Type3StorageRoute: FrameRoute {
             let isShort = head & 0x80 != 0
             let element = rest.prefix(isShort ? 2 : 3)
             guard element.count == (isShort ? 2 : 3) else { return nil }
-            blocks.append(element.dropFirst().reversed().reduce(0) { $0 << 8 | Int($1) })
+            blocks.append(Int(octets: element.dropFirst().reversed()))
             rest = rest.dropFirst(element.count)
         }
         return (blocks, rest)

@@ -115,7 +115,7 @@ enum DataObjects {
             if length > 0x80, length <= 0x82 {
                 let count = length - 0x80
                 guard position + count <= octets.count else { return nil }
-                length = octets[position..<position + count].reduce(0) { $0 << 8 | Int($1) }
+                length = Int(octets: octets[position..<position + count])
                 position += count
             }
             guard position + length <= octets.count else { return nil }

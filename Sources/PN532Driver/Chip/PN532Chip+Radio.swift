@@ -37,11 +37,6 @@ extension PN532Chip {
         _ = try sendOnce(.inDeselect, [0x01], limit: Self.ownLimit, cancellation)
     }
 
-    /// Forgets all targets.
-    func releaseTargets(_ cancellation: Cancellation?) throws(LinkError) {
-        _ = try ask(.inRelease, [0x00], limit: Self.listLimit, cancellation)
-    }
-
     /// Sends octets as a frame in the modulation of the last list, and waits for the answer.
     ///
     /// - Returns: the answer's octets, with the checksum where the chip does not take it away.
@@ -105,7 +100,7 @@ extension PN532Chip {
 
     /// Reads registers.
     func read(_ addresses: [UInt16], _ cancellation: Cancellation?) throws(LinkError) -> [UInt8] {
-        let data = addresses.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        let data = addresses.flatMap { $0.bigEndianOctets }
         let values = try ask(.readRegister, data, cancellation)
         guard values.count == addresses.count else {
             throw LinkError(.transmission, "The PN532 gives \(values.count) registers in place of \(addresses.count).")
@@ -125,7 +120,7 @@ extension PN532Chip {
     }
 
     private static func data(of values: [(UInt16, UInt8)]) -> [UInt8] {
-        values.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF), $1] }
+        values.flatMap { $0.bigEndianOctets + [$1] }
     }
 
     /// Says who takes care of checksums, and how many bits of the last octet go out. Only what changes is written.

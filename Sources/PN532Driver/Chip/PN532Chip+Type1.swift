@@ -66,7 +66,7 @@ extension PN532Chip {
         _ cancellation: Cancellation?
     ) throws(LinkError) -> [UInt8] {
         let checksum = CyclicRedundancyCheck.b(octets)
-        let frame = octets + [UInt8(checksum & 0xFF), UInt8(checksum >> 8)]
+        let frame = octets + checksum.littleEndianOctets
         // The unit's commands: Transmit, NoCmdChange, Receive.
         let transmit: UInt8 = 0x04
         var values: [(UInt16, UInt8)] = [
@@ -91,7 +91,7 @@ extension PN532Chip {
         let answer = Self.withoutParity(received)
         guard answer.count > 2 else { throw LinkError(.transmission, "The answer has no whole octets.") }
         let expected = CyclicRedundancyCheck.b(answer.dropLast(2))
-        guard answer.suffix(2) == [UInt8(expected & 0xFF), UInt8(expected >> 8)] else {
+        guard answer.suffix(2) == expected.littleEndianOctets else {
             throw LinkError(.transmission, "The checksum of the answer is wrong.")
         }
         return Array(answer.dropLast(2))
@@ -101,8 +101,7 @@ extension PN532Chip {
     static func withoutParity(_ octets: [UInt8]) -> [UInt8] {
         (0..<octets.count * 8 / 9).map { index in
             (0..<8).reduce(UInt8(0)) { octet, bit in
-                let position = index * 9 + bit
-                return octet | (octets[position / 8] >> UInt8(position % 8) & 1) << UInt8(bit)
+                octets.hasBit(index * 9 + bit) ? octet | 1 << bit : octet
             }
         }
     }

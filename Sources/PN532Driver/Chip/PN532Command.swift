@@ -14,7 +14,6 @@ enum PN532Command: UInt8 {
     case inCommunicateThru = 0x42
     case inDeselect = 0x44
     case inListPassiveTarget = 0x4A
-    case inRelease = 0x52
     case tgGetData = 0x86
     case tgInitAsTarget = 0x8C
     case tgSetData = 0x8E

@@ -108,7 +108,7 @@ struct ChipFrameDecoder: Sendable {
         guard buffer.count >= start + 7, buffer[start + 2] == 0xFF, buffer[start + 3] == 0xFF else { return nil }
         let high = buffer[start + 4]
         let low = buffer[start + 5]
-        return high &+ low &+ buffer[start + 6] == 0 ? Int(high) << 8 | Int(low) : nil
+        return high &+ low &+ buffer[start + 6] == 0 ? Int(high: high, low: low) : nil
     }
 
     private func payload(at first: Int, count: Int, from start: Int) -> Candidate {

@@ -123,7 +123,7 @@ struct TagExchange {
         if answer.count == 1 { return Frame(bits: [answer[0] & 0x0F], validBitsInLastByte: 4) }
         let payload = Array(answer.dropLast(2))
         let checksum = CyclicRedundancyCheck.a(payload)
-        guard answer.count > 2, answer.suffix(2) == [UInt8(checksum & 0xFF), UInt8(checksum >> 8)] else {
+        guard answer.count > 2, answer.suffix(2) == checksum.littleEndianOctets else {
             throw LinkError(.transmission, "The checksum of the answer is wrong.")
         }
         return Frame(payload)

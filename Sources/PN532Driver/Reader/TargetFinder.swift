@@ -62,7 +62,7 @@ struct TargetFinder {
                 let uid = Self.take(Int(head[4]), from: &rest)
             else { throw Self.unreadable }
             let identity = DiscoveredTag.Identity.nfcA(
-                atqa: UInt16(head[1]) << 8 | UInt16(head[2]),
+                atqa: UInt16(high: head[1], low: head[2]),
                 sak: head[3],
                 uid: uid
             )
@@ -150,7 +150,7 @@ struct TargetFinder {
             else { throw unreadable }
             let idm = Array(answer[2..<10])
             var code: UInt16? = polled >> 8 == 0xFF || polled & 0xFF == 0xFF ? nil : polled
-            if answer.count == 20 { code = UInt16(answer[18]) << 8 | UInt16(answer[19]) }
+            if answer.count == 20 { code = UInt16(high: answer[18], low: answer[19]) }
             let identity = DiscoveredTag.Identity.nfcF(idm: idm, pmm: Array(answer[10..<18]), systemCode: code)
             found.append(FoundTag(identity: identity, target: .nfcF(idm: idm, systemCode: polled)))
         }

@@ -49,8 +49,8 @@ extension Technology {
         case .nfcB, .nfcV: crc = CyclicRedundancyCheck.b(octets)
         case .nfcF:
             crc = CyclicRedundancyCheck.f(octets)
-            return [UInt8(crc >> 8), UInt8(crc & 0xFF)]
+            return crc.bigEndianOctets
         }
-        return [UInt8(crc & 0xFF), UInt8(crc >> 8)]
+        return crc.littleEndianOctets
     }
 }

@@ -53,7 +53,7 @@ extension EmulatedReader {
 
     private func readBinary(_ command: ReaderCommand) async -> [UInt8] {
         guard let card else { return ReaderStatus.failed }
-        let address = Int(command.p1) << 8 | Int(command.p2)
+        let address = Int(high: command.p1, low: command.p2)
         switch card.kind {
         case .nfcA(let target) where target.isType2:
             let length = command.expectedLength.map { $0 == 0 ? 16 : $0 } ?? 16
@@ -71,7 +71,7 @@ extension EmulatedReader {
 
     private func updateBinary(_ command: ReaderCommand) async -> [UInt8] {
         guard let card else { return ReaderStatus.failed }
-        let address = Int(command.p1) << 8 | Int(command.p2)
+        let address = Int(high: command.p1, low: command.p2)
         switch card.kind {
         case .nfcA(let target) where target.isType2:
             guard address <= 0xFF else { return ReaderStatus.unknownAddress }
@@ -167,7 +167,7 @@ struct ReaderCommand: Sendable {
             data = []
             expectedLength = Int(first)
         } else if first == 0, body.count >= 3 {
-            let length = Int(body[1]) << 8 | Int(body[2])
+            let length = Int(high: body[1], low: body[2])
             guard body.count == 3 || body.count == 3 + length || body.count == 5 + length else { return nil }
             data = body.count == 3 ? [] : Array(body[3..<3 + length])
             expectedLength = body.count == 3 ? length : body.count == 5 + length ? 0 : nil

@@ -145,7 +145,7 @@ struct TransparentSession: Sendable {
     /// A time in microseconds, four octets, high one first; held to five seconds.
     private static func time(_ value: [UInt8]) -> Airtime? {
         guard value.count == 4 else { return nil }
-        let microseconds = value.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let microseconds = Int64(octets: value)
         return .microseconds(min(microseconds, 5_000_000))
     }
 }
@@ -179,14 +179,14 @@ struct DataObject: Sendable {
         case 0x81: return rest.popFirst().map { Int($0) }
         case 0x82:
             guard let high = rest.popFirst(), let low = rest.popFirst() else { return nil }
-            return Int(high) << 8 | Int(low)
+            return Int(high: high, low: low)
         default: return nil
         }
     }
 
     /// The object's octets.
     var octets: [UInt8] {
-        let name = tag > 0xFF ? [UInt8(tag >> 8), UInt8(tag & 0xFF)] : [UInt8(tag)]
+        let name = tag > 0xFF ? tag.bigEndianOctets : [UInt8(tag)]
         let count = value.count
         let length: [UInt8] =
             switch count {

@@ -183,7 +183,7 @@ package struct PN532FrameDecoder: Sendable {
             let high = rest[start + 4]
             let low = rest[start + 5]
             guard high &+ low &+ rest[start + 6] == 0 else { return .invalid }
-            return payload(at: start + 7, count: Int(high) << 8 | Int(low), from: start)
+            return payload(at: start + 7, count: Int(high: high, low: low), from: start)
         default:
             guard length &+ lengthChecksum == 0 else { return .invalid }
             return payload(at: start + 4, count: Int(length), from: start)

@@ -94,7 +94,7 @@ extension PN53xChip {
             guard let card = await finder.findType1(), case .type1(let target, let tag) = card.kind else {
                 return ([], [])
             }
-            return ([card], [[UInt8(target.atqa >> 8), UInt8(target.atqa & 0xFF)] + tag.uid])
+            return ([card], [target.atqa.bigEndianOctets + tag.uid])
         }
     }
 
@@ -137,7 +137,7 @@ extension PN53xChip {
         guard let answer = try? await link.transceive(frame, timeout: .milliseconds(22)).bytes,
             let length = answer.first, length == 18 || length == 20, answer.count >= Int(length), answer[1] == 0x01
         else { return ([], []) }
-        let code = length == 20 && payload[3] == 1 ? UInt16(answer[18]) << 8 | UInt16(answer[19]) : nil
+        let code = length == 20 && payload[3] == 1 ? UInt16(high: answer[18], low: answer[19]) : nil
         let target = NFCFTarget(idm: Array(answer[2..<10]), pmm: Array(answer[10..<18]), systemCode: code)
         return ([FieldCard(kind: .nfcF(target), link: link)], [Array(answer.prefix(Int(length)))])
     }

@@ -50,7 +50,7 @@ extension PN53xChip {
         let historical = Array(data[(37 + general)...])
         guard historical.count == Int(data[36 + general]), historical.count <= 48 else { return nil }
         return HostedCard.Identity(
-            atqa: UInt16(data[2]) << 8 | UInt16(data[1]),
+            atqa: UInt16(high: data[2], low: data[1]),
             sak: data[6],
             uid: [0x08] + data[3...5],
             // 64 octets a frame, up to 424 kbit/s, FWI 9, CID and NAD.

@@ -24,7 +24,7 @@ struct PN53xRegisters: Sendable {
     func read(_ data: [UInt8]) -> PN53xChip.Outcome {
         guard !data.isEmpty, data.count % 2 == 0 else { return .syntaxError }
         let addresses = stride(from: 0, to: data.count, by: 2).map { (index: Int) -> UInt16 in
-            UInt16(data[index]) << 8 | UInt16(data[index + 1])
+            UInt16(high: data[index], low: data[index + 1])
         }
         return .answer(addresses.map { self[$0] })
     }
@@ -33,7 +33,7 @@ struct PN53xRegisters: Sendable {
     mutating func write(_ data: [UInt8]) -> PN53xChip.Outcome {
         guard !data.isEmpty, data.count % 3 == 0 else { return .syntaxError }
         for index in stride(from: 0, to: data.count, by: 3) {
-            let address = UInt16(data[index]) << 8 | UInt16(data[index + 1])
+            let address = UInt16(high: data[index], low: data[index + 1])
             // The contactless unit and the special function registers.
             guard (0x6100...0x63FF).contains(address) || address >= 0xFF80 else { continue }
             self[address] = data[index + 2]

@@ -39,7 +39,7 @@ struct DriverMessageDecoder: Sendable {
     /// The next whole message, or nil when more octets have to come.
     mutating func next() throws(Malformed) -> DriverMessage? {
         guard buffer.count >= Self.headerLength else { return nil }
-        let length = buffer[2..<6].reduce(0) { $0 << 8 | Int($1) }
+        let length = Int(octets: buffer[2..<6])
         guard length <= Self.maximumPayload else { throw Malformed() }
         guard buffer.count >= Self.headerLength + length else { return nil }
         let payload = Array(buffer[Self.headerLength..<Self.headerLength + length])
@@ -61,7 +61,7 @@ struct DriverMessageDecoder: Sendable {
     }
 
     private static func number(_ payload: [UInt8]) -> UInt32? {
-        payload.count >= 4 ? payload.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } : nil
+        payload.count >= 4 ? UInt32(octets: payload.prefix(4)) : nil
     }
 }
 

@@ -36,11 +36,11 @@ enum APDUWords {
         case 0xB0, 0xD6, 0xD0, 0x0E:
             let place =
                 p1 & 0x80 == 0
-                ? " " + (Int(p1) << 8 | Int(p2)).hexText(digits: 4)
+                ? " " + Int(high: p1, low: p2).hexText(digits: 4)
                 : " of file \((p1 & 0x1F).hexText(digits: 2)), \(p2.hexText(digits: 4))"
             words += place + "+" + (ins == 0xB0 ? expectedLength(octets) : dataLength(octets))
         case 0xB2, 0xD2, 0xDC: words += " \(p1.hexText(digits: 2))"
-        case 0xCA, 0xCB, 0xDA, 0xDB: words += " " + (Int(p1) << 8 | Int(p2)).hexText(digits: 4)
+        case 0xCA, 0xCB, 0xDA, 0xDB: words += " " + Int(high: p1, low: p2).hexText(digits: 4)
         default: break
         }
         // Class: secure messaging and chaining (ISO/IEC 7816-4, 5.1.1).
@@ -66,7 +66,7 @@ enum APDUWords {
     private static func expectedLength(_ octets: [UInt8]) -> String {
         switch octets.count {
         case 5: octets[4].hexText(digits: 2)
-        case 7: (Int(octets[5]) << 8 | Int(octets[6])).hexText(digits: 4)
+        case 7: Int(high: octets[5], low: octets[6]).hexText(digits: 4)
         default: "all"
         }
     }
@@ -75,12 +75,12 @@ enum APDUWords {
     private static func dataLength(_ octets: [UInt8]) -> String {
         guard octets.count > 5 else { return "00" }
         let isExtended = octets[4] == 0 && octets.count > 7
-        return isExtended ? (Int(octets[5]) << 8 | Int(octets[6])).hexText(digits: 4) : octets[4].hexText(digits: 2)
+        return isExtended ? Int(high: octets[5], low: octets[6]).hexText(digits: 4) : octets[4].hexText(digits: 2)
     }
 
     /// A command that the reader answers, and not the card (PC/SC 2.01 part 3, 3.2.2).
     static func reader(_ octets: [UInt8]) -> String {
-        let place = (Int(octets[2]) << 8 | Int(octets[3])).hexText(digits: 4)
+        let place = Int(high: octets[2], low: octets[3]).hexText(digits: 4)
         return switch octets[1] {
         case 0xCA: octets[2] == 0x01 ? "reader: GET DATA, historical bytes" : "reader: GET DATA, UID"
         case 0x82: "reader: LOAD KEY"

@@ -129,7 +129,7 @@ struct CommandInterpreter: Sendable {
             return Self.join(octets.count - 1, DESFireWords.status(status))
         }
         guard octets.count >= 2 else { return octets.isEmpty ? "nothing" : "no status word" }
-        let word = Int(octets[octets.count - 2]) << 8 | Int(octets[octets.count - 1])
+        let word = Int(high: octets[octets.count - 2], low: octets[octets.count - 1])
         let status =
             kind == .wrapped && word >> 8 == 0x91
             ? word.hexText(digits: 4).lowercased() + " " + DESFireWords.status(UInt8(word & 0xFF))
@@ -154,7 +154,7 @@ struct CommandInterpreter: Sendable {
         guard octets.count > 5 else { return [] }
         if octets[4] == 0 {
             guard octets.count > 7 else { return [] }
-            return Array(octets[7...].prefix(Int(octets[5]) << 8 | Int(octets[6])))
+            return Array(octets[7...].prefix(Int(high: octets[5], low: octets[6])))
         }
         return Array(octets[5...].prefix(Int(octets[4])))
     }

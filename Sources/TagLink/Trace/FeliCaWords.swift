@@ -13,7 +13,7 @@ enum FeliCaWords {
     static func request(_ octets: [UInt8]) -> String {
         guard octets.count >= 2, let name = names[octets[1]] else { return ExchangeInterpreter.size(octets) }
         if octets[1] == 0x00, octets.count == 6 {
-            let system = (Int(octets[2]) << 8 | Int(octets[3])).hexText(digits: 4)
+            let system = Int(high: octets[2], low: octets[3]).hexText(digits: 4)
             let what = system == "12FC" ? "12FC (NDEF)" : system == "FFFF" ? "FFFF (any)" : system
             return "POLLING for system \(what), \(counted(Int(octets[5]) + 1, "slot"))"
         }

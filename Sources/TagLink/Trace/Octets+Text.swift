@@ -29,10 +29,10 @@ struct OctetCursor {
         return Array(rest.prefix(count))
     }
 
-    mutating func bigEndian() -> Int? { take(2).map { Int($0[0]) << 8 | Int($0[1]) } }
+    mutating func bigEndian() -> Int? { take(2).map { Int(high: $0[0], low: $0[1]) } }
 
     mutating func littleEndian(_ count: Int = 2) -> Int? {
-        take(count).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } }
+        take(count).map { Int(octets: $0.reversed()) }
     }
 }
 

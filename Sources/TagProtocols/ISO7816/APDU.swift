@@ -70,7 +70,7 @@ public struct CommandAPDU: Sendable, Hashable {
         }
         guard body.count >= 3 else { return nil }
         usesExtendedLength = true
-        let length = Int(body[1]) << 8 | Int(body[2])
+        let length = Int(high: body[1], low: body[2])
         if body.count == 3 {
             expectedLength = length == 0 ? 65536 : length
             return
@@ -79,7 +79,7 @@ public struct CommandAPDU: Sendable, Hashable {
         guard length > 0, body.count == end || body.count == end + 2 else { return nil }
         data = Array(body[3..<end])
         if body.count > end {
-            let expected = Int(body[end]) << 8 | Int(body[end + 1])
+            let expected = Int(high: body[end], low: body[end + 1])
             expectedLength = expected == 0 ? 65536 : expected
         }
     }
@@ -92,10 +92,10 @@ public struct CommandAPDU: Sendable, Hashable {
             guard !data.isEmpty || expected > 0 else { return result }
             result.append(0)
             if !data.isEmpty {
-                result += [UInt8(data.count >> 8), UInt8(data.count & 0xFF)] + data
+                result += UInt16(data.count).bigEndianOctets + data
             }
             if expected > 0 {
-                result += [UInt8(expected >> 8 & 0xFF), UInt8(expected & 0xFF)]
+                result += UInt16(truncatingIfNeeded: expected).bigEndianOctets
             }
             return result
         }
@@ -168,6 +168,6 @@ public struct ResponseAPDU: Sendable, Hashable {
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 2 else { return nil }
         self.data = Array(octets.dropLast(2))
-        self.status = StatusWord(rawValue: UInt16(octets[octets.count - 2]) << 8 | UInt16(octets[octets.count - 1]))
+        self.status = StatusWord(rawValue: UInt16(high: octets[octets.count - 2], low: octets[octets.count - 1]))
     }
 }

@@ -24,7 +24,7 @@ extension CommandAPDU {
     ///   - file: the file identifier.
     ///   - parameter2: 0C asks for no file control information; mapping 1.0 wants 00.
     public static func select(file: UInt16, parameter2: UInt8 = 0x0C) -> CommandAPDU {
-        CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: [UInt8(file >> 8), UInt8(file & 0xFF)])
+        CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: file.bigEndianOctets)
     }
 
     /// READ BINARY of the selected file.
@@ -69,7 +69,7 @@ extension CommandAPDU {
 
     /// 54 03 and the offset, as mapping version 3 has it.
     static func offsetDataObject(_ offset: Int) -> [UInt8] {
-        [0x54, 0x03, UInt8(offset >> 16 & 0xFF), UInt8(offset >> 8 & 0xFF), UInt8(offset & 0xFF)]
+        [0x54, 0x03] + [UInt8](bigEndian: offset, count: 3)
     }
 
     /// How many octets tag and length of the data object around so much data take.
@@ -82,7 +82,7 @@ extension CommandAPDU {
         switch count {
         case 0..<0x80: [UInt8(count)]
         case 0x80..<0x100: [0x81, UInt8(count)]
-        default: [0x82, UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF)]
+        default: [0x82] + [UInt8](bigEndian: count, count: 2)
         }
     }
 
@@ -99,7 +99,7 @@ extension CommandAPDU {
             length = Int(octets[2])
         } else if length == 0x82, octets.count >= 4 {
             start = 4
-            length = Int(octets[2]) << 8 | Int(octets[3])
+            length = Int(high: octets[2], low: octets[3])
         } else if length >= 0x80 {
             return nil
         }

@@ -35,7 +35,7 @@ extension NFCAActivation {
                 guard answer.bytes.count == 2, answer.validBitsInLastByte == 8 else {
                     throw LinkError(.transmission, "ATQA has to be 16 bits (ISO/IEC 14443-3, 6.5.2).")
                 }
-                return Sense(atqa: UInt16(answer.bytes[1]) << 8 | UInt16(answer.bytes[0]), isCrowded: false)
+                return Sense(atqa: UInt16(high: answer.bytes[1], low: answer.bytes[0]), isCrowded: false)
             } catch {
                 switch error.code {
                 case .collision: return Sense(atqa: 0, isCrowded: true)
@@ -208,8 +208,6 @@ struct BitString: Equatable {
     ///   - bits: the octets; they hold at least `count` bits.
     ///   - count: how many bits to take.
     mutating func append(_ bits: [UInt8], count: Int) {
-        for index in 0..<count {
-            append(bits[index / 8] >> (index % 8) & 1 != 0)
-        }
+        for index in 0..<count { append(bits.hasBit(index)) }
     }
 }

@@ -124,7 +124,7 @@ public struct FeliCaCard: Sendable {
                 "The answer to Request Service has the wrong number of key versions (FeliCa Card User's Manual, 4.4.3)."
             )
         }
-        return nodes.indices.map { UInt16(answer[1 + 2 * $0]) | UInt16(answer[2 + 2 * $0]) << 8 }
+        return nodes.indices.map { UInt16(high: answer[2 + 2 * $0], low: answer[1 + 2 * $0]) }
     }
 
     /// The card's mode, 0 to 3.
@@ -159,7 +159,7 @@ public struct FeliCaCard: Sendable {
             )
         }
         return (0..<Int(count)).map { (index: Int) -> UInt16 in
-            UInt16(answer[1 + 2 * index]) << 8 | UInt16(answer[2 + 2 * index])
+            UInt16(high: answer[1 + 2 * index], low: answer[2 + 2 * index])
         }
     }
 

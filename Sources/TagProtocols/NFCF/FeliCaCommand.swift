@@ -44,7 +44,7 @@ public enum FeliCaCommand {
 
     /// Request Service: the key versions of areas and services, FFFF where there is none.
     public static func requestService(idm: [UInt8], nodes: [UInt16]) -> [UInt8] {
-        make(0x02, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(littleEndian))
+        make(0x02, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(\.littleEndianOctets))
     }
 
     /// Request Response: whether the card is there, and its mode.
@@ -76,7 +76,7 @@ public enum FeliCaCommand {
 
     /// Request Service v2: key versions for DES and AES.
     public static func requestServiceV2(idm: [UInt8], nodes: [UInt16]) -> [UInt8] {
-        make(0x32, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(littleEndian))
+        make(0x32, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(\.littleEndianOctets))
     }
 
     /// Request Specification Version.
@@ -91,13 +91,9 @@ public enum FeliCaCommand {
 
     private static func lists(_ services: [UInt16], _ blocks: [BlockElement]) -> [UInt8] {
         var lists = [UInt8(services.count)]
-        for service in services { lists += littleEndian(service) }
+        for service in services { lists += service.littleEndianOctets }
         lists.append(UInt8(blocks.count))
         for block in blocks { lists += block.octets }
         return lists
-    }
-
-    private static func littleEndian(_ value: UInt16) -> [UInt8] {
-        [UInt8(value & 0xFF), UInt8(value >> 8)]
     }
 }

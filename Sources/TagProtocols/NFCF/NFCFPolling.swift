@@ -117,7 +117,7 @@ public struct NFCFPolling: Sendable {
             rest = rest.dropFirst(answer.count)
             let data = answer.count == 20 ? Array(answer[18...]) : nil
             var code: UInt16? = systemCode >> 8 == 0xFF || systemCode & 0xFF == 0xFF ? nil : systemCode
-            if request == .systemCode, let data { code = UInt16(data[0]) << 8 | UInt16(data[1]) }
+            if request == .systemCode, let data { code = UInt16(high: data[0], low: data[1]) }
             let target = NFCFTarget(idm: Array(answer[2..<10]), pmm: Array(answer[10..<18]), systemCode: code)
             if !answers.contains(where: { $0.target.idm == target.idm }) {
                 answers.append(Answer(target: target, requestData: data))

@@ -124,7 +124,7 @@ public enum ISO15693Response: Sendable, Hashable {
         var octets = frame.bytes
         if frame.checksum == .none, octets.count > 2 {
             let crc = CyclicRedundancyCheck.b(octets.dropLast(2))
-            if [UInt8(crc & 0xFF), UInt8(crc >> 8)] == Array(octets.suffix(2)) { octets.removeLast(2) }
+            if crc.littleEndianOctets == Array(octets.suffix(2)) { octets.removeLast(2) }
         }
         guard let flags = octets.first, frame.validBitsInLastByte == 8 else {
             throw TagError(.badAnswer, "A response has no flags (ISO/IEC 15693-3, 7.4).")
@@ -198,7 +198,7 @@ public struct ISO15693SystemInfo: Sendable, Hashable {
         if flags & 0x02 != 0 { afi = try take(1)[0] }
         if flags & 0x04 != 0 {
             let size = try take(isExtended ? 3 : 2)
-            blockCount = (isExtended ? Int(size[0]) | Int(size[1]) << 8 : Int(size[0])) + 1
+            blockCount = (isExtended ? Int(high: size[1], low: size[0]) : Int(size[0])) + 1
             blockSize = Int(size[isExtended ? 2 : 1] & 0x1F) + 1
         }
         if flags & 0x08 != 0 { icReference = try take(1)[0] }

@@ -76,7 +76,7 @@ struct TLVWalk {
                 guard header.count > 3 else { throw overrun(type) }
                 guard let high = memory[octet: header[2]] else { return .read(address: header[2]) }
                 guard let low = memory[octet: header[3]] else { return .read(address: header[3]) }
-                length = Int(high) << 8 | Int(low)
+                length = Int(high: high, low: low)
                 lengthSize = 3
             }
             let isBroken = 1 + lengthSize + length > rest.count

@@ -31,7 +31,7 @@ struct TLVWritePlan {
     ///   - unitSize: how many octets the tag writes at once.
     init(_ message: [UInt8], layout: TLVLayout, unitSize: Int) {
         let count = message.count
-        let length = count <= 254 ? [UInt8(count)] : [0xFF, UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF)]
+        let length = count <= 254 ? [UInt8(count)] : [0xFF] + [UInt8](bigEndian: count, count: 2)
         let octets = length + message
         let addresses = layout.addresses(1..<octets.count + 2)
         self.layout = layout

@@ -86,7 +86,7 @@ extension Type2Tag {
     /// - Returns: the count; nil where the tag keeps it back. `tearing` is nil where it has no such command.
     package func readCounter(_ number: UInt8) async throws(TagError) -> (count: UInt32, tearing: UInt8?)? {
         guard let octets = try await ask(.readCounter(number)) else { return nil }
-        let count = octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        let count = UInt32(octets: octets.reversed())
         return (count, try await ask(.checkTearing(number))?.first)
     }
 

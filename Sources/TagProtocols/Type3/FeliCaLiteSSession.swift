@@ -66,7 +66,7 @@ public struct FeliCaLiteSSession: Sendable {
     private func withCounter() async throws(TagError) -> FeliCaLiteSSession {
         let block = try await read([Self.writeCounterBlock])
         var session = self
-        session.writeCounter = block[..<3].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        session.writeCounter = UInt32(octets: block[..<3].reversed())
         return session
     }
 

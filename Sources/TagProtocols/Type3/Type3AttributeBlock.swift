@@ -68,7 +68,7 @@ struct Type3AttributeBlock: Equatable {
         version = octets[0]
         blocksPerRead = Int(octets[1])
         blocksPerWrite = Int(octets[2])
-        blockCount = Int(octets[3]) << 8 | Int(octets[4])
+        blockCount = Int(high: octets[3], low: octets[4])
         unused = Array(octets[5..<9])
         writeFlag = octets[9]
         accessFlag = octets[10]
@@ -86,16 +86,14 @@ struct Type3AttributeBlock: Equatable {
 
     /// The block's 16 octets, with their checksum.
     var octets: [UInt8] {
-        var result = [
-            version, UInt8(blocksPerRead), UInt8(blocksPerWrite), UInt8(blockCount >> 8), UInt8(blockCount & 0xFF),
-        ]
+        var result = [version, UInt8(blocksPerRead), UInt8(blocksPerWrite)] + UInt16(blockCount).bigEndianOctets
         result += unused + [writeFlag, accessFlag]
-        result += [UInt8(messageLength >> 16 & 0xFF), UInt8(messageLength >> 8 & 0xFF), UInt8(messageLength & 0xFF)]
+        result += [UInt8](bigEndian: messageLength, count: 3)
         return result + Self.checksum(result[...])
     }
 
     private static func checksum(_ octets: ArraySlice<UInt8>) -> [UInt8] {
         let sum = octets.reduce(0) { $0 + Int($1) }
-        return [UInt8(sum >> 8 & 0xFF), UInt8(sum & 0xFF)]
+        return UInt16(truncatingIfNeeded: sum).bigEndianOctets
     }
 }

@@ -154,7 +154,7 @@ extension Type3Tag {
 
     /// Block 90 of a FeliCa Lite-S, how often it was written; nil where the tag keeps it back.
     package func readWriteCounter() async throws(TagError) -> UInt32? {
-        try await register(FeliCaLite.writeCounter).map { $0.prefix(3).reversed().reduce(0) { $0 << 8 | UInt32($1) } }
+        try await register(FeliCaLite.writeCounter).map { UInt32(octets: $0.prefix(3).reversed()) }
     }
 
     private func register(_ block: Int) async throws(TagError) -> [UInt8]? {

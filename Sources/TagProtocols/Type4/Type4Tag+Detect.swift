@@ -183,7 +183,7 @@ struct Type4CapabilityContainer: Equatable {
             )
         }
         let sizeEnd = isExtended ? 15 : 13
-        messageFile = UInt16(octets[9]) << 8 | UInt16(octets[10])
+        messageFile = UInt16(high: octets[9], low: octets[10])
         fileSize = Self.number(octets[11..<sizeEnd])
         readAccess = octets[sizeEnd]
         writeAccess = octets[sizeEnd + 1]
@@ -197,6 +197,6 @@ struct Type4CapabilityContainer: Equatable {
     }
 
     static func number(_ octets: some Sequence<UInt8>) -> Int {
-        octets.reduce(0) { $0 << 8 | Int($1) }
+        Int(octets: octets)
     }
 }

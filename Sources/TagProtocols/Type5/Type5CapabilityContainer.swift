@@ -38,7 +38,7 @@ struct Type5CapabilityContainer: Equatable {
                 )
             }
             self.octets = Array(octets[..<8])
-            self.areaLength = Int(octets[6]) << 8 | Int(octets[7])
+            self.areaLength = Int(high: octets[6], low: octets[7])
         } else {
             self.octets = Array(octets[..<4])
             self.areaLength = Int(octets[2])

@@ -90,7 +90,7 @@ extension Type5Tag {
 
     /// A block's address as a command has it, and whether that is one of two octets.
     func address(_ block: Int) -> (octets: [UInt8], isLong: Bool) {
-        block < 256 ? ([UInt8(block)], false) : ([UInt8(block & 0xFF), UInt8(block >> 8 & 0xFF)], true)
+        block < 256 ? ([UInt8(block)], false) : (UInt16(truncatingIfNeeded: block).littleEndianOctets, true)
     }
 
     /// Writes a block.

@@ -141,7 +141,7 @@ extension Type5Tag {
         guard target.productName == "ICODE SLIX2",
             let octets = try await systemInformation(.readSingleBlock, [79]), octets.count == 4
         else { return nil }
-        return UInt16(octets[0]) | UInt16(octets[1]) << 8
+        return UInt16(high: octets[1], low: octets[0])
     }
 
     /// A command of NXP's own (SL2S2602 data sheet).

@@ -124,7 +124,7 @@ public struct CardCommand: Sendable, Hashable {
     private mutating func takeExtended(_ body: [UInt8]) -> Bool {
         guard body.count >= 3 else { return false }
         isExtended = true
-        let length = Int(body[1]) << 8 | Int(body[2])
+        let length = Int(high: body[1], low: body[2])
         if body.count == 3 {
             expectedLength = length == 0 ? 65536 : length
             return true
@@ -132,14 +132,14 @@ public struct CardCommand: Sendable, Hashable {
         guard length > 0, body.count == 3 + length || body.count == 5 + length else { return false }
         data = Array(body[3..<(3 + length)])
         if body.count == 5 + length {
-            let expected = Int(body[3 + length]) << 8 | Int(body[4 + length])
+            let expected = Int(high: body[3 + length], low: body[4 + length])
             expectedLength = expected == 0 ? 65536 : expected
         }
         return true
     }
 
     /// The two parameters as one number.
-    public var parameters: UInt16 { UInt16(p1) << 8 | UInt16(p2) }
+    public var parameters: UInt16 { UInt16(high: p1, low: p2) }
 }
 
 /// The status octets SW1 and SW2 with which a card ends its answer (ISO/IEC 7816-4, 5.1.3).
@@ -184,5 +184,5 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable {
     public static let unknownClass = CardStatus(rawValue: 0x6E00)
 
     /// The two octets as they are sent.
-    var bytes: [UInt8] { [UInt8(rawValue >> 8), UInt8(rawValue & 0xFF)] }
+    var bytes: [UInt8] { rawValue.bigEndianOctets }
 }

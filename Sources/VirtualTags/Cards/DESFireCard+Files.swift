@@ -113,7 +113,7 @@ extension DESFireCard {
         guard application.keySettings & 0x02 != 0 || authenticatedKey != nil else { throw .authenticationError }
         guard isoIdentifiers else { return DESFireReply(data: application.files.map(\.number)) }
         let identifiers = application.files.compactMap(\.isoIdentifier)
-        return DESFireReply(data: identifiers.flatMap { [UInt8](littleEndian: Int($0), count: 2) })
+        return DESFireReply(data: identifiers.flatMap { $0.littleEndianOctets })
     }
 
     /// GET FILE SETTINGS.
@@ -122,7 +122,7 @@ extension DESFireCard {
         let application = try selectedApplication()
         guard application.keySettings & 0x02 != 0 || authenticatedKey != nil else { throw .authenticationError }
         let file = try file(data[0])
-        let head = [file.communication] + [UInt8](littleEndian: Int(file.accessRights), count: 2)
+        let head = [file.communication] + file.accessRights.littleEndianOctets
         switch file.kind {
         case .standard(let data): return DESFireReply(data: [0x00] + head + [UInt8](littleEndian: data.count, count: 3))
         case .backup(let data): return DESFireReply(data: [0x01] + head + [UInt8](littleEndian: data.count, count: 3))

@@ -33,7 +33,7 @@ extension DESFireCard {
     }
 
     private mutating func selectIdentifier(_ command: CardCommand) -> CardAnswer {
-        let identifier = command.data.isEmpty ? 0x3F00 : UInt16(command.data[0]) << 8 | UInt16(command.data[1])
+        let identifier = command.data.isEmpty ? 0x3F00 : UInt16(high: command.data[0], low: command.data[1])
         if identifier == 0x3F00, command.p1 != 0x02 {
             select(nil)
             return CardAnswer(status: .success)

@@ -10,8 +10,7 @@ extension DESFireCard {
         let previous = session as? EV2Messaging
         forgetAuthentication()
         guard let scheme = CardAuthentication.Scheme(rawValue: command) else { throw .illegalCommand }
-        guard let number = data.first, data.count == (scheme == .ev2First ? 2 + Int(data.dropFirst().first ?? 0) : 1)
-        else { throw .lengthError }
+        guard let number = data.first, data.count == scheme.length(of: data) else { throw .lengthError }
         guard let key = key(number) else { throw .noSuchKey }
         guard scheme.takes(key.kind) else { throw .authenticationError }
         guard scheme != .ev2NonFirst || previous != nil else { throw .permissionDenied }

@@ -111,30 +111,17 @@ extension DESFireCard {
     ///   - rights: the file's rights.
     ///   - shifts: where the four bits of the wanted rights begin.
     func allows(_ rights: UInt16, _ shifts: Int...) -> Bool {
-        allows(rights, shifts)
+        AccessRights(bits: rights).allow(authenticatedKey, shifts)
     }
 
-    private func allows(_ rights: UInt16, _ shifts: [Int]) -> Bool {
-        shifts.contains { shift in
-            let key = UInt8(rights >> UInt16(shift) & 0x0F)
-            return key == 0x0E || (key != 0x0F && key == authenticatedKey)
-        }
-    }
-
-    /// How data go between card and reader: as the file says where the key that was proved gives the right, and plain
-    /// where everybody has it.
     func communication(_ file: DESFireFile, _ shifts: Int...) -> CommunicationMode {
-        communication(file, shifts)
-    }
-
-    private func communication(_ file: DESFireFile, _ shifts: [Int]) -> CommunicationMode {
-        let isByKey = shifts.contains { UInt8(file.accessRights >> UInt16($0) & 0x0F) == authenticatedKey }
-        return isByKey ? CommunicationMode(file.communication) : .plain
+        AccessRights(bits: file.accessRights).communication(file.communication, authenticatedKey, shifts)
     }
 
     /// The same, where there is the right at all.
     private func granted(_ file: DESFireFile, _ shifts: Int...) throws(DESFireStatus) -> CommunicationMode {
-        guard allows(file.accessRights, shifts) else { throw .authenticationError }
-        return communication(file, shifts)
+        let rights = AccessRights(bits: file.accessRights)
+        guard rights.allow(authenticatedKey, shifts) else { throw .authenticationError }
+        return rights.communication(file.communication, authenticatedKey, shifts)
     }
 }

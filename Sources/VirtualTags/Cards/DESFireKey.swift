@@ -62,7 +62,7 @@ public struct DESFireKey: Sendable, Hashable {
     public static func zero(_ kind: Kind, version: UInt8 = 0) -> DESFireKey {
         var octets = [UInt8](repeating: 0, count: kind.length)
         if kind != .aes {
-            for index in octets.indices where index < 16 { octets[index] = version >> UInt8(7 - index % 8) & 1 }
+            for index in octets.indices where index < 16 { octets[index] = version >> (7 - index % 8) & 1 }
         }
         return DESFireKey(kind: kind, octets: octets, version: version)
     }

@@ -62,15 +62,3 @@ struct DESFireReply: Sendable {
         for part in parts.dropLast() { cuts.append((cuts.last ?? 0) + part.count) }
     }
 }
-
-extension [UInt8] {
-    /// A number of as many octets as `count` says, least significant first. The range must lie inside.
-    func littleEndian(at offset: Int, count: Int) -> Int {
-        (0..<count).reduce(0) { $0 | Int(self[offset + $1]) << (8 * $1) }
-    }
-
-    /// The lowest octets of a number, least significant first.
-    init(littleEndian value: Int, count: Int) {
-        self = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    }
-}

@@ -62,8 +62,7 @@ extension NTAG424Card {
         let previous = session as? EV2Messaging
         forgetAuthentication()
         guard let scheme = CardAuthentication.Scheme(rawValue: command) else { throw .illegalCommand }
-        guard let number = data.first, data.count == (scheme == .ev2First ? 2 + Int(data.dropFirst().first ?? 0) : 1)
-        else { throw .lengthError }
+        guard let number = data.first, data.count == scheme.length(of: data) else { throw .lengthError }
         guard Int(number) < contents.keys.count else { throw .noSuchKey }
         guard scheme == .ev2First || previous != nil else { throw .permissionDenied }
         let authentication = CardAuthentication(

@@ -113,7 +113,7 @@ public struct NTAG424Card: Card {
         }
         guard command.p1 <= 0x02 else { return CardAnswer(status: .wrongParameters) }
         guard command.data.count == 2 else { return CardAnswer(status: .wrongLength) }
-        let identifier = UInt16(command.data[0]) << 8 | UInt16(command.data[1])
+        let identifier = UInt16(high: command.data[0], low: command.data[1])
         if command.p1 != 0x02, identifier == 0x3F00 || identifier == 0xE110 {
             forgetSelection()
             isSelected = identifier == 0xE110
@@ -195,10 +195,7 @@ public struct NTAG424Card: Card {
     // MARK: Rights
 
     func allows(_ file: NTAG424Contents.File, _ shifts: Int...) -> Bool {
-        shifts.contains { shift in
-            let key = UInt8(file.accessRights >> UInt16(shift) & 0x0F)
-            return key == 0x0E || (key != 0x0F && key == authenticatedKey)
-        }
+        AccessRights(bits: file.accessRights).allow(authenticatedKey, shifts)
     }
 
     /// Whether a file may be read: by its rights, or by everybody where the reading is proved with a code.
@@ -207,10 +204,8 @@ public struct NTAG424Card: Card {
         return isDynamic || allows(file, 12, 4)
     }
 
-    /// How data go between tag and reader: as the file says where the key that was proved gives the right.
     func communication(_ file: NTAG424Contents.File, _ shifts: Int...) -> CommunicationMode {
-        let isByKey = shifts.contains { UInt8(file.accessRights >> UInt16($0) & 0x0F) == authenticatedKey }
-        return isByKey ? CommunicationMode(file.communication) : .plain
+        AccessRights(bits: file.accessRights).communication(file.communication, authenticatedKey, shifts)
     }
 }
 

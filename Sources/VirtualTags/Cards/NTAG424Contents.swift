@@ -25,7 +25,7 @@ public struct NTAG424Contents: Sendable, Hashable {
 
         /// The settings as CHANGE FILE SETTINGS has them: FileOption, access rights, secure dynamic messaging.
         var settings: [UInt8] {
-            [option] + [UInt8](littleEndian: Int(accessRights), count: 2) + (dynamicMessaging?.octets ?? [])
+            [option] + accessRights.littleEndianOctets + (dynamicMessaging?.octets ?? [])
         }
 
         /// Takes over settings as CHANGE FILE SETTINGS has them.
@@ -151,7 +151,7 @@ extension NTAG424Contents {
                 0x01 | (messaging.uidOffset == nil ? 0 : 0x80) | (messaging.counterOffset == nil ? 0 : 0x40)
         }
         guard messaging.fits(ndefFile.count) else { return false }
-        let length = [UInt8(message.count >> 8), UInt8(message.count & 0xFF)]
+        let length = UInt16(message.count).bigEndianOctets
         let rest = [UInt8](repeating: 0, count: ndefFile.count - 2 - message.count)
         ndefFile = length + message + rest
         files[1].dynamicMessaging = messaging

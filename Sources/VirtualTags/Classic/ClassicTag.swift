@@ -182,7 +182,7 @@ struct ClassicSilicon: Sendable {
     init(_ contents: ClassicContents) {
         self.contents = contents
         listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak)
-        random = SplitMix64(seed: contents.uid.reduce(0) { $0 << 8 | UInt64($1) })
+        random = SplitMix64(seed: UInt64(octets: contents.uid))
     }
 
     mutating func losePower() {
@@ -216,7 +216,7 @@ struct ClassicSilicon: Sendable {
         }
         awaitsReader = true
         let nonce = UInt32(truncatingIfNeeded: random.next())
-        let octets = (0..<4).map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: nonce >> UInt32(24 - 8 * index)) }
+        let octets = (0..<4).map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: nonce >> (24 - 8 * index)) }
         return TagAnswer(Frame(octets, checksum: .none))
     }
 

@@ -40,7 +40,7 @@ extension [UInt8] {
     func leadingBits(_ count: Int) -> [UInt8] {
         var bits = Array(prefix((count + 7) / 8))
         if count % 8 != 0, let last = bits.indices.last {
-            bits[last] &= (1 << UInt8(count % 8)) - 1
+            bits[last] &= (1 << (count % 8)) - 1
         }
         return bits
     }
@@ -52,8 +52,8 @@ extension [UInt8] {
         var bits: [UInt8] = []
         bits.reserveCapacity(count - start / 8)
         for index in (start / 8)..<count {
-            let above = index + 1 < count ? self[index + 1] << UInt8(8 - shift) : 0
-            bits.append(self[index] >> UInt8(shift) | above)
+            let above = index + 1 < count ? self[index + 1] << (8 - shift) : 0
+            bits.append(self[index] >> shift | above)
         }
         let length = count * 8 - start
         bits.removeLast(bits.count - (length + 7) / 8)
@@ -66,7 +66,7 @@ extension [UInt8] {
         let whole = count / 8
         for index in 0..<whole where self[index] != other[index] { return false }
         guard count % 8 != 0 else { return true }
-        return (self[whole] ^ other[whole]) & ((1 << UInt8(count % 8)) - 1) == 0
+        return (self[whole] ^ other[whole]) & ((1 << (count % 8)) - 1) == 0
     }
 }
 

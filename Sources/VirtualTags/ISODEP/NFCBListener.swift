@@ -46,7 +46,7 @@ package struct NFCBListener: Sendable {
         atqb = [0x50] + pupi + applicationData + protocolInfo
         let usesFamily = protocolInfo.last.map { $0 & 0x0C == 0x04 } ?? false
         family = usesFamily ? applicationData.first : nil
-        random = SplitMix64(seed: pupi.reduce(0) { $0 << 8 | UInt64($1) })
+        random = SplitMix64(seed: UInt64(octets: pupi))
     }
 
     /// Loses all state, as when power goes.
@@ -90,7 +90,7 @@ package struct NFCBListener: Sendable {
             if state != .halt { state = .idle }
             return .silence
         }
-        let slot = Int(random.next() % (1 << UInt64(code))) + 1
+        let slot = Int(random.next() % (1 << code)) + 1
         if slot == 1 {
             state = .readyDeclared
             return .answer(atqb)

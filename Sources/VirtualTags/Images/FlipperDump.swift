@@ -66,7 +66,7 @@ struct FlipperDump: ImageSource {
 
         let atqa = try fields.octets("ATQA", count: 2)
         // Version 2 writes the low octet first.
-        contents.atqa = version == 2 ? UInt16(atqa[1]) << 8 | UInt16(atqa[0]) : UInt16(atqa[0]) << 8 | UInt16(atqa[1])
+        contents.atqa = version == 2 ? UInt16(high: atqa[1], low: atqa[0]) : UInt16(high: atqa[0], low: atqa[1])
         contents.sak = try fields.octets("SAK", count: 1)[0]
         contents.signature = try fields.octets("Signature", count: 32)
         if product.version != nil, reported.contains(where: { $0 != 0 }) { contents.version = reported }

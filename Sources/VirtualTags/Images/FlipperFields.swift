@@ -161,7 +161,7 @@ enum FlipperLine {
     static func nfcA(atqa: UInt16, sak: UInt8) -> [FlipperLine] {
         [
             .comment("ISO14443-3A specific data"),
-            .field("ATQA", octets: [UInt8(atqa >> 8), UInt8(atqa & 0xFF)]),
+            .field("ATQA", octets: atqa.bigEndianOctets),
             .field("SAK", octets: [sak]),
         ]
     }

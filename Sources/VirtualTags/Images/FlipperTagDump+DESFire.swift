@@ -151,7 +151,7 @@ extension FlipperTagDump {
         return DESFireFile(
             number: number,
             communication: try fields.octets("\(key) Communication Settings", count: 1)[0],
-            accessRights: UInt16(rights[1]) << 8 | UInt16(rights[0]),
+            accessRights: UInt16(high: rights[1], low: rights[0]),
             kind: kind
         )
     }
@@ -239,7 +239,7 @@ extension FlipperTagDump {
         let head: [FlipperLine] = [
             .field("\(key) Type", octets: [type]),
             .field("\(key) Communication Settings", octets: [file.communication]),
-            .field("\(key) Access Rights", octets: [UInt8(file.accessRights & 0xFF), UInt8(file.accessRights >> 8)]),
+            .field("\(key) Access Rights", octets: file.accessRights.littleEndianOctets),
         ]
         return head + lines + (data.isEmpty ? [] : [.field(key, octets: data)])
     }

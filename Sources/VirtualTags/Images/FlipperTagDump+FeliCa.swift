@@ -184,7 +184,7 @@ extension FlipperFields {
         guard text.utf8.count == 4, let octets = [UInt8](hexadecimal: text.utf8) else {
             throw TagImageError(.malformed, "\(key) has no code of four hexadecimal digits.", line: line(key))
         }
-        return UInt16(octets[0]) << 8 | UInt16(octets[1])
+        return UInt16(high: octets[0], low: octets[1])
     }
 
     /// A number of two hexadecimal digits.

@@ -40,7 +40,7 @@ extension FlipperTagDump {
                 contents.isAFILocked = status[0] & 0x02 != 0
             }
             let locks = status.suffix(blocks)
-            contents.lockedBlocks = Set(zip(0..., locks).filter { $0.1 != 0 }.map { $0.0 })
+            contents.lockedBlocks = Type5Contents.blocks(lockedBy: locks)
         }
         if fields.line("Signature") != nil { contents.signature = try fields.octets("Signature", count: 32) }
         if product.features.contains(.pages) { contents.protection = try protection(fields) }

@@ -100,7 +100,7 @@ extension FlipperFields {
     func atqa() throws(TagImageError) -> UInt16 {
         let octets = try octets("ATQA", count: 2)
         let isSwapped = try number("Version", in: 1...99) == 2
-        return isSwapped ? UInt16(octets[1]) << 8 | UInt16(octets[0]) : UInt16(octets[0]) << 8 | UInt16(octets[1])
+        return isSwapped ? UInt16(high: octets[1], low: octets[0]) : UInt16(high: octets[0], low: octets[1])
     }
 
     /// A UID of NFC-A.

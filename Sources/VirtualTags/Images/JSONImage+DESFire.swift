@@ -21,7 +21,7 @@ extension JSONImage {
                     line: applications.line(key)
                 )
             }
-            let identifier = octets.reduce(0) { $0 << 8 | UInt32($1) }
+            let identifier = UInt32(octets: octets)
             contents.applications.append(try application(applications.object(key), identifier))
         }
         return contents
@@ -96,7 +96,7 @@ extension JSONImage {
     /// A number of 16 bits, most significant octet first.
     private static func number(_ fields: JSONFields, _ key: String) throws(TagImageError) -> UInt16 {
         let octets = try fields.octets(key, count: 2)
-        return UInt16(octets[0]) << 8 | UInt16(octets[1])
+        return UInt16(high: octets[0], low: octets[1])
     }
 
     // MARK: Writing
@@ -145,6 +145,6 @@ extension JSONImage {
     }
 
     private static func quoted(_ number: UInt16) -> String {
-        quoted([UInt8(number >> 8), UInt8(number & 0xFF)])
+        quoted(number.bigEndianOctets)
     }
 }

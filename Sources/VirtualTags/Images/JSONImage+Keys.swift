@@ -123,7 +123,7 @@ extension JSONImage {
             let identifier = [UInt8](hexadecimal: name.utf8) ?? []
             guard let settings = [UInt8](hexadecimal: text.utf8), identifier.count == 2,
                 let index = contents.files.firstIndex(where: {
-                    $0.isoIdentifier == UInt16(identifier[0]) << 8 | UInt16(identifier[1])
+                    $0.isoIdentifier == UInt16(high: identifier[0], low: identifier[1])
                 }), contents.files[index].change(settings)
             else {
                 throw malformed(
@@ -138,7 +138,7 @@ extension JSONImage {
     static func keyMembers(of contents: NTAG424Contents) -> [(String, String)] {
         let blank = NTAG424Contents(uid: contents.uid)
         let texts = zip(contents.files, blank.files).filter { $0.settings != $1.settings }.map { file, _ in
-            let name = [UInt8(file.isoIdentifier >> 8), UInt8(file.isoIdentifier & 0xFF)]
+            let name = file.isoIdentifier.bigEndianOctets
             return "\(quoted(name)): \(quoted(file.settings))"
         }
         let settings = texts.isEmpty ? [] : [("file_settings", "{\(texts.joined(separator: ", "))}")]

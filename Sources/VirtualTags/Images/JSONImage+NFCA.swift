@@ -44,7 +44,7 @@ extension JSONImage {
         contents.memory = memory
         if fields.hasValue("atqa") {
             let atqa = try fields.octets("atqa", count: 2)
-            contents.atqa = UInt16(atqa[0]) << 8 | UInt16(atqa[1])
+            contents.atqa = UInt16(high: atqa[0], low: atqa[1])
         }
         if fields.hasValue("sak") { contents.sak = try fields.octets("sak", count: 1)[0] }
         if product.version != nil, fields.hasValue("get_version") {
@@ -67,7 +67,7 @@ extension JSONImage {
         }
         add("memory_hex", old.memory != new.memory, "\"\(new.memory.hexadecimalText)\"")
         add("pages", old.memory.count != new.memory.count, String(new.memory.count / 4))
-        let atqa = [UInt8(new.atqa >> 8), UInt8(new.atqa & 0xFF)]
+        let atqa = new.atqa.bigEndianOctets
         add("atqa", old.atqa != new.atqa, "\"\(atqa.hexadecimalText)\"")
         add("sak", old.sak != new.sak, "\"\([new.sak].hexadecimalText)\"")
         add("get_version", old.version != new.version, new.version.map { "\"\($0.hexadecimalText)\"" } ?? "null")
@@ -135,10 +135,10 @@ extension JSONImage {
 
     private static func answers(_ fields: JSONFields) throws(TagImageError) -> (atqa: UInt16, sak: UInt8) {
         let atqa = try fields.octets("atqa", count: 2)
-        return (UInt16(atqa[0]) << 8 | UInt16(atqa[1]), try fields.octets("sak", count: 1)[0])
+        return (UInt16(high: atqa[0], low: atqa[1]), try fields.octets("sak", count: 1)[0])
     }
 
     private static func answers(_ atqa: UInt16, _ sak: UInt8) -> [(String, String)] {
-        [("atqa", quoted([UInt8(atqa >> 8), UInt8(atqa & 0xFF)])), ("sak", quoted([sak]))]
+        [("atqa", quoted(atqa.bigEndianOctets)), ("sak", quoted([sak]))]
     }
 }

@@ -61,7 +61,7 @@ extension JSONImage {
         }
         let atqa = fields.hasValue("atqa") ? try fields.octets("atqa", count: 2) : [0x03, 0x44]
         let sak = fields.hasValue("sak") ? try fields.octets("sak", count: 1)[0] : 0x20
-        return .nfcA(uid: uid, atqa: UInt16(atqa[0]) << 8 | UInt16(atqa[1]), sak: sak, ats: ats)
+        return .nfcA(uid: uid, atqa: UInt16(high: atqa[0], low: atqa[1]), sak: sak, ats: ats)
     }
 
     static func files(_ fields: JSONFields) throws(TagImageError) -> [UInt16: [UInt8]] {
@@ -76,13 +76,13 @@ extension JSONImage {
                     line: fields.line("files")
                 )
             }
-            files[UInt16(octets[0]) << 8 | UInt16(octets[1])] = data
+            files[UInt16(high: octets[0], low: octets[1])] = data
         }
         return files
     }
 
     private static func missing(_ identifier: UInt16, _ fields: JSONFields) -> TagImageError {
-        let name = [UInt8(identifier >> 8), UInt8(identifier & 0xFF)].hexadecimalText
+        let name = identifier.bigEndianOctets.hexadecimalText
         return TagImageError(.missingField, "File \"\(name)\" is missing.", line: fields.line("files"))
     }
 
@@ -161,7 +161,7 @@ extension JSONImage {
         case .nfcA(_, let atqa, let sak, let ats):
             members.append(("ats", quoted(ats)))
             members.append(("sak", quoted([sak])))
-            members.append(("atqa", quoted([UInt8(atqa >> 8), UInt8(atqa & 0xFF)])))
+            members.append(("atqa", quoted(atqa.bigEndianOctets)))
         case .nfcB(_, let data, let info):
             members.append(("application_data", quoted(data)))
             members.append(("protocol_info", quoted(info)))
@@ -188,7 +188,7 @@ extension JSONImage {
         }
         if case .unspecified = contents.kind { return members }
         let texts = files.sorted { $0.key < $1.key }.map { identifier, data in
-            "\(quoted([UInt8(identifier >> 8), UInt8(identifier & 0xFF)])): \(quoted(data))"
+            "\(quoted(identifier.bigEndianOctets)): \(quoted(data))"
         }
         return members + [("files", "{\(texts.joined(separator: ", "))}")]
     }

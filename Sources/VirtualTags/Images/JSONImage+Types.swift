@@ -199,11 +199,11 @@ extension JSONImage {
         guard let octets = [UInt8](hexadecimal: text.utf8), octets.count == 2 else {
             throw TagImageError(.malformed, "\"\(text)\" is not a code of four digits.", line: line)
         }
-        return UInt16(octets[0]) << 8 | UInt16(octets[1])
+        return UInt16(high: octets[0], low: octets[1])
     }
 
     static func object(of systems: [FeliCaSystem]) -> String {
-        func text(_ code: UInt16) -> String { [UInt8(code >> 8), UInt8(code & 0xFF)].hexadecimalText }
+        func text(_ code: UInt16) -> String { code.bigEndianOctets.hexadecimalText }
         return object(
             systems.map { system in
                 let files = system.files.map { file in

@@ -158,7 +158,7 @@ struct ProxmarkTag15 {
         contents.isDSFIDLocked = isDSFIDLocked
         contents.afi = afi
         contents.isAFILocked = isAFILocked
-        contents.lockedBlocks = Set(zip(0..., locks).filter { $0.1 != 0 }.map { $0.0 })
+        contents.lockedBlocks = Type5Contents.blocks(lockedBy: locks[...])
         if contents.passwords[0x04] != nil {
             contents.passwords[0x04] = UInt32(privacyPassword.littleEndian(at: 0, count: 4))
         }

@@ -63,7 +63,7 @@ extension ProxmarkJSON {
     static func values(of contents: ClassicContents, _ kind: Kind) -> [Value] {
         var values = [
             Value("Card", "UID", contents.uid),
-            Value("Card", "ATQA", [UInt8](littleEndian: Int(contents.atqa), count: 2)),
+            Value("Card", "ATQA", contents.atqa.littleEndianOctets),
             Value("Card", "SAK", [contents.sak]),
         ]
         if kind == .mfc3 { values.append(Value("Card", "SIGNATURE", contents.signature)) }

@@ -60,7 +60,7 @@ struct TagInfoReport: ImageSource {
             )
         }
         contents.signature = scan.signature ?? contents.signature
-        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(atqa[1]) << 8 | UInt16(atqa[0]) }
+        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
         if let sak = scan.protocolOctets("SAK", count: 1) { contents.sak = sak[0] }
         return contents
     }
@@ -124,7 +124,7 @@ struct TagInfoReport: ImageSource {
                 if octet == nil { contents.unknownOctets.insert(address * 16 + index) }
             }
         }
-        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(atqa[1]) << 8 | UInt16(atqa[0]) }
+        if let atqa = scan.protocolOctets("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
         if let sak = scan.protocolOctets("SAK", count: 1) { contents.sak = sak[0] }
         return contents
     }

@@ -136,10 +136,9 @@ struct Type1Silicon: Sendable {
         switch block {
         case 0x0, 0xD: return false
         case 0xE, 0xF: return !erases
-        case 0x1...0xC: return contents.memory[112 + block / 8] & (1 << UInt8(block % 8)) == 0
+        case 0x1...0xC: return !contents.memory.hasBit(112 * 8 + block)
         default:
-            let bit = block - 0x10
-            return contents.memory[122 + bit / 8] & (1 << UInt8(bit % 8)) == 0
+            return !contents.memory.hasBit(122 * 8 + block - 0x10)
         }
     }
 }

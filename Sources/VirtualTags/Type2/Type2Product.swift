@@ -141,27 +141,27 @@ struct LockField: Sendable {
 
     /// Bits that exist.
     private var known: UInt32 {
-        locks.reduce(0) { $0 | 1 << UInt32($1.bit) | 1 << UInt32($1.frozenBy) }
+        locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy }
     }
 
     /// The bits as they are in a memory.
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset
         guard start + octets <= memory.count else { return 0 }
-        return (0..<octets).reduce(0) { $0 | UInt32(memory[start + $1]) << UInt32(8 * $1) }
+        return (0..<octets).reduce(0) { $0 | UInt32(memory[start + $1]) << (8 * $1) }
     }
 
     /// The bits after a write: bits can only be set, and not those that are frozen.
     func bits(_ old: UInt32, afterWriting new: UInt32) -> UInt32 {
         let frozen = locks.reduce(UInt32(0)) {
-            old >> UInt32($1.frozenBy) & 1 == 1 ? $0 | 1 << UInt32($1.bit) : $0
+            old >> $1.frozenBy & 1 == 1 ? $0 | 1 << $1.bit : $0
         }
         return old | (new & known & ~frozen)
     }
 
     /// Whether bits lock a page.
     func locks(_ page: Int, bits: UInt32) -> Bool {
-        bits != 0 && locks.contains { bits >> UInt32($0.bit) & 1 == 1 && $0.pages.contains(page) }
+        bits != 0 && locks.contains { bits >> $0.bit & 1 == 1 && $0.pages.contains(page) }
     }
 }
 

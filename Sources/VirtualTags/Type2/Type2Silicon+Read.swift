@@ -129,7 +129,7 @@ extension Type2Silicon {
     }
 
     private static func octets(_ counter: UInt32) -> [UInt8] {
-        (0..<3).map { UInt8(truncatingIfNeeded: counter >> UInt32(8 * $0)) }
+        (0..<3).map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) }
     }
 
     // MARK: Mirror

@@ -58,9 +58,9 @@ extension Type2Silicon {
     }
 
     private func lockOctets(_ field: LockField, writing octets: [UInt8]) -> [UInt8] {
-        let requested = octets.enumerated().reduce(UInt32(0)) { $0 | UInt32($1.element) << UInt32(8 * $1.offset) }
+        let requested = octets.enumerated().reduce(UInt32(0)) { $0 | UInt32($1.element) << (8 * $1.offset) }
         let bits = field.bits(field.bits(in: contents.memory), afterWriting: requested)
-        return (0..<field.octets).map { UInt8(truncatingIfNeeded: bits >> UInt32(8 * $0)) }
+        return (0..<field.octets).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
     }
 
     /// The 16-bit counter of page 41: the first write sets it, later ones add to it, and it never runs over. A step is
@@ -90,7 +90,7 @@ extension Type2Silicon {
             } else {
                 let mask = random.next()
                 for index in 0..<4 {
-                    let octet = UInt8(truncatingIfNeeded: mask >> UInt64(index * 8))
+                    let octet = UInt8(truncatingIfNeeded: mask >> (index * 8))
                     result[index] = (old[index] & ~octet) | (new[index] & octet)
                 }
             }

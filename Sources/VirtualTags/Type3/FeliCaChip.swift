@@ -83,7 +83,7 @@ struct FeliCaStatus: Sendable, Hashable {
 
     /// An error in the block list: flag 1 has the bit of its position.
     static func block(_ position: Int, _ error: BlockError) -> FeliCaStatus {
-        FeliCaStatus(flag1: 1 << UInt8(position % 8), flag2: error.rawValue)
+        FeliCaStatus(flag1: 1 << (position % 8), flag2: error.rawValue)
     }
 
     var isSuccess: Bool { flag1 == 0 }
@@ -115,7 +115,7 @@ struct FeliCaBlockList: Sendable {
         guard let serviceCount = rest.popFirst() else { return nil }
         for _ in 0..<serviceCount {
             guard let low = rest.popFirst(), let high = rest.popFirst() else { return nil }
-            services.append(UInt16(high) << 8 | UInt16(low))
+            services.append(UInt16(high: high, low: low))
         }
         guard let blockCount = rest.popFirst() else { return nil }
         for _ in 0..<blockCount {

@@ -174,7 +174,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         let configuration = contents.memoryConfiguration
         switch block {
         case _ where block.rawValue <= Block.register.rawValue:
-            let isWritable = configuration[Int(block.rawValue / 8)] & (1 << (block.rawValue % 8)) != 0
+            let isWritable = configuration.hasBit(Int(block.rawValue))
             if !isWritable || (restricts(10, block) && !hasCode) { return .accessDenied }
             if restricts(8, block), !isAuthenticated { return .authenticationNeeded }
             return block == .register && !countsDown(to: data) ? .accessDenied : nil
@@ -195,13 +195,13 @@ struct FeliCaLiteSChip: FeliCaChip {
 
     /// Whether the bit of a block in a pair of configuration octets is set.
     private func restricts(_ octet: Int, _ block: Block) -> Bool {
-        contents.memoryConfiguration[octet + Int(block.rawValue / 8)] & (1 << (block.rawValue % 8)) != 0
+        contents.memoryConfiguration.hasBit(8 * octet + Int(block.rawValue))
     }
 
     /// The register's two counters of four octets, least significant first, may not grow.
     private func countsDown(to data: [UInt8]) -> Bool {
         func counter(_ octets: [UInt8], _ start: Int) -> UInt32 {
-            octets[start..<(start + 4)].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+            UInt32(octets: octets[start..<(start + 4)].reversed())
         }
         return [0, 4].allSatisfy { counter(data, $0) <= counter(contents.register, $0) }
     }

@@ -97,11 +97,11 @@ struct FeliCaStandardChip: FeliCaChip {
         let codes = Array(payload.dropFirst())
         var answer = [count]
         for index in 0..<Int(count) {
-            let code = UInt16(codes[index * 2 + 1]) << 8 | UInt16(codes[index * 2])
+            let code = UInt16(high: codes[index * 2 + 1], low: codes[index * 2])
             let file = system.files.first { $0.serviceCodes.contains(code) }
             // 0000 is the root area, which every system has.
             let version = file?.keyVersion ?? (code == 0 ? 0 : 0xFFFF)
-            answer += [UInt8(version & 0xFF), UInt8(version >> 8)]
+            answer += version.littleEndianOctets
         }
         return FeliCaAnswer(answer)
     }
@@ -110,16 +110,16 @@ struct FeliCaStandardChip: FeliCaChip {
     private func searchService(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) -> FeliCaAnswer? {
         let bytes = Array(payload)
         guard bytes.count == 2 else { return nil }
-        let index = Int(bytes[1]) << 8 | Int(bytes[0])
+        let index = Int(high: bytes[1], low: bytes[0])
         if index == 0 { return FeliCaAnswer([0x00, 0x00, 0xFE, 0xFF]) }
         let codes = system.files.flatMap(\.serviceCodes).sorted()
         let code = index <= codes.count ? codes[index - 1] : 0xFFFF
-        return FeliCaAnswer([UInt8(code & 0xFF), UInt8(code >> 8)])
+        return FeliCaAnswer(code.littleEndianOctets)
     }
 
     private func requestSystemCode() -> FeliCaAnswer {
         var answer = [UInt8(contents.systems.count)]
-        for system in contents.systems { answer += [UInt8(system.code >> 8), UInt8(system.code & 0xFF)] }
+        for system in contents.systems { answer += system.code.bigEndianOctets }
         return FeliCaAnswer(answer)
     }
 

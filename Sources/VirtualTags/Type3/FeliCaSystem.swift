@@ -75,6 +75,6 @@ public struct FeliCaSystem: Sendable, Hashable {
         var block: [UInt8] = [0x10, maximumRead, maximumWrite, UInt8(blockCount >> 8), UInt8(blockCount & 0xFF)]
         block += [0, 0, 0, 0, 0x00, 0x01, 0, 0, 0]
         let sum = block.reduce(0) { $0 + Int($1) }
-        return block + [UInt8(sum >> 8), UInt8(sum & 0xFF)]
+        return block + UInt16(sum).bigEndianOctets
     }
 }

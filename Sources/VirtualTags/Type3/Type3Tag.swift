@@ -81,7 +81,7 @@ struct Type3Silicon: Sendable {
 
     init(_ chip: any FeliCaChip) {
         self.chip = chip
-        random = SplitMix64(seed: chip.idm.reduce(0) { $0 << 8 | UInt64($1) })
+        random = SplitMix64(seed: UInt64(octets: chip.idm))
     }
 
     mutating func losePower() {
@@ -148,7 +148,7 @@ struct Type3Silicon: Sendable {
         guard let found, [0x00, 0x01, 0x03, 0x07, 0x0F].contains(bytes[5]) else { return nil }
         var response = [0x01] + idm(of: found.number) + chip.pmm
         switch bytes[4] {
-        case 0x01: response += [UInt8(found.code >> 8), UInt8(found.code & 0xFF)]
+        case 0x01: response += found.code.bigEndianOctets
         // 212 and 424 kbit/s.
         case 0x02: response += [0x00, 0x83]
         default: break

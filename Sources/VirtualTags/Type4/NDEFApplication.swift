@@ -59,8 +59,8 @@ public struct NDEFApplication: CardApplication {
         let identifier: [UInt8] = [0xE1, 0x04]
         let sizeOctets = (0..<4).map { UInt8(truncatingIfNeeded: size >> (24 - 8 * $0)) }
         var container: [UInt8] = [0, 0, mapping.rawValue]
-        container += [UInt8(maximumRead >> 8), UInt8(maximumRead & 0xFF)]
-        container += [UInt8(maximumWrite >> 8), UInt8(maximumWrite & 0xFF)]
+        container += maximumRead.bigEndianOctets
+        container += maximumWrite.bigEndianOctets
         container +=
             mapping == .version3
             ? [0x06, 0x08] + identifier + sizeOctets + [0, 0]
@@ -104,7 +104,7 @@ public struct NDEFApplication: CardApplication {
     private mutating func selectFile(_ command: CardCommand) -> CardAnswer {
         guard command.p1 == 0x00, command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
         guard command.data.count == 2 else { return CardAnswer(status: .wrongLength) }
-        let identifier = UInt16(command.data[0]) << 8 | UInt16(command.data[1])
+        let identifier = UInt16(high: command.data[0], low: command.data[1])
         guard files[identifier] != nil else { return CardAnswer(status: .notFound) }
         current = identifier
         return CardAnswer(status: .success)
@@ -242,9 +242,9 @@ struct Type4CapabilityContainer: Sendable, Hashable {
     init?(_ file: [UInt8]) {
         guard file.count >= 7 else { return nil }
         majorVersion = file[2] >> 4
-        maximumRead = Int(file[3]) << 8 | Int(file[4])
-        maximumWrite = Int(file[5]) << 8 | Int(file[6])
-        let end = min(file.count, Int(file[0]) << 8 | Int(file[1]))
+        maximumRead = Int(high: file[3], low: file[4])
+        maximumWrite = Int(high: file[5], low: file[6])
+        let end = min(file.count, Int(high: file[0], low: file[1]))
         var offset = 7
         while offset + 2 <= end {
             let type = file[offset]
@@ -253,7 +253,7 @@ struct Type4CapabilityContainer: Sendable, Hashable {
             guard value + length <= end else { break }
             // NDEF and proprietary file control TLVs, and those with 4-octet sizes.
             if (4...6).contains(type), length >= 6 {
-                let identifier = UInt16(file[value]) << 8 | UInt16(file[value + 1])
+                let identifier = UInt16(high: file[value], low: file[value + 1])
                 rights[identifier] = Rights(read: file[value + length - 2], write: file[value + length - 1])
             }
             offset = value + length

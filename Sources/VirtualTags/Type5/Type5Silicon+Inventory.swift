@@ -74,8 +74,8 @@ extension Type5Silicon {
 
     private mutating func answer(_ frame: Frame, inSlotAfter length: Int, hasOneSlot: Bool) -> TagAnswer? {
         guard !hasOneSlot else { return TagAnswer(frame) }
-        let uid = address.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let slot = Int(uid >> UInt64(length) & 0x0F)
+        let uid = UInt64(octets: address.reversed())
+        let slot = Int(uid >> length & 0x0F)
         slots = (slot, 0, frame)
         return slot == 0 ? TagAnswer(frame) : nil
     }

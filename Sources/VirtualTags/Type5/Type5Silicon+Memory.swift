@@ -47,7 +47,7 @@ extension Type5Silicon {
     /// else presets it, after the write password, and says whether counting is protected from then on (SL2S2602 data
     /// sheet, 9.5.3.21). What the silicon does at the highest value was in none of the excerpts looked at: here it refuses.
     private mutating func writeCounter(_ data: [UInt8]) throws(Type5Error) -> Type5Reply {
-        let value = UInt16(data[1]) << 8 | UInt16(data[0])
+        let value = UInt16(high: data[1], low: data[0])
         if value == 1 {
             guard !contents.protection.isCounterProtected || presentedPasswords.contains(0x01) else { throw .unknown }
             guard contents.counter < 0xFFFF else { throw .unknown }

@@ -57,7 +57,7 @@ extension Type5Silicon {
             return request.parameters.isEmpty ? Type5Reply(Self.alarm) : .silence
         }
         let identifier = contents.protection.surveillanceIdentifier
-        let own = [UInt8(identifier & 0xFF), UInt8(identifier >> 8)]
+        let own = identifier.littleEndianOctets
         guard let length = request.parameters.first else { return .silence }
         let value = Array(request.parameters.dropFirst())
         guard [0, 8, 16].contains(length), value.count == Int(length) / 8, own.starts(with: value) else {

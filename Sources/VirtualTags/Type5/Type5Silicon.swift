@@ -39,7 +39,7 @@ struct Type5Silicon: Sendable {
 
     init(_ contents: Type5Contents) {
         self.contents = contents
-        random = SplitMix64(seed: contents.uid.reduce(0) { $0 << 8 | UInt64($1) })
+        random = SplitMix64(seed: UInt64(octets: contents.uid))
         state = contents.protection.isPersistentlyQuiet ? .quiet : .ready
         let size = contents.product.dataBlockCount * contents.product.blockSize
         if contents.memory.count < size {
@@ -243,18 +243,18 @@ extension Type5Silicon {
 
     /// Octets, least significant first.
     static func word(_ octets: some BidirectionalCollection<UInt8>) -> UInt32 {
-        octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        UInt32(octets: octets.reversed())
     }
 
     /// Takes the random number off a password: it is combined with each half of 16 bits.
     func uncovered(_ octets: some Collection<UInt8>) -> [UInt8] {
-        let mask = [UInt8(challenge & 0xFF), UInt8(challenge >> 8)]
+        let mask = challenge.littleEndianOctets
         return zip(0..., octets).map { $0.1 ^ mask[$0.0 & 1] }
     }
 
     /// GET RANDOM NUMBER.
     mutating func nextChallenge() -> Type5Reply {
         challenge = UInt16(truncatingIfNeeded: random.next())
-        return Type5Reply([UInt8(challenge & 0xFF), UInt8(challenge >> 8)])
+        return Type5Reply(challenge.littleEndianOctets)
     }
 }

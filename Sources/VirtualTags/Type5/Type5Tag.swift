@@ -69,6 +69,11 @@ public struct Type5Contents: Sendable, Hashable {
         let large = (octets - 8) / 8
         return [magic, 0x40, 0x00, 0x01, 0x00, 0x00, UInt8(truncatingIfNeeded: large >> 8), UInt8(large & 0xFF)]
     }
+
+    /// The blocks that other programs' files call locked: one octet each, which is not zero.
+    static func blocks(lockedBy flags: ArraySlice<UInt8>) -> Set<Int> {
+        Set(zip(0..., flags).compactMap { block, flag in flag == 0 ? nil : block })
+    }
 }
 
 /// What an ST25TV or ST25DV keeps without power besides its memory: registers, passwords, modes (DS12074 and DS10925).

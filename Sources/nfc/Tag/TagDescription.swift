@@ -84,7 +84,7 @@ extension TagContents {
 extension [TagFact] {
     /// ATQA and SAK.
     static func answers(_ atqa: UInt16, _ sak: UInt8) -> [TagFact] {
-        let octets = [UInt8(atqa >> 8), UInt8(atqa & 0xFF)]
+        let octets = atqa.bigEndianOctets
         return [
             TagFact("Answers", "ATQA \(HexText.text(octets)), SAK \(HexText.text([sak]))"),
             TagFact("atqa", .octets(octets)), TagFact("sak", .octets([sak])),

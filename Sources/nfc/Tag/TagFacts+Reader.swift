@@ -25,7 +25,7 @@ extension TagInspection {
         case .nfcF(let target):
             // A reader that keeps it to itself has all ones in its place.
             guard target.pmm.contains(where: { $0 != 0xFF }) else { return [] }
-            let system = target.systemCode.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+            let system = target.systemCode.map { $0.bigEndianOctets }
             return [TagFact("PMm", "pmm", hex: target.pmm)]
                 + (system.map { [TagFact("System", "system", hex: $0)] } ?? [])
         case .nfcV(let target):

@@ -9,7 +9,7 @@ extension Type1Contents {
         let isStatic = product == .topaz96
         let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
         // Bit n of the first two octets is block n, as delivered 0, D and E (Topaz 512 data sheet, 4).
-        let locked = (0..<16).filter { locks[$0 / 8] >> UInt8($0 % 8) & 1 == 1 }
+        let locked = (0..<16).filter(locks.hasBit)
         let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
         var regions: [(ClosedRange<Int>, String)] = [
             (0...0, "UID"), (1...12, "capability container and data"), (13...13, "reserved"),

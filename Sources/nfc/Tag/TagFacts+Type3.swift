@@ -18,7 +18,7 @@ extension Type3Tag.Contents {
 extension FeliCaLiteSContents {
     fileprivate func facts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
         // Octets 0 and 1 of the memory configuration: a bit a block, 0 for read-only.
-        let locked = (0..<15).filter { memoryConfiguration[$0 / 8] >> UInt8($0 % 8) & 1 == 0 }
+        let locked = (0..<15).filter { !memoryConfiguration.hasBit($0) }
         let isFrozen = memoryConfiguration[2] == 0x00
         let text = locked.isEmpty ? "no block" : "blocks \(TagFact.ranges(locked))"
         let facts: [TagFact] = [
@@ -56,9 +56,9 @@ extension FeliCaStandardContents {
         var facts = [TagFact("PMm", "pmm", hex: pmm)]
         var objects: [[TagFact.Member]] = []
         for system in systems {
-            let code = [UInt8(system.code >> 8), UInt8(system.code & 0xFF)]
+            let code = system.code.bigEndianOctets
             let files = system.files.map { file in
-                let codes = file.serviceCodes.map { HexText.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
+                let codes = file.serviceCodes.map { HexText.text($0.bigEndianOctets) }
                 let isOpen = file.serviceCodes.contains { $0 & 0x01 == 1 }
                 objects.append([
                     TagFact.Member("system", .octets(code)),

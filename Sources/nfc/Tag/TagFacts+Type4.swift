@@ -111,5 +111,5 @@ extension Type4Contents {
     }
 
     /// A file's identifier.
-    static func text(_ number: UInt16) -> String { HexText.text([UInt8(number >> 8), UInt8(number & 0xFF)]) }
+    static func text(_ number: UInt16) -> String { HexText.text(number.bigEndianOctets) }
 }

@@ -19,7 +19,7 @@ struct DataObject: Sendable, Hashable {
 
     /// The object as octets. Its length has as few octets as it can.
     var bytes: [UInt8] {
-        let head = tag > 0xFF ? [UInt8(tag >> 8), UInt8(tag & 0xFF)] : [UInt8(tag)]
+        let head = tag > 0xFF ? tag.bigEndianOctets : [UInt8(tag)]
         return head + Self.length(value.count) + value
     }
 

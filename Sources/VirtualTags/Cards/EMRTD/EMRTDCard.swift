@@ -123,11 +123,11 @@ public struct EMRTDCard: Card {
             return Reply()
         case (0x00, _), (0x02, _):
             guard command.data.count == 2 else { return .refusal(.wrongLength) }
-            let identifier = UInt16(command.data[0]) << 8 | UInt16(command.data[1])
+            let identifier = UInt16(high: command.data[0], low: command.data[1])
             guard isOpen || !isApplicationSelected else { return .refusal(.securityNotSatisfied) }
             guard let file = file(identifier) else { return .refusal(.notFound) }
             currentFile = identifier
-            let size = [UInt8(truncatingIfNeeded: file.count >> 8), UInt8(truncatingIfNeeded: file.count)]
+            let size = UInt16(truncatingIfNeeded: file.count).bigEndianOctets
             let control = [DataObject(0x80, size), DataObject(0x82, [0x01]), DataObject(0x83, command.data)]
             return Reply(data: answers ? DataObject(0x6F, control).bytes : [])
         default:
@@ -180,7 +180,7 @@ public struct EMRTDCard: Card {
             guard let objects = DataObject.sequence(command.data), objects.count == 1, objects[0].tag == 0x54,
                 (1...4).contains(objects[0].value.count)
             else { return .refusal(.wrongData) }
-            offset = objects[0].value.reduce(0) { $0 << 8 | Int($1) }
+            offset = Int(octets: objects[0].value)
         }
         guard offset < file.count else { return .refusal(.wrongOffset) }
         // 256 and 65536 are written as zeros, and mean as much as there is room for.
@@ -227,7 +227,7 @@ public struct EMRTDCard: Card {
             let ownPart = randomOctets(16)
             let answer = try keys.encrypt(challenge + proof[..<8] + ownPart)
             let seed = zip(proof[16...], ownPart).map { $0 ^ $1 }
-            let counter = (challenge[4...] + proof[4..<8]).reduce(0) { $0 << 8 | UInt64($1) }
+            let counter = UInt64(octets: challenge[4...] + proof[4..<8])
             messaging = EMRTDSecureMessaging(keys: try EMRTDKeys(seed: seed), counter: counter)
             return Reply(data: answer + (try keys.code(answer)))
         } catch {

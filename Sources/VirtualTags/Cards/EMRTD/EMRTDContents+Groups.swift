@@ -79,13 +79,13 @@ struct JPEGSize {
             let marker = bytes[position + 1]
             // C0 to CF begin a frame, but for the tables C4 and CC and the extension C8.
             if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) {
-                height = Int(bytes[position + 5]) << 8 | Int(bytes[position + 6])
-                width = Int(bytes[position + 7]) << 8 | Int(bytes[position + 8])
+                height = Int(high: bytes[position + 5], low: bytes[position + 6])
+                width = Int(high: bytes[position + 7], low: bytes[position + 8])
                 components = Int(bytes[position + 9])
                 guard width > 0, height > 0 else { return nil }
                 return
             }
-            position += 2 + (Int(bytes[position + 2]) << 8 | Int(bytes[position + 3]))
+            position += 2 + Int(high: bytes[position + 2], low: bytes[position + 3])
         }
         return nil
     }

@@ -59,7 +59,7 @@ struct EMRTDSecureMessaging: Sendable {
 
     private static func expectedLength(_ value: [UInt8]) throws(Refusal) -> Int {
         guard (1...2).contains(value.count) else { throw .incorrect }
-        let length = value.reduce(0) { $0 << 8 | Int($1) }
+        let length = Int(octets: value)
         return length == 0 ? 1 << (8 * value.count) : length
     }
 

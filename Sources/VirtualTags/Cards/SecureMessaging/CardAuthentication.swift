@@ -16,6 +16,12 @@ package struct CardAuthentication: Sendable {
         /// AUTHENTICATE EV2 NON FIRST, which changes the key within one.
         case ev2NonFirst = 0x77
 
+        /// How long the command's data are: a key's number, and what the reader can do, which says its own length.
+        func length(of data: [UInt8]) -> Int {
+            guard self == .ev2First, data.count > 1 else { return self == .ev2First ? 2 : 1 }
+            return 2 + Int(data[1])
+        }
+
         /// Whether a key is of the kind that the command is for.
         func takes(_ kind: DESFireKey.Kind) -> Bool {
             switch self {

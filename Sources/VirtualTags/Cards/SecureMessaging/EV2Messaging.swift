@@ -112,7 +112,7 @@ package struct EV2Messaging: SecureMessaging {
     /// The code of a command, or of an answer with its status: the odd octets of a CMAC (9.1.3).
     private func code(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
         let authentication = authentication
-        let message = [command] + [UInt8](littleEndian: Int(counter), count: 2) + transaction + data
+        let message = [command] + counter.littleEndianOctets + transaction + data
         let whole = try ciphered { () throws(CryptographyError) in try authentication.cmac(message) }
         return whole.everySecond
     }
@@ -120,7 +120,7 @@ package struct EV2Messaging: SecureMessaging {
     /// The initialisation vector of a command, A55A, or of an answer, 5AA5 (9.1.4).
     private func vector(_ label: [UInt8]) throws(CryptographyError) -> [UInt8] {
         try encryption.encrypt(
-            label + transaction + [UInt8](littleEndian: Int(counter), count: 2) + [UInt8](repeating: 0, count: 8)
+            label + transaction + counter.littleEndianOctets + [UInt8](repeating: 0, count: 8)
         )
     }
 

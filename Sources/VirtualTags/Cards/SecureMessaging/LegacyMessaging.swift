@@ -89,6 +89,6 @@ package struct LegacyMessaging: SecureMessaging {
     }
 
     private static func checksum(_ data: [UInt8]) -> [UInt8] {
-        [UInt8](littleEndian: Int(CyclicRedundancyCheck.a(data)), count: 2)
+        CyclicRedundancyCheck.a(data).littleEndianOctets
     }
 }
