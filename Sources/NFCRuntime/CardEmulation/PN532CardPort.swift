@@ -77,7 +77,8 @@ package final class PN532CardPort: CardReaderPort {
                 try await serve(card)
                 failures = 0
             } catch {
-                guard error.code != .cancelled else { break }
+                // Once nothing is to be shown any more, the chip may be gone.
+                guard error.code != .cancelled, !Task.isCancelled else { break }
                 card.readerDeselected()
                 failures += 1
                 // Noise passes; a chip that is gone or refuses does not.
