@@ -125,6 +125,11 @@ extension TagError {
         }
     }
 
+    /// A mapping version of which the specification, at the place that is named, knows nothing.
+    static func badVersion(_ major: UInt8, _ minor: UInt8, known: String = "1 is", _ place: String) -> TagError {
+        TagError(.badVersion, "The mapping version is \(major).\(minor); \(known) known (NFC Forum \(place)).")
+    }
+
     /// A failure after which trying again is pointless, or nil when `error` is not one.
     package init?(fatal error: LinkError) {
         switch error.code {

@@ -195,10 +195,7 @@ struct Type1CapabilityContainer: Equatable {
             throw TagError(.noCapabilityContainer, "Octet 8 is not E1 (NFC Forum T1T 1.2, 6.1).")
         }
         guard octets[1] >> 4 == 1 else {
-            throw TagError(
-                .badVersion,
-                "The mapping version is \(octets[1] >> 4).\(octets[1] & 0x0F); 1 is known (NFC Forum T1T 1.2, 6.1)."
-            )
+            throw .badVersion(octets[1] >> 4, octets[1] & 0x0F, "T1T 1.2, 6.1")
         }
         self.octets = octets
     }

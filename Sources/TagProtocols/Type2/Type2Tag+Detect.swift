@@ -101,10 +101,7 @@ struct Type2CapabilityContainer: Equatable {
             )
         }
         guard octets[1] >> 4 == 1 else {
-            throw TagError(
-                .badVersion,
-                "The mapping version is \(octets[1] >> 4).\(octets[1] & 0x0F); 1 is known (NFC Forum T2T 1.2, 4.5)."
-            )
+            throw .badVersion(octets[1] >> 4, octets[1] & 0x0F, "T2T 1.2, 4.5")
         }
         guard octets[3] >> 4 == 0 else {
             throw TagError(

@@ -60,10 +60,7 @@ struct Type3AttributeBlock: Equatable {
             )
         }
         guard octets[0] >> 4 == 1 else {
-            throw TagError(
-                .badVersion,
-                "The mapping version is \(octets[0] >> 4).\(octets[0] & 0x0F); 1 is known (NFC Forum T3T 1.0, 6.2)."
-            )
+            throw .badVersion(octets[0] >> 4, octets[0] & 0x0F, "T3T 1.0, 6.2")
         }
         version = octets[0]
         blocksPerRead = Int(octets[1])

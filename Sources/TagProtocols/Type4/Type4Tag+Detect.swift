@@ -154,10 +154,7 @@ struct Type4CapabilityContainer: Equatable {
             throw TagError(.noCapabilityContainer, "The capability container file is empty (NFC Forum T4T 1.2, 4.3).")
         }
         guard (1...3).contains(octets[2] >> 4) else {
-            throw TagError(
-                .badVersion,
-                "The mapping version is \(octets[2] >> 4).\(octets[2] & 0x0F); 1, 2 and 3 are known (NFC Forum T4T 1.2, 4.3)."
-            )
+            throw .badVersion(octets[2] >> 4, octets[2] & 0x0F, known: "1, 2 and 3 are", "T4T 1.2, 4.3")
         }
         let length = Self.number(octets[0..<2])
         guard length >= Self.minimumLength, octets.count >= Self.minimumLength else {

@@ -25,10 +25,7 @@ struct Type5CapabilityContainer: Equatable {
             )
         }
         guard octets[1] >> 6 == 1 else {
-            throw TagError(
-                .badVersion,
-                "The mapping version is \(octets[1] >> 6).\(octets[1] >> 4 & 3); 1 is known (NFC Forum T5T 1.0, 4.3.2)."
-            )
+            throw .badVersion(octets[1] >> 6, octets[1] >> 4 & 3, "T5T 1.0, 4.3.2")
         }
         if Self.isLong(octets) {
             guard octets.count >= 8 else {
