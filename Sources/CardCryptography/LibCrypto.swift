@@ -57,7 +57,7 @@ import SystemLibrary
 
     /// Opens the library; opening it again gives the same one.
     static func openLibrary() throws(CryptographyError) -> SystemLibrary {
-        guard let library = SystemLibrary("libcrypto.so.3", "libcrypto.so.1.1") else {
+        guard let library = SystemLibrary.libcrypto(version: "3") ?? SystemLibrary.libcrypto(version: "1.1") else {
             throw CryptographyError(
                 .libraryMissing,
                 "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"

@@ -77,8 +77,6 @@ import VirtualTags
             // A process of its own, for its environment says which pcscd is meant. It takes no values from this one in
             // Swift 6.2, and knows the folder by this one's number.
             try await PCSCSetups(folder: "/tmp/ocn-\(getppid())").run()
-            // At once: threads that wait in the PC/SC library may not run while its memory is taken down.
-            _exit(EXIT_SUCCESS)
         }
         let lines = String(decoding: end.standardOutputContent, as: UTF8.self).split(separator: "\n")
         for line in lines where line.hasPrefix("failed") { Issue.record("\(line)") }

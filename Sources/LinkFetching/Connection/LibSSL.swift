@@ -48,7 +48,7 @@ import SystemLibrary
         let versions = ["3", "1.1"]
         let libraries = versions.lazy.compactMap { version in
             SystemLibrary("libssl.so.\(version)").flatMap { ssl in
-                SystemLibrary("libcrypto.so.\(version)").map { (ssl, $0) }
+                SystemLibrary.libcrypto(version: version).map { (ssl, $0) }
             }
         }
         guard let (ssl, crypto) = libraries.first else {

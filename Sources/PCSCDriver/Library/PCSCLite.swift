@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import SystemLibrary
 import TagLink
 
@@ -47,8 +48,20 @@ import TagLink
     let transmit: Transmit
     let control: Control
 
-    /// The library, or why it can't be had.
-    static let shared: Result<PCSCLite, SmartCardError> = Result { () throws(SmartCardError) in try PCSCLite() }
+    private static let shared: Result<PCSCLite, SmartCardError> = Result { () throws(SmartCardError) in try PCSCLite() }
+
+    /// Whether the process has begun to end. Then the library frees what it has, and a call to it would crash.
+    private static let isEnding = Locked(false)
+
+    /// The library for a call, or why it can't be had.
+    static func forCall(_ name: String) throws(SmartCardError) -> PCSCLite {
+        guard !isEnding.withLock({ $0 }) else { throw SmartCardError(.cancelled, name) }
+        do throws(SmartCardError) {
+            return try shared.get()
+        } catch {
+            throw SmartCardError(error.code, name)
+        }
+    }
 
     private init() throws(SmartCardError) {
         guard let library = SystemLibrary("libpcsclite.so.1") else {
@@ -65,6 +78,8 @@ import TagLink
         unsafe status = try Self.function("SCardStatus", of: library)
         unsafe transmit = try Self.function("SCardTransmit", of: library)
         unsafe control = try Self.function("SCardControl", of: library)
+        // Handlers of the process run before a library's own.
+        atexit { PCSCLite.isEnding.withLock { $0 = true } }
     }
 
     private static func function<Function>(

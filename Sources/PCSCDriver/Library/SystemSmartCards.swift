@@ -15,17 +15,9 @@ import TagLink
 
     var isServiceLikely: Bool { ServiceSocket.isThere }
 
-    private func library(_ call: String) throws(SmartCardError) -> PCSCLite {
-        do throws(SmartCardError) {
-            return try PCSCLite.shared.get()
-        } catch {
-            throw SmartCardError(error.code, call)
-        }
-    }
-
     func establishContext() throws(SmartCardError) -> Int {
         let call = "SCardEstablishContext"
-        let library = try library(call)
+        let library = try PCSCLite.forCall(call)
         // One at a time, so that the descriptor that is new is the context's.
         return try connections.withLock { connections throws(SmartCardError) in
             let before = ServiceSocket.connections()
@@ -41,14 +33,14 @@ import TagLink
     }
 
     func releaseContext(_ context: Int) {
-        guard let library = try? PCSCLite.shared.get() else { return }
+        guard let library = try? PCSCLite.forCall("SCardReleaseContext") else { return }
         // Taken out first: once it is released, the number may mean another file.
         connections.withLock { $0[context] = nil }
         _ = library.release(context)
     }
 
     func abandon(_ context: Int) {
-        guard let library = try? PCSCLite.shared.get() else { return }
+        guard let library = try? PCSCLite.forCall("SCardCancel") else { return }
         _ = library.cancel(context)
         connections.withLock { connections in
             if let descriptor = connections[context] { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -57,7 +49,7 @@ import TagLink
 
     func listReaders(_ context: Int) throws(SmartCardError) -> [String] {
         let call = "SCardListReaders"
-        let library = try library(call)
+        let library = try PCSCLite.forCall(call)
         // A reader may come between the two calls.
         for _ in 0..<4 {
             var length: UInt = 0
@@ -83,7 +75,7 @@ import TagLink
         of states: [SmartCardReaderState]
     ) throws(SmartCardError) -> [SmartCardReaderState]? {
         let call = "SCardGetStatusChange"
-        let library = try library(call)
+        let library = try PCSCLite.forCall(call)
         let table = ReaderStateTable(states)
         let status = unsafe table.withPointer {
             unsafe library.statusChange(context, UInt(milliseconds ?? .max), $0, UInt(states.count))
@@ -99,7 +91,7 @@ import TagLink
 
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         let call = "SCardConnect"
-        let library = try library(call)
+        let library = try PCSCLite.forCall(call)
         var handle = 0
         var activeProtocol: UInt = 0
         // SCARD_PROTOCOL_ANY; a reader alone has none.
@@ -117,7 +109,7 @@ import TagLink
 
     func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         let call = "SCardReconnect"
-        let library = try library(call)
+        let library = try PCSCLite.forCall(call)
         var activeProtocol: UInt = 0
         // SCARD_PROTOCOL_ANY, SCARD_RESET_CARD
         try PCSCLite.check(unsafe library.reconnect(card.handle, share.rawValue, 3, 1, &activeProtocol), call)
@@ -136,13 +128,13 @@ import TagLink
     }
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
-        guard let library = try? PCSCLite.shared.get() else { return }
+        guard let library = try? PCSCLite.forCall("SCardDisconnect") else { return }
         _ = library.disconnect(card.handle, disposition.rawValue)
     }
 
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
         let call = "SCardTransmit"
-        let library = try library(call)
+        let library = try PCSCLite.forCall(call)
         let buffer = spare.withLock { $0.popLast() } ?? ResponseBuffer()
         defer { spare.withLock { $0.append(buffer) } }
         let (status, response) = unsafe buffer.fill { memory, count in
@@ -160,7 +152,7 @@ import TagLink
 
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8] {
         let call = "SCardControl"
-        let library = try library(call)
+        let library = try PCSCLite.forCall(call)
         var response = [UInt8](repeating: 0, count: 1024)
         var count: UInt = 0
         try PCSCLite.check(
