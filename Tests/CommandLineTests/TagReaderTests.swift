@@ -121,6 +121,20 @@ import Testing
         #expect(try run("list", near: nil).lines.count == 1)
     }
 
+    @Test(
+        arguments: [
+            (["HOME": "home"], "home/.local/share"),
+            (["HOME": "home", "XDG_DATA_HOME": "data"], "data"),
+        ]
+    ) func `It keeps its messages where the environment says`(_ folders: [String: String], _ place: String) throws {
+        var environment = ["XDG_DATA_HOME": ""].merging(folders.mapValues(images.folder.path)) { $1 }
+        environment["NFC_READER"] = "virtual"
+        environment["NFC_TAGS"] = try images.poster()
+        let command = Command(name: "TagReader", environment: environment)
+        #expect(try command.run([], input: Data("scan\n".utf8)).status == 0)
+        #expect(FileManager.default.fileExists(atPath: images.folder.path("\(place)/tagreader/messages.json")))
+    }
+
     @Test func `A damaged store is kept aside, and said so`() throws {
         try FileManager.default.createDirectory(
             atPath: images.folder.path("data"),

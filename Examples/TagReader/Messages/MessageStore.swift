@@ -81,13 +81,12 @@ struct MessageStore: Sendable {
     private static var defaultFile: URL {
         let environment = ProcessInfo.processInfo.environment
         if let path = environment["TAGREADER_STORE"], !path.isEmpty { return URL(fileURLWithPath: path) }
-        let data: URL
         // A relative path is invalid and to be ignored (XDG Base Directory Specification).
-        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-            data = URL(fileURLWithPath: path, isDirectory: true)
-        } else {
-            data = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
+        func folder(_ name: String) -> URL? {
+            environment[name].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0, isDirectory: true) : nil }
         }
+        let home = folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
+        let data = folder("XDG_DATA_HOME") ?? home.appendingPathComponent(".local/share")
         return data.appendingPathComponent("tagreader/messages.json")
     }
 }
