@@ -240,6 +240,23 @@ struct LineFaultTests {
         try await second.prepare()
     }
 
+    @Test("A line is free when it is let go of, though a program that was just started still has its descriptor")
+    func inheritedDescriptor() async throws {
+        let chip = try Self.chip { _ in nil }
+        defer { chip.end() }
+        let first = try PN532Reader(chip.path)
+        try await first.prepare()
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+        let copies = descriptors.filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == chip.path
+        }.map { dup($0) }
+        defer { for copy in copies { close(copy) } }
+        // The terminal's own, and the driver's.
+        try #require(copies.count == 2)
+        await first.release()
+        try await PN532Reader(chip.path).prepare()
+    }
+
     @Test("Lists of targets that make no sense are refused, and crash nothing")
     func malformedLists() async throws {
         let answers: [[UInt8]] = [

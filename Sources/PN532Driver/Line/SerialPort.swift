@@ -37,6 +37,8 @@ final class SerialPort {
     }
 
     deinit {
+        // A program that is being started may still have the descriptor, and would keep the line from being opened again.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
