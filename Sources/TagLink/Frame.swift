@@ -110,3 +110,14 @@ public enum CyclicRedundancyCheck {
         return crc
     }
 }
+
+extension Technology {
+    /// The technology's checksum of octets, in the order of the air.
+    package func checksum(_ octets: [UInt8]) -> [UInt8] {
+        switch self {
+        case .nfcA: CyclicRedundancyCheck.a(octets).littleEndianOctets
+        case .nfcB, .nfcV: CyclicRedundancyCheck.b(octets).littleEndianOctets
+        case .nfcF: CyclicRedundancyCheck.f(octets).bigEndianOctets
+        }
+    }
+}

@@ -52,18 +52,3 @@ extension Frame {
         }
     }
 }
-
-extension Technology {
-    /// The technology's checksum over `bytes`, in the order of the air.
-    func checksum(_ bytes: [UInt8]) -> [UInt8] {
-        let crc: UInt16
-        switch self {
-        case .nfcA: crc = CyclicRedundancyCheck.a(bytes)
-        case .nfcB, .nfcV: crc = CyclicRedundancyCheck.b(bytes)
-        case .nfcF:
-            crc = CyclicRedundancyCheck.f(bytes)
-            return crc.bigEndianOctets
-        }
-        return crc.littleEndianOctets
-    }
-}

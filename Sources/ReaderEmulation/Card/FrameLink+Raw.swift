@@ -39,18 +39,3 @@ extension FrameLink {
         return answer
     }
 }
-
-extension Technology {
-    /// The technology's checksum of octets, in the order in which it is sent.
-    fileprivate func checksum(_ octets: [UInt8]) -> [UInt8] {
-        let crc: UInt16
-        switch self {
-        case .nfcA: crc = CyclicRedundancyCheck.a(octets)
-        case .nfcB, .nfcV: crc = CyclicRedundancyCheck.b(octets)
-        case .nfcF:
-            crc = CyclicRedundancyCheck.f(octets)
-            return crc.bigEndianOctets
-        }
-        return crc.littleEndianOctets
-    }
-}

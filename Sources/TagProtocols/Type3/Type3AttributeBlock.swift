@@ -69,7 +69,7 @@ struct Type3AttributeBlock: Equatable {
         unused = Array(octets[5..<9])
         writeFlag = octets[9]
         accessFlag = octets[10]
-        messageLength = Int(octets[11]) << 16 | Int(octets[12]) << 8 | Int(octets[13])
+        messageLength = Int(octets: octets[11...13])
         guard blocksPerRead > 0 else {
             throw TagError(.noCapabilityContainer, "Nbr is 0: nothing can be read (NFC Forum T3T 1.0, 6.1).")
         }

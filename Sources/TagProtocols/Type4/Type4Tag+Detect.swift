@@ -82,7 +82,7 @@ extension Type4Tag {
                 "The NDEF file ends before its length field (NFC Forum T4T 1.2, 4.2)."
             )
         }
-        let length = Type4CapabilityContainer.number(octets[..<container.lengthSize])
+        let length = Int(octets: octets[..<container.lengthSize])
         if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
         guard length <= container.capacity else {
             throw TagError(
@@ -156,7 +156,7 @@ struct Type4CapabilityContainer: Equatable {
         guard (1...3).contains(octets[2] >> 4) else {
             throw .badVersion(octets[2] >> 4, octets[2] & 0x0F, known: "1, 2 and 3 are", "T4T 1.2, 4.3")
         }
-        let length = Self.number(octets[0..<2])
+        let length = Int(octets: octets[0..<2])
         guard length >= Self.minimumLength, octets.count >= Self.minimumLength else {
             throw TagError(
                 .noCapabilityContainer,
@@ -164,8 +164,8 @@ struct Type4CapabilityContainer: Equatable {
             )
         }
         version = octets[2]
-        maximumRead = Self.number(octets[3..<5])
-        maximumWrite = Self.number(octets[5..<7])
+        maximumRead = Int(octets: octets[3..<5])
+        maximumWrite = Int(octets: octets[5..<7])
         guard maximumRead >= 15, maximumWrite >= 1 else {
             throw TagError(
                 .noCapabilityContainer,
@@ -181,7 +181,7 @@ struct Type4CapabilityContainer: Equatable {
         }
         let sizeEnd = isExtended ? 15 : 13
         messageFile = UInt16(high: octets[9], low: octets[10])
-        fileSize = Self.number(octets[11..<sizeEnd])
+        fileSize = Int(octets: octets[11..<sizeEnd])
         readAccess = octets[sizeEnd]
         writeAccess = octets[sizeEnd + 1]
         lengthSize = isExtended ? 4 : 2
@@ -191,9 +191,5 @@ struct Type4CapabilityContainer: Equatable {
                 "The NDEF file control TLV gives a reserved file identifier or no room (NFC Forum T4T 1.2, 4.3)."
             )
         }
-    }
-
-    static func number(_ octets: some Sequence<UInt8>) -> Int {
-        Int(octets: octets)
     }
 }

@@ -114,6 +114,7 @@ extension DESFireCard {
         AccessRights(bits: rights).allow(authenticatedKey, shifts)
     }
 
+    /// How data go between card and reader for one of a file's rights.
     func communication(_ file: DESFireFile, _ shifts: Int...) -> CommunicationMode {
         AccessRights(bits: file.accessRights).communication(file.communication, authenticatedKey, shifts)
     }

@@ -204,6 +204,7 @@ public struct NTAG424Card: Card {
         return isDynamic || allows(file, 12, 4)
     }
 
+    /// How data go between tag and reader for one of a file's rights.
     func communication(_ file: NTAG424Contents.File, _ shifts: Int...) -> CommunicationMode {
         AccessRights(bits: file.accessRights).communication(file.communication, authenticatedKey, shifts)
     }

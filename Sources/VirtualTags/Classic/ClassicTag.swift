@@ -182,7 +182,7 @@ struct ClassicSilicon: Sendable {
     init(_ contents: ClassicContents) {
         self.contents = contents
         listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak)
-        random = SplitMix64(seed: UInt64(octets: contents.uid))
+        random = SplitMix64(identifier: contents.uid)
     }
 
     mutating func losePower() {
@@ -216,8 +216,7 @@ struct ClassicSilicon: Sendable {
         }
         awaitsReader = true
         let nonce = UInt32(truncatingIfNeeded: random.next())
-        let octets = (0..<4).map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: nonce >> (24 - 8 * index)) }
-        return TagAnswer(Frame(octets, checksum: .none))
+        return TagAnswer(Frame([UInt8](bigEndian: Int(nonce), count: 4), checksum: .none))
     }
 
     private mutating func refuse(_ code: UInt8) -> TagAnswer {

@@ -21,7 +21,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 extension SplitMix64 {
     /// A generator that follows from a tag's identifier, so that a tag says the same in every run.
     init(identifier: [UInt8]) {
-        self.init(seed: identifier.reduce(0) { $0 << 8 ^ UInt64($1) })
+        self.init(seed: UInt64(octets: identifier))
     }
 
     /// Octets that look random.

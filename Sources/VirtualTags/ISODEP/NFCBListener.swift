@@ -46,7 +46,7 @@ package struct NFCBListener: Sendable {
         atqb = [0x50] + pupi + applicationData + protocolInfo
         let usesFamily = protocolInfo.last.map { $0 & 0x0C == 0x04 } ?? false
         family = usesFamily ? applicationData.first : nil
-        random = SplitMix64(seed: UInt64(octets: pupi))
+        random = SplitMix64(identifier: pupi)
     }
 
     /// Loses all state, as when power goes.

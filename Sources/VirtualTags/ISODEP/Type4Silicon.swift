@@ -30,7 +30,7 @@ struct Type4Silicon: Sendable {
             activation = .nfcA(NFCAListener(uid: uid, atqa: atqa, sak: sak), ats: ats)
             // ISO/IEC 14443-3, 6.5.4: a UID of 4 octets that begins with 08 is a random one.
             if changesRandomUID, uid.count == 4, uid[0] == 0x08 {
-                identifiers = SplitMix64(seed: UInt64(octets: uid))
+                identifiers = SplitMix64(identifier: uid)
             }
         case .nfcB(let pupi, let data, let info):
             activation = .nfcB(NFCBListener(pupi: pupi, applicationData: data, protocolInfo: info))

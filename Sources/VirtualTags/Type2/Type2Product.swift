@@ -148,7 +148,7 @@ struct LockField: Sendable {
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset
         guard start + octets <= memory.count else { return 0 }
-        return (0..<octets).reduce(0) { $0 | UInt32(memory[start + $1]) << (8 * $1) }
+        return UInt32(octets: memory[start..<(start + octets)].reversed())
     }
 
     /// The bits after a write: bits can only be set, and not those that are frozen.

@@ -105,18 +105,18 @@ extension Type2Silicon {
     /// READ_CNT: three octets, the low one first.
     func readCounter(_ address: UInt8) -> Reply {
         if product.features.contains(.counters), address < 3 {
-            return .data(Self.octets(contents.counters[Int(address)]))
+            return .data([UInt8](littleEndian: Int(contents.counters[Int(address)]), count: 3))
         }
         guard countsReadings, address == 2 else { return .refusal(.argument) }
         // NFC_CNT_PWD_PROT keeps the counter behind the password.
         if configurationAccess & 0x08 != 0, !isAuthenticated { return .refusal(.authenticationOrCounter) }
-        return .data(Self.octets(contents.counters[2]))
+        return .data([UInt8](littleEndian: Int(contents.counters[2]), count: 3))
     }
 
     /// INCR_CNT: adds, and refuses to run over (MF0ULx1 data sheet, 10.6).
     mutating func incrementCounter(_ address: UInt8, by octets: [UInt8]) -> Reply {
         guard address < 3 else { return .refusal(.argument) }
-        let step = UInt32(octets[0]) | UInt32(octets[1]) << 8 | UInt32(octets[2]) << 16
+        let step = UInt32(octets: octets[..<3].reversed())
         let sum = contents.counters[Int(address)] + step
         guard sum <= Self.counterLimit else { return .refusal(.authenticationOrCounter) }
         // The counters are protected against tearing: what a power cut leaves is the old or the new value.
@@ -126,10 +126,6 @@ extension Type2Silicon {
         default: contents.counters[Int(address)] = sum
         }
         return .programmed
-    }
-
-    private static func octets(_ counter: UInt32) -> [UInt8] {
-        (0..<3).map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) }
     }
 
     // MARK: Mirror

@@ -58,9 +58,9 @@ extension Type2Silicon {
     }
 
     private func lockOctets(_ field: LockField, writing octets: [UInt8]) -> [UInt8] {
-        let requested = octets.enumerated().reduce(UInt32(0)) { $0 | UInt32($1.element) << (8 * $1.offset) }
+        let requested = UInt32(octets: octets.reversed())
         let bits = field.bits(field.bits(in: contents.memory), afterWriting: requested)
-        return (0..<field.octets).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+        return [UInt8](littleEndian: Int(bits), count: field.octets)
     }
 
     /// The 16-bit counter of page 41: the first write sets it, later ones add to it, and it never runs over. A step is

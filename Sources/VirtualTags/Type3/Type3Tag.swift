@@ -81,7 +81,7 @@ struct Type3Silicon: Sendable {
 
     init(_ chip: any FeliCaChip) {
         self.chip = chip
-        random = SplitMix64(seed: UInt64(octets: chip.idm))
+        random = SplitMix64(identifier: chip.idm)
     }
 
     mutating func losePower() {

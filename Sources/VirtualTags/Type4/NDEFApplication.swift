@@ -57,7 +57,7 @@ public struct NDEFApplication: CardApplication {
         maximumWrite: UInt16 = 0xFF
     ) {
         let identifier: [UInt8] = [0xE1, 0x04]
-        let sizeOctets = (0..<4).map { UInt8(truncatingIfNeeded: size >> (24 - 8 * $0)) }
+        let sizeOctets = [UInt8](bigEndian: size, count: 4)
         var container: [UInt8] = [0, 0, mapping.rawValue]
         container += maximumRead.bigEndianOctets
         container += maximumWrite.bigEndianOctets
@@ -160,7 +160,7 @@ public struct NDEFApplication: CardApplication {
 
     private static func offset(_ data: [UInt8]) -> Int? {
         guard data.count >= 5, data[0] == 0x54, data[1] == 0x03 else { return nil }
-        return Int(data[2]) << 16 | Int(data[3]) << 8 | Int(data[4])
+        return Int(octets: data[2...4])
     }
 
     /// The value of a data object 53 that fills `data`; nil when it doesn't, or is empty.

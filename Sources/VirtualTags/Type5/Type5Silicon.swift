@@ -39,7 +39,7 @@ struct Type5Silicon: Sendable {
 
     init(_ contents: Type5Contents) {
         self.contents = contents
-        random = SplitMix64(seed: UInt64(octets: contents.uid))
+        random = SplitMix64(identifier: contents.uid)
         state = contents.protection.isPersistentlyQuiet ? .quiet : .ready
         let size = contents.product.dataBlockCount * contents.product.blockSize
         if contents.memory.count < size {
