@@ -13,6 +13,17 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// The settings of code in the style of clients, which may use old spellings.
+let client: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .treatWarning("DeprecatedDeclaration", as: .warning),
+]
+
+/// How programs are linked: all symbols are bound when they start, so that the table of functions becomes read-only with the rest
+/// (RELRO). The package manager has no setting of its own for it; PIE and RELRO are the linker's defaults. The flag is at
+/// programs and the driver of pcscd alone: a package that uses the libraries may not have such flags among what it uses.
+let hardened: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
+
 let package = Package(
     name: "OpenCoreNFC",
     products: [
@@ -42,7 +53,8 @@ let package = Package(
         // Four leaves.
         .target(name: "NDEF", swiftSettings: strict),
         .target(name: "TagLink", swiftSettings: strict),
-        .target(name: "SystemLibrary", swiftSettings: strict),
+        .target(name: "CSystemCalls"),
+        .target(name: "SystemLibrary", dependencies: ["CSystemCalls"], swiftSettings: strict),
         .target(name: "CardCryptography", dependencies: ["SystemLibrary"], swiftSettings: strict),
 
         // Which app opens a link.
@@ -55,11 +67,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // What the user's service keeps: files that only their owner reads, the inbox, the installed apps.
-        .target(name: "PrivateStorage", swiftSettings: strict),
+        // Files as all others read and write them, and those that only their owner reads; the inbox, the installed apps.
+        .target(name: "PrivateStorage", dependencies: ["CSystemCalls", "SystemLibrary"], swiftSettings: strict),
         .target(
             name: "BackgroundStorage",
-            dependencies: ["BackgroundTagReading", "PrivateStorage"],
+            dependencies: ["BackgroundTagReading", "PrivateStorage", "SystemLibrary"],
             swiftSettings: strict
         ),
 
@@ -71,7 +83,11 @@ let package = Package(
         ),
 
         // The user's bus: links to apps, over sd-bus.
-        .target(name: "UserBus", dependencies: ["BackgroundTagReading", "SystemLibrary"], swiftSettings: strict),
+        .target(
+            name: "UserBus",
+            dependencies: ["BackgroundTagReading", "PrivateStorage", "SystemLibrary"],
+            swiftSettings: strict
+        ),
 
         // Opens what a tag has: in its app, the browser, or what the desktop has for it.
         .target(
@@ -89,28 +105,31 @@ let package = Package(
 
         // Readers, which know nothing of each other, nor of what tags hold.
         .target(name: "PCSCDriver", dependencies: ["SystemLibrary", "TagLink"], swiftSettings: strict),
-        .target(name: "PN532Driver", dependencies: ["TagLink"], swiftSettings: strict),
+        .target(name: "PN532Driver", dependencies: ["SystemLibrary", "TagLink"], swiftSettings: strict),
 
         // A reader as other software meets it: its driver in pcscd, and what answers behind it.
-        .target(name: "CIFDHandler", linkerSettings: [.linkedLibrary("pthread")]),
+        .target(name: "CIFDHandler", linkerSettings: [.linkedLibrary("pthread")] + hardened),
         .target(
             name: "ReaderEmulation",
-            dependencies: ["SystemLibrary", "TagLink", "TagProtocols"],
+            dependencies: ["CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols"],
             swiftSettings: strict
         ),
 
         .target(
             name: "NFCRuntime",
             dependencies: [
-                "PCSCDriver", "PN532Driver", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols",
-                "VirtualTags",
+                "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink",
+                "TagProtocols", "VirtualTags",
             ],
             swiftSettings: strict
         ),
+        // In mode 5, so that clients see its types as those of a framework in Objective-C: not Sendable, and nothing said
+        // of it where they import it with @preconcurrency, or are in mode 5 themselves. dev/check-concurrency checks
+        // its own code in mode 6.
         .target(
             name: "CoreNFC",
-            dependencies: ["NDEF", "NFCRuntime", "TagLink", "TagProtocols"],
-            swiftSettings: strict
+            dependencies: ["NDEF", "NFCRuntime", "PrivateStorage", "TagLink", "TagProtocols"],
+            swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
         // Gives an app the links of tags that were read in the background.
         .target(
@@ -131,35 +150,49 @@ let package = Package(
                 "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
-                "LinkDelivery",
+                "LinkDelivery", "SystemLibrary", "UserBus",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict,
+            linkerSettings: hardened
         ),
         // Reads tags in the background.
         .executableTarget(
             name: "nfcd",
             dependencies: [
                 "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCRuntime",
-                "PrivateStorage", "UserBus",
+                "PrivateStorage", "SystemLibrary", "UserBus",
             ],
-            swiftSettings: strict + [.defaultIsolation(MainActor.self)]
+            swiftSettings: strict + [.defaultIsolation(MainActor.self)],
+            linkerSettings: hardened
         ),
         .executableTarget(
             name: "TagReader",
             dependencies: ["CoreNFC", "UserActivityReceiving"],
             path: "Examples/TagReader",
-            exclude: ["Info.plist", "Installation", "TagReader.entitlements"],
-            swiftSettings: strict
+            // What an app has in its bundle, and what the example is installed with.
+            resources: [.copy("Resources"), .copy("Installation")],
+            swiftSettings: strict,
+            linkerSettings: hardened
         ),
         .executableTarget(
             name: "FirstScan",
             dependencies: ["CoreNFC"],
             path: "Examples/FirstScan",
-            swiftSettings: strict
+            resources: [.copy("Resources")],
+            swiftSettings: strict,
+            linkerSettings: hardened
         ),
 
-        .testTarget(name: "NDEFTests", dependencies: ["NDEF"], exclude: ["Vectors"], swiftSettings: strict),
+        // How many tests run beside each other: every test target is in one program with it.
+        .target(name: "CTestSetup", path: "Tests/CTestSetup"),
+
+        .testTarget(
+            name: "NDEFTests",
+            dependencies: ["CTestSetup", "NDEF"],
+            exclude: ["Vectors"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "UniversalLinksTests",
             dependencies: ["UniversalLinks"],
@@ -171,6 +204,7 @@ let package = Package(
             dependencies: ["BackgroundTagReading", "NDEF", "UniversalLinks"],
             swiftSettings: strict
         ),
+        .testTarget(name: "PrivateStorageTests", dependencies: ["PrivateStorage"], swiftSettings: strict),
         .testTarget(
             name: "BackgroundStorageTests",
             dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage"],
@@ -209,7 +243,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ReaderEmulationTests",
-            dependencies: ["ReaderEmulation", "CIFDHandler", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: [
+                "ReaderEmulation", "CIFDHandler", "PrivateStorage", "TagLink", "TagProtocols", "VirtualTags",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -220,8 +256,8 @@ let package = Package(
         .testTarget(
             name: "NFCRuntimeTests",
             dependencies: [
-                "CIFDHandler", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "ReaderEmulation", "TagLink",
-                "TagProtocols", "VirtualTags",
+                "CIFDHandler", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "PrivateStorage",
+                "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
             ],
             swiftSettings: strict
         ),
@@ -239,17 +275,24 @@ let package = Package(
             dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualTags"],
             swiftSettings: strict
         ),
+        // The same probes in mode 5, as the tests of many apps are.
+        .testTarget(
+            name: "NFCTestKitSwift5Tests",
+            dependencies: ["CoreNFC", "NFCTestKit"],
+            swiftSettings: strict + [.swiftLanguageMode(.v5)]
+        ),
         // Code in the style of real clients, which would compile on iOS unchanged: in Swift 5 mode, and in mode 6.
         .testTarget(
             name: "SourceCompatibilitySwift5",
             dependencies: ["CoreNFC"],
             path: "Tests/SourceCompatibilityTests/Swift5",
-            swiftSettings: [.swiftLanguageMode(.v5)]
+            swiftSettings: client + [.swiftLanguageMode(.v5)]
         ),
         .testTarget(
             name: "SourceCompatibilitySwift6",
             dependencies: ["CoreNFC"],
-            path: "Tests/SourceCompatibilityTests/Swift6"
+            path: "Tests/SourceCompatibilityTests/Swift6",
+            swiftSettings: client
         ),
         .testTarget(
             name: "SourceCompatibilityTests",
@@ -257,16 +300,16 @@ let package = Package(
                 "CardCryptography", "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit",
                 "TagLink", "VirtualTags",
             ],
-            exclude: ["Swift5", "Swift6"],
+            exclude: ["Forms", "Swift5", "Swift6"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
                 "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundStorage",
-                "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "UserBus",
+                "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "SystemLibrary", "UserBus",
             ],
-            exclude: ["Images", "LinkageProbe.swift", "bus_peer.py"],
+            exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],
             swiftSettings: strict
         ),
     ],

@@ -57,7 +57,9 @@ let package = Package(
             name: "fault-benchmark",
             dependencies: [
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
                 .product(name: "NFCTestKit", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             path: "Sources/FaultBenchmark",
             swiftSettings: strict

@@ -43,13 +43,14 @@ let package = Package(
         .testTarget(
             name: "PCSCTests",
             dependencies: ["EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC")],
-            exclude: ["pyscard_peer.py", "same_interface.c"],
+            exclude: ["installed_reader.sh", "pyscard_peer.py", "same_interface.c"],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "SessionProbe",
             dependencies: [.product(name: "CoreNFC", package: "OpenCoreNFC")],
-            swiftSettings: strict
+            // In mode 5, as most apps are: sessions and tags are not Sendable, and this app hands them from thread to thread.
+            swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
         .executableTarget(
             name: "FlowProbe",
@@ -73,6 +74,7 @@ let package = Package(
                 "EmulationSupport", "PeerSupport", "SessionProbe",
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
+            exclude: ["libnfc_peer.py"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -80,7 +82,7 @@ let package = Package(
             dependencies: [
                 "EmulationSupport", "PeerSupport", .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
-            exclude: ["nfcpy_serial_peer.py"],
+            exclude: ["nfcpy_command_peer.py", "nfcpy_serial_peer.py"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -90,7 +92,7 @@ let package = Package(
                 .product(name: "NDEF", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
-            exclude: ["desktop_peer.py"],
+            exclude: ["desktop_peer.py", "systemd_peer.sh"],
             swiftSettings: strict
         ),
         .testTarget(

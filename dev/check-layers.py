@@ -13,20 +13,20 @@ SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
 ALLOWED = {
     "Sources/NDEF": set(),
     "Sources/TagLink": {"Glibc"},
-    "Sources/SystemLibrary": {"Dispatch", "Glibc", "Synchronization"},
+    "Sources/SystemLibrary": {"CSystemCalls", "Dispatch", "Glibc", "Synchronization"},
     "Sources/CardCryptography": {"SystemLibrary"},
     "Sources/UniversalLinks": {"Foundation"},
     "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks"},
-    "Sources/PrivateStorage": {"Glibc"},
-    "Sources/BackgroundStorage": {"BackgroundTagReading", "PrivateStorage"},
+    "Sources/PrivateStorage": {"CSystemCalls", "Glibc", "SystemLibrary"},
+    "Sources/BackgroundStorage": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/LinkFetching": {
         "Dispatch", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
     },
     "Sources/nfcd": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching", "NFCRuntime",
-        "PrivateStorage", "UserBus",
+        "PrivateStorage", "SystemLibrary", "UserBus",
     },
-    "Sources/UserBus": {"BackgroundTagReading", "Glibc", "SystemLibrary"},
+    "Sources/UserBus": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/LinkDelivery": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
         "SystemLibrary", "UserBus",
@@ -34,15 +34,16 @@ ALLOWED = {
     "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink"},
     "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink"},
     "Sources/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
-    "Sources/PN532Driver": {"TagLink", "Dispatch", "Glibc"},
-    "Sources/ReaderEmulation": {"SystemLibrary", "TagLink", "TagProtocols"} | SYSTEM,
+    "Sources/PN532Driver": {"SystemLibrary", "TagLink", "Dispatch", "Glibc"},
+    "Sources/ReaderEmulation": {"CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols"} | SYSTEM,
     "Sources/NFCRuntime": {
-        "PCSCDriver", "PN532Driver", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "VirtualTags",
+        "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols",
+        "VirtualTags",
     } | SYSTEM,
-    "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "TagProtocols", "Foundation"} | SYSTEM,
+    "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "PrivateStorage", "TagProtocols", "Foundation"} | SYSTEM,
     "Sources/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
     "Sources/NFCTestKit": {"NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "Testing"} | SYSTEM,
-    "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc", "UserActivityReceiving"},
+    "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc", "Synchronization", "UserActivityReceiving"},
     "Examples/FirstScan": {"CoreNFC", "Foundation"},
 }
 IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?"

@@ -21,8 +21,11 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate {
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
         let isDone = (error as? NFCReaderError)?.code == .readerSessionInvalidationErrorFirstNDEFTagRead
-        if !isDone { print("Scanning ended: \(error.localizedDescription)") }
-        exit(isDone ? 0 : 1)
+        let reason = (error as NSError).localizedFailureReason ?? error.localizedDescription
+        if !isDone { print("Scanning ended: \(reason)") }
+        // What was printed may still be in a buffer, and the disk be full.
+        let isShown = fflush(nil) == 0
+        exit(isDone && isShown ? 0 : 1)
     }
 }
 

@@ -4,37 +4,71 @@ import Glibc
 
 /// Scans cards for messages, shows what they say, and writes them to other cards.
 ///
-/// With a terminal it is interactive; without one it runs commands from standard input, one a line.
+/// On a terminal that can draw it has the whole screen. Elsewhere, and with `--plain`, it runs commands from standard
+/// input, one a line.
 @main
 struct TagReader {
+    @MainActor
     static func main() async {
+        StandardOutput.prepare()
         let reader = MessageReader()
-        if CommandLine.arguments.dropFirst() == ["--background"] {
-            exit(await BackgroundInterface(reader: reader).run())
+        switch Array(CommandLine.arguments.dropFirst()) {
+        case []: break
+        case ["--plain"]: StandardOutput.end(await plain(reader))
+        case ["--background"]: StandardOutput.end(await BackgroundInterface(reader: reader).run())
+        case let arguments:
+            guard ["-h", "--help"].contains(arguments[0]) else {
+                // The first word that is too much.
+                let isOption = ["--plain", "--background"].contains(arguments[0])
+                let word = Lines.escaped(isOption && arguments.count > 1 ? arguments[1] : arguments[0])
+                StandardError.write("TagReader does not take \(word) here. See: TagReader --help\n")
+                StandardOutput.end(2)
+            }
+            StandardOutput.write(Self.usage + "\n")
+            StandardOutput.end(0)
         }
-        if CommandLine.arguments.count > 1 {
-            let wantsHelp = ["-h", "--help"].contains(CommandLine.arguments[1])
-            print(Self.usage)
-            exit(wantsHelp ? 0 : 2)
-        }
-        let isInteractive = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-        if isInteractive {
-            exit(await ScreenInterface(reader: reader).run())
-        }
-        exit(await CommandInterface(reader: reader).run())
+        guard isOnTerminal, canDraw else { StandardOutput.end(await plain(reader)) }
+        // Standard error is not the terminal's while the screen is up: the sheet is drawn all the same.
+        _ = unsafe setenv("NFC_SHEET", "terminal", 1)
+        if let status = await ScreenInterface(reader: reader).run() { StandardOutput.end(status) }
+        StandardOutput.end(await plain(reader))
     }
 
+    private static func plain(_ reader: MessageReader) async -> Int32 {
+        if sheet == "terminal" || (isOnTerminal && sheet.isEmpty) {
+            _ = unsafe setenv("NFC_SHEET", "text", 1)
+        }
+        return await CommandInterface(reader: reader, hasPerson: isOnTerminal).run()
+    }
+
+    private static var isOnTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
+
+    /// Whether the terminal takes more than lines, and the person wants that.
+    private static var canDraw: Bool {
+        let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
+        return !["", "dumb"].contains(terminal) && ["", "terminal"].contains(sheet)
+    }
+
+    private static var sheet: String { ProcessInfo.processInfo.environment["NFC_SHEET"] ?? "" }
+
     private static let usage = """
-        Usage: TagReader [--background]
+        Usage: TagReader [--plain | --background]
 
         Scans cards for messages, shows what they say, and writes them to other cards.
-        In a terminal it shows the messages and says which keys it takes. Without one it
+        On a terminal it shows the messages and says which keys it takes. Elsewhere it
         runs commands from standard input, one a line; the command help lists them.
-        While it runs it is given the messages of cards with a link of its domains; with
-        --background, as the system starts it, it does nothing else.
+        While it runs it is given the messages of cards with a link of its domains.
+
+          --plain       Lines and commands on a terminal too, as for TERM=dumb and
+                        NFC_SHEET=text: for screen readers.
+          --background  As the system starts it for a card: it opens a window, or
+                        keeps the message where there is no desktop.
 
           TagReader
           printf 'scan\\nshow 1\\n' | TagReader
+
+        The exit status of a script is 0 when all went well, 1 when a command failed or
+        its answer can't be written, and 3 when there is no reader.
 
         Environment:
           TAGREADER_STORE  the file that keeps the messages between runs

@@ -7,18 +7,22 @@ import TagProtocols
 /// - Parameters:
 ///   - start: the input.
 ///   - count: its length.
+///   - patience: after how many exchanges a tag that begins anew is silent all the same, in most inputs.
 ///   - body: gets the first octet, which chooses among procedures, and the answers that the others are.
 func runToEnd(
     _ start: UnsafePointer<UInt8>?,
     _ count: Int,
+    patience: Int = 500,
     _ body: @escaping @Sendable (UInt8, Answers) async -> Void
 ) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
     guard let first = bytes.first else { return 0 }
     let executor = CallersExecutor()
     Task(executorPreference: executor) {
-        // The highest bit makes the tag begin anew when its answers are over: it goes on for ever.
-        await body(first & 0x7F, Answers(bytes.dropFirst(), isEndless: first & 0x80 != 0))
+        // The highest bit makes the tag begin anew when its answers are over. It goes on without end in one of 64 lengths of an
+        // input, and else for a while: with thousands of blocks, nearly all the time would go into exchanges of the same kind.
+        let patience = bytes.count % 64 == 63 ? Int.max : patience
+        await body(first & 0x7F, Answers(bytes.dropFirst(), isEndless: first & 0x80 != 0, patience: patience))
     }
     executor.run()
     return 0
@@ -48,9 +52,12 @@ final class Answers: @unchecked Sendable {
     private let all: ArraySlice<UInt8>
     private var rest: ArraySlice<UInt8>
     private let isEndless: Bool
+    /// After how many exchanges there is silence all the same.
+    private let patience: Int
     private(set) var exchanges = 0
 
-    init(_ all: ArraySlice<UInt8>, isEndless: Bool) {
+    init(_ all: ArraySlice<UInt8>, isEndless: Bool, patience: Int = .max) {
+        self.patience = patience
         self.all = all
         self.rest = all
         self.isEndless = isEndless
@@ -58,7 +65,7 @@ final class Answers: @unchecked Sendable {
 
     func next() throws(LinkError) -> [UInt8] {
         exchanges += 1
-        if rest.isEmpty, isEndless { rest = all }
+        if rest.isEmpty, isEndless, exchanges <= patience { rest = all }
         guard let kind = rest.popFirst() else { throw LinkError(.timeout, "over") }
         switch kind {
         case 0xFF: throw LinkError(.timeout, "fuzz")
@@ -133,10 +140,22 @@ func bounded<Value>(
     return result
 }
 
-/// Every procedure of a tag.
+/// What an input has a tag do after it was found and read.
 ///
-/// - Parameter limit: the exchanges that one procedure may make at most.
-func exercise(_ tag: any ForumTag, _ answers: Answers, atMost limit: Int) async {
+/// Each part is for some of the inputs: with all of them in each, most of the time goes into exchanges of the same kind.
+enum ExercisePart: UInt8, CaseIterable {
+    case format, longMessage, shortMessage, lock
+
+    /// The part that two bits choose.
+    init(_ bits: UInt8) { self = Self.allCases[Int(bits & 3)] }
+}
+
+/// Procedures of a tag: it is found and read, and then one part of the others, or all, is done.
+///
+/// - Parameters:
+///   - part: the part; nil for all but the format.
+///   - limit: the exchanges that one procedure may make at most.
+func exercise(_ tag: any ForumTag, _ answers: Answers, part: ExercisePart? = nil, atMost limit: Int) async {
     let detection = await bounded("detectNDEF", answers, atMost: limit) { () throws(TagError) in
         try await tag.detectNDEF()
     }
@@ -144,13 +163,15 @@ func exercise(_ tag: any ForumTag, _ answers: Answers, atMost limit: Int) async 
     if let message, let detection, message.count != detection.messageLength {
         fatalError("A message of another length than detected.")
     }
-    for length in [300, 3] {
+    for (length, writer) in [(300, ExercisePart.longMessage), (3, .shortMessage)] where part == nil || part == writer {
         await bounded("writeNDEF", answers, atMost: limit) { () throws(TagError) in
             try await tag.writeNDEF([UInt8](repeating: 0xD0, count: length))
         }
     }
-    await bounded("lock", answers, atMost: limit) { () throws(TagError) in try await tag.lock() }
-    tag.wasActivated()
-    await bounded("readNDEF", answers, atMost: limit) { () throws(TagError) in try await tag.readNDEF() }
+    if part == nil || part == .lock {
+        await bounded("lock", answers, atMost: limit) { () throws(TagError) in try await tag.lock() }
+        tag.wasActivated()
+        await bounded("readNDEF", answers, atMost: limit) { () throws(TagError) in try await tag.readNDEF() }
+    }
     await bounded("isPresent", answers, atMost: limit) { () throws(TagError) in await tag.isPresent() }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF SystemLibrary CardCryptography VirtualTags
+// modules: TagLink NDEF CSystemCalls SystemLibrary CardCryptography VirtualTags
 import TagLink
 import VirtualTags
 

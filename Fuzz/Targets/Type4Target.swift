@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: SystemLibrary CardCryptography NDEF TagLink TagProtocols
+// modules: CSystemCalls SystemLibrary CardCryptography NDEF TagLink TagProtocols
 // support: HostileTag
 import TagLink
 import TagProtocols
@@ -20,6 +20,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
         await bounded("GetVersion", answers, atMost: 3 * 514) { () throws(TagError) in
             try await DESFireVersion.read(from: card)
+        }
+        // An octet at a time, each of them with GET RESPONSE.
+        await bounded("EF.CardAccess", answers, atMost: 1025 * 514) { () throws(TagError) in
+            try await card.readCardAccess()
         }
     }
 }

@@ -11,38 +11,50 @@
 // As many as pcscd has readers (PCSCLITE_MAX_READERS_CONTEXTS).
 #define MAX_READERS 16
 
-static ReaderConnection readers[MAX_READERS];
+// Each reader in the table has a reference.
+static ReaderConnection *readers[MAX_READERS];
 static pthread_mutex_t tableMutex = PTHREAD_MUTEX_INITIALIZER;
 
-static ReaderConnection *find(IFDWord lun) {
-    ReaderConnection *found = NULL;
-    pthread_mutex_lock(&tableMutex);
+// The place of a reader in the table, or NULL. The table's mutex is held.
+static ReaderConnection **placeOf(IFDWord lun) {
     for (int index = 0; index < MAX_READERS; index++) {
-        if (readers[index].isUsed && readers[index].lun == lun) found = &readers[index];
+        if (readers[index] != NULL && readers[index]->lun == lun) return &readers[index];
     }
+    return NULL;
+}
+
+// Finds a reader, which stays while its caller uses it, whatever is closed meanwhile: give it back by connectionRelease.
+static ReaderConnection *acquire(IFDWord lun) {
+    pthread_mutex_lock(&tableMutex);
+    ReaderConnection **place = placeOf(lun);
+    ReaderConnection *reader = place == NULL ? NULL : *place;
+    if (reader != NULL) connectionRetain(reader);
     pthread_mutex_unlock(&tableMutex);
-    return found;
+    return reader;
+}
+
+static bool isOpen(IFDWord lun) {
+    pthread_mutex_lock(&tableMutex);
+    bool isOpen = placeOf(lun) != NULL;
+    pthread_mutex_unlock(&tableMutex);
+    return isOpen;
 }
 
 // MARK: Channels
 
 IFDResult IFDHCreateChannelByName(IFDWord lun, char *name) {
-    if (name == NULL || find(lun) != NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    if (name == NULL) return OCN_IFD_COMMUNICATION_ERROR;
     const char *colon = strchr(name, ':');
     const char *path = colon != NULL ? colon + 1 : name;
     IFDResult result = OCN_IFD_COMMUNICATION_ERROR;
     pthread_mutex_lock(&tableMutex);
-    for (int index = 0; index < MAX_READERS; index++) {
-        ReaderConnection *reader = &readers[index];
-        if (reader->isUsed) continue;
-        memset(reader, 0, sizeof *reader);
-        // A reader that is not there yet comes later: it has no card until then.
-        if (connectionOpen(reader, path)) {
-            reader->lun = lun;
-            reader->isUsed = true;
-            result = OCN_IFD_SUCCESS;
+    if (placeOf(lun) == NULL) {
+        ReaderConnection **place = NULL;
+        for (int index = 0; index < MAX_READERS && place == NULL; index++) {
+            if (readers[index] == NULL) place = &readers[index];
         }
-        break;
+        // A reader that is not there yet comes later: it has no card until then.
+        if (place != NULL && (*place = connectionOpen(lun, path)) != NULL) result = OCN_IFD_SUCCESS;
     }
     pthread_mutex_unlock(&tableMutex);
     return result;
@@ -56,66 +68,59 @@ IFDResult IFDHCreateChannel(IFDWord lun, IFDWord channel) {
 }
 
 IFDResult IFDHCloseChannel(IFDWord lun) {
-    ReaderConnection *reader = find(lun);
+    pthread_mutex_lock(&tableMutex);
+    ReaderConnection **place = placeOf(lun);
+    ReaderConnection *reader = place == NULL ? NULL : *place;
+    if (place != NULL) *place = NULL;
+    pthread_mutex_unlock(&tableMutex);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
     connectionClose(reader);
-    pthread_mutex_lock(&tableMutex);
-    reader->isUsed = false;
-    pthread_mutex_unlock(&tableMutex);
+    connectionRelease(reader);
     return OCN_IFD_SUCCESS;
 }
 
 // MARK: Presence
 
 IFDResult IFDHICCPresence(IFDWord lun) {
-    ReaderConnection *reader = find(lun);
+    ReaderConnection *reader = acquire(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
     IFDResult result = OCN_IFD_ICC_NOT_PRESENT;
     pthread_mutex_lock(&reader->mutex);
     if (reader->isUnplugged) {
         result = OCN_IFD_NO_SUCH_DEVICE;
-    } else if (reader->hasUnseenRemoval) {
-        // Told once, and looked at again at once: another card may be there already.
-        bool isWatcher = !reader->hasWatcher || pthread_equal(reader->watcher, pthread_self());
-        if (isWatcher) reader->hasUnseenRemoval = false;
-        if (isWatcher && reader->hasCard) {
-            reader->generation += 1;
-            pthread_cond_broadcast(&reader->changed);
-        }
-    } else if (reader->hasCard) {
+    } else if (connectionPresence(reader)) {
         result = OCN_IFD_ICC_PRESENT;
     }
     pthread_mutex_unlock(&reader->mutex);
+    connectionRelease(reader);
     return result;
 }
 
 // pcscd calls it on a thread of its own, again and again, and looks at the presence each time that it returns.
 static IFDResult waitForChange(IFDWord lun, int limit) {
-    ReaderConnection *reader = find(lun);
+    ReaderConnection *reader = acquire(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
-    pthread_mutex_lock(&reader->mutex);
-    reader->watcher = pthread_self();
-    reader->hasWatcher = true;
-    pthread_mutex_unlock(&reader->mutex);
     connectionWait(reader, limit < 0 ? 0 : limit);
+    connectionRelease(reader);
     return OCN_IFD_SUCCESS;
 }
 
 static IFDResult stopWaiting(IFDWord lun) {
-    ReaderConnection *reader = find(lun);
+    ReaderConnection *reader = acquire(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
     pthread_mutex_lock(&reader->mutex);
     reader->stopsPolling = true;
     pthread_cond_broadcast(&reader->changed);
     pthread_mutex_unlock(&reader->mutex);
+    connectionRelease(reader);
     return OCN_IFD_SUCCESS;
 }
 
 // MARK: Capabilities
 
-static IFDResult giveOctet(IFDByte octet, IFDWord *length, IFDByte *value) {
+static IFDResult giveByte(IFDByte byte, IFDWord *length, IFDByte *value) {
     if (*length < 1) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
-    *value = octet;
+    *value = byte;
     *length = 1;
     return OCN_IFD_SUCCESS;
 }
@@ -144,33 +149,39 @@ static IFDResult givePresence(ReaderConnection *reader, IFDWord *length, IFDByte
     // 2 is a card that has no power, 4 one that has (PC/SC part 3, SCARD_ATTR_ICC_PRESENCE).
     IFDByte presence = !reader->hasCard ? 0 : reader->isPowered ? 4 : 2;
     pthread_mutex_unlock(&reader->mutex);
-    return giveOctet(presence, length, value);
+    return giveByte(presence, length, value);
+}
+
+// What a reader says of itself.
+static IFDResult giveAttribute(ReaderConnection *reader, IFDWord tag, IFDWord *length, IFDByte *value) {
+    if (tag == OCN_TAG_IFD_ATR || tag == OCN_SCARD_ATTR_ATR_STRING) return giveATR(reader, length, value);
+    if (tag == OCN_SCARD_ATTR_ICC_PRESENCE) return givePresence(reader, length, value);
+    // The attributes of PC/SC have a class above their tag; the rest are pcscd's own questions.
+    if (tag >> 16 == 0) return OCN_IFD_ERROR_TAG;
+    uint8_t name[4] = {(uint8_t)(tag >> 24), (uint8_t)(tag >> 16), (uint8_t)(tag >> 8), (uint8_t)tag};
+    IFDResult result =
+        connectionCall(reader, MESSAGE_ATTRIBUTE, name, sizeof name, NULL, 0, value, length, LIMIT_POWER);
+    return result == OCN_IFD_NOT_SUPPORTED ? OCN_IFD_ERROR_TAG : result;
 }
 
 IFDResult IFDHGetCapabilities(IFDWord lun, IFDWord tag, IFDWord *length, IFDByte *value) {
     if (length == NULL || value == NULL) return OCN_IFD_COMMUNICATION_ERROR;
-    ReaderConnection *reader = find(lun);
     switch (tag) {
-    case OCN_TAG_IFD_SIMULTANEOUS_ACCESS: return giveOctet(MAX_READERS, length, value);
-    case OCN_TAG_IFD_THREAD_SAFE: return giveOctet(1, length, value);
-    case OCN_TAG_IFD_SLOTS_NUMBER: return giveOctet(1, length, value);
-    case OCN_TAG_IFD_SLOT_THREAD_SAFE: return giveOctet(0, length, value);
-    case OCN_TAG_IFD_POLLING_THREAD_KILLABLE: return giveOctet(0, length, value);
+    case OCN_TAG_IFD_SIMULTANEOUS_ACCESS: return giveByte(MAX_READERS, length, value);
+    case OCN_TAG_IFD_THREAD_SAFE: return giveByte(1, length, value);
+    case OCN_TAG_IFD_SLOTS_NUMBER: return giveByte(1, length, value);
+    case OCN_TAG_IFD_SLOT_THREAD_SAFE: return giveByte(0, length, value);
+    case OCN_TAG_IFD_POLLING_THREAD_KILLABLE: return giveByte(0, length, value);
     case OCN_TAG_IFD_POLLING_THREAD_WITH_TIMEOUT:
         return giveFunction((IFDResult(*)(void))waitForChange, length, value);
     case OCN_TAG_IFD_STOP_POLLING_THREAD: return giveFunction((IFDResult(*)(void))stopWaiting, length, value);
     default: break;
     }
+    ReaderConnection *reader = acquire(lun);
     IFDResult result = OCN_IFD_ERROR_TAG;
     if (reader != NULL) {
-        if (tag == OCN_TAG_IFD_ATR || tag == OCN_SCARD_ATTR_ATR_STRING) return giveATR(reader, length, value);
-        if (tag == OCN_SCARD_ATTR_ICC_PRESENCE) return givePresence(reader, length, value);
-        // The attributes of PC/SC have a class above their tag; the rest are pcscd's own questions.
-        if (tag >> 16 != 0) {
-            uint8_t name[4] = {(uint8_t)(tag >> 24), (uint8_t)(tag >> 16), (uint8_t)(tag >> 8), (uint8_t)tag};
-            result = connectionCall(reader, MESSAGE_ATTRIBUTE, name, sizeof name, NULL, 0, value, length, LIMIT_POWER);
-            if (result == OCN_IFD_NOT_SUPPORTED) result = OCN_IFD_ERROR_TAG;
-        }
+        result = giveAttribute(reader, tag, length, value);
+        connectionRelease(reader);
     }
     if (result != OCN_IFD_SUCCESS) *length = 0;
     return result;
@@ -180,7 +191,7 @@ IFDResult IFDHSetCapabilities(IFDWord lun, IFDWord tag, IFDWord length, IFDByte 
     (void)tag;
     (void)length;
     (void)value;
-    return find(lun) == NULL ? OCN_IFD_NO_SUCH_DEVICE : OCN_IFD_NOT_SUPPORTED;
+    return !isOpen(lun) ? OCN_IFD_NO_SUCH_DEVICE : OCN_IFD_NOT_SUPPORTED;
 }
 
 IFDResult IFDHSetProtocolParameters(IFDWord lun, IFDWord protocol, IFDByte flags, IFDByte pts1, IFDByte pts2, IFDByte pts3) {
@@ -188,24 +199,15 @@ IFDResult IFDHSetProtocolParameters(IFDWord lun, IFDWord protocol, IFDByte flags
     (void)pts1;
     (void)pts2;
     (void)pts3;
-    if (find(lun) == NULL) return OCN_IFD_NO_SUCH_DEVICE;
+    if (!isOpen(lun)) return OCN_IFD_NO_SUCH_DEVICE;
     // A contactless card has APDUs alone: what pcscd calls T=0 and T=1 are the same.
     return protocol == 1 || protocol == 2 ? OCN_IFD_SUCCESS : OCN_IFD_PROTOCOL_NOT_SUPPORTED;
 }
 
 // MARK: Cards
 
-IFDResult IFDHPowerICC(IFDWord lun, IFDWord action, IFDByte *atr, IFDWord *length) {
-    ReaderConnection *reader = find(lun);
-    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
-    if (atr == NULL || length == NULL) return OCN_IFD_COMMUNICATION_ERROR;
-    uint8_t order = 0;
-    switch (action) {
-    case OCN_IFD_POWER_DOWN: break;
-    case OCN_IFD_POWER_UP: order = 1; break;
-    case OCN_IFD_RESET: order = 2; break;
-    default: return OCN_IFD_NOT_SUPPORTED;
-    }
+// Gives a card power, or takes it and gives it again, and keeps its ATR. `order` is what the reader is told.
+static IFDResult powerUp(ReaderConnection *reader, uint8_t order, IFDByte *atr, IFDWord *length) {
     uint8_t answer[OCN_MAX_ATR_SIZE];
     IFDWord answerLength = sizeof answer;
     pthread_mutex_lock(&reader->mutex);
@@ -214,7 +216,6 @@ IFDResult IFDHPowerICC(IFDWord lun, IFDWord action, IFDByte *atr, IFDWord *lengt
     reader->atrLength = 0;
     pthread_mutex_unlock(&reader->mutex);
     IFDResult result = connectionCall(reader, MESSAGE_POWER, &order, 1, NULL, 0, answer, &answerLength, LIMIT_POWER);
-    *length = 0;
     if (result == OCN_IFD_NO_SUCH_DEVICE) return result;
     if (order == 0) return OCN_IFD_SUCCESS;
     if (result != OCN_IFD_SUCCESS || answerLength == 0) return OCN_IFD_ERROR_POWER_ACTION;
@@ -232,23 +233,52 @@ IFDResult IFDHPowerICC(IFDWord lun, IFDWord action, IFDByte *atr, IFDWord *lengt
     return OCN_IFD_SUCCESS;
 }
 
-IFDResult IFDHTransmitToICC(IFDWord lun, IFDHeader send, IFDByte *command, IFDWord count, IFDByte *response,
-                            IFDWord *responseCount, IFDHeader *receive) {
-    if (responseCount == NULL) return OCN_IFD_COMMUNICATION_ERROR;
-    ReaderConnection *reader = find(lun);
-    IFDWord capacity = *responseCount;
-    *responseCount = 0;
+IFDResult IFDHPowerICC(IFDWord lun, IFDWord action, IFDByte *atr, IFDWord *length) {
+    uint8_t order = 0;
+    if (!isOpen(lun)) return OCN_IFD_NO_SUCH_DEVICE;
+    if (atr == NULL || length == NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    switch (action) {
+    case OCN_IFD_POWER_DOWN: break;
+    case OCN_IFD_POWER_UP: order = 1; break;
+    case OCN_IFD_RESET: order = 2; break;
+    default: return OCN_IFD_NOT_SUPPORTED;
+    }
+    *length = 0;
+    ReaderConnection *reader = acquire(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
-    if (command == NULL || response == NULL || count > OCN_MAX_APDU_SIZE) return OCN_IFD_COMMUNICATION_ERROR;
+    IFDResult result = powerUp(reader, order, atr, length);
+    connectionRelease(reader);
+    return result;
+}
+
+static IFDResult transmit(ReaderConnection *reader, IFDByte *command, IFDWord count, IFDByte *response,
+                          IFDWord *responseCount) {
     pthread_mutex_lock(&reader->mutex);
     bool isPowered = reader->hasCard && reader->isPowered;
     bool isUnplugged = reader->isUnplugged;
     pthread_mutex_unlock(&reader->mutex);
+    IFDWord capacity = *responseCount;
+    *responseCount = 0;
     if (isUnplugged) return OCN_IFD_NO_SUCH_DEVICE;
     if (!isPowered) return OCN_IFD_ICC_NOT_PRESENT;
     *responseCount = capacity;
-    IFDResult result =
-        connectionCall(reader, MESSAGE_TRANSMIT, NULL, 0, command, count, response, responseCount, LIMIT_TRANSMIT);
+    return connectionCall(reader, MESSAGE_TRANSMIT, NULL, 0, command, count, response, responseCount, LIMIT_TRANSMIT);
+}
+
+IFDResult IFDHTransmitToICC(IFDWord lun, IFDHeader send, IFDByte *command, IFDWord count, IFDByte *response,
+                            IFDWord *responseCount, IFDHeader *receive) {
+    if (responseCount == NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    if (command == NULL || response == NULL || count > OCN_MAX_APDU_SIZE) {
+        *responseCount = 0;
+        return OCN_IFD_COMMUNICATION_ERROR;
+    }
+    ReaderConnection *reader = acquire(lun);
+    if (reader == NULL) {
+        *responseCount = 0;
+        return OCN_IFD_NO_SUCH_DEVICE;
+    }
+    IFDResult result = transmit(reader, command, count, response, responseCount);
+    connectionRelease(reader);
     if (result == OCN_IFD_SUCCESS && receive != NULL) {
         receive->protocol = send.protocol;
         receive->length = sizeof *receive;
@@ -260,13 +290,15 @@ IFDResult IFDHControl(IFDWord lun, IFDWord code, IFDByte *command, IFDWord count
                       IFDWord *responseCount) {
     if (responseCount == NULL) return OCN_IFD_COMMUNICATION_ERROR;
     *responseCount = 0;
-    ReaderConnection *reader = find(lun);
-    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
     if (count > OCN_MAX_APDU_SIZE || (command == NULL && count > 0) || (response == NULL && capacity > 0)) {
         return OCN_IFD_COMMUNICATION_ERROR;
     }
+    ReaderConnection *reader = acquire(lun);
+    if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
     uint8_t name[4] = {(uint8_t)(code >> 24), (uint8_t)(code >> 16), (uint8_t)(code >> 8), (uint8_t)code};
     *responseCount = capacity;
-    return connectionCall(reader, MESSAGE_CONTROL, name, sizeof name, command, count, response, responseCount,
-                          LIMIT_TRANSMIT);
+    IFDResult result = connectionCall(reader, MESSAGE_CONTROL, name, sizeof name, command, count, response, responseCount,
+                                      LIMIT_TRANSMIT);
+    connectionRelease(reader);
+    return result;
 }

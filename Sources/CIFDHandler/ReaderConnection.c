@@ -5,50 +5,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
+#include "ReaderSocket.h"
 
-// MARK: Time
+// MARK: Messages
 
-static struct timespec deadlineAfter(int milliseconds) {
-    struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += milliseconds / 1000;
-    deadline.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
-    if (deadline.tv_nsec >= 1000000000L) {
-        deadline.tv_sec += 1;
-        deadline.tv_nsec -= 1000000000L;
-    }
-    return deadline;
-}
-
-// MARK: Octets
-
-// Sends all octets, or gives up when the reader takes none for a while. The mutex is held, so messages stay whole.
-static bool sendAll(int socket, const uint8_t *octets, size_t length) {
-    while (length > 0) {
-        ssize_t count = send(socket, octets, length, MSG_NOSIGNAL);
-        if (count > 0) {
-            octets += count;
-            length -= (size_t)count;
-        } else if (count < 0 && errno == EAGAIN) {
-            struct pollfd writable = {.fd = socket, .events = POLLOUT};
-            if (poll(&writable, 1, LIMIT_SEND) <= 0) return false;
-        } else if (count == 0 || errno != EINTR) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool sendMessage(int socket, uint8_t kind, uint8_t sequence, const uint8_t *prefix, size_t prefixLength,
+static bool sendMessage(int wakeUp, int socket, uint8_t kind, uint8_t sequence, const uint8_t *prefix, size_t prefixLength,
                         const uint8_t *data, size_t length) {
     size_t total = prefixLength + length;
     if (total > MAX_PAYLOAD) return false;
+    struct timespec deadline = deadlineAfter(LIMIT_MESSAGE);
     uint8_t header[HEADER_SIZE] = {kind,
                                    sequence,
                                    (uint8_t)(total >> 24),
@@ -60,57 +30,42 @@ static bool sendMessage(int socket, uint8_t kind, uint8_t sequence, const uint8_
         memcpy(small, header, HEADER_SIZE);
         if (prefixLength > 0) memcpy(small + HEADER_SIZE, prefix, prefixLength);
         if (length > 0) memcpy(small + HEADER_SIZE + prefixLength, data, length);
-        return sendAll(socket, small, HEADER_SIZE + total);
+        return readerSocketSend(wakeUp, socket, small, HEADER_SIZE + total, &deadline);
     }
-    return sendAll(socket, header, HEADER_SIZE) && sendAll(socket, prefix, prefixLength) && sendAll(socket, data, length);
+    return readerSocketSend(wakeUp, socket, header, HEADER_SIZE, &deadline) &&
+           readerSocketSend(wakeUp, socket, prefix, prefixLength, &deadline) &&
+           readerSocketSend(wakeUp, socket, data, length, &deadline);
 }
 
-// Waits for the socket, or for the end of the connection.
+// Reads a message into `header` and `payload`, which holds MAX_PAYLOAD bytes.
 //
-// Returns 1 when there is something to read, 0 when the time is over, -1 when the connection ends.
-static int waitReadable(ReaderConnection *reader, int socket, int limit) {
-    struct pollfd descriptors[2] = {{.fd = reader->wakeUp[0], .events = POLLIN}, {.fd = socket, .events = POLLIN}};
-    while (true) {
-        int count = poll(descriptors, socket < 0 ? 1 : 2, limit);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0 || descriptors[0].revents != 0) return -1;
-        return count > 0 ? 1 : 0;
-    }
+// The first byte may take until `deadline` (NULL: as long as it likes), the rest LIMIT_MESSAGE.
+static bool receiveMessage(int wakeUp, int socket, uint8_t *header, uint8_t *payload, size_t *length,
+                           const struct timespec *deadline) {
+    if (!readerSocketReceive(wakeUp, socket, header, 1, deadline)) return false;
+    struct timespec end = deadlineAfter(LIMIT_MESSAGE);
+    if (!readerSocketReceive(wakeUp, socket, header + 1, HEADER_SIZE - 1, &end)) return false;
+    *length = (size_t)header[2] << 24 | (size_t)header[3] << 16 | (size_t)header[4] << 8 | header[5];
+    return *length <= MAX_PAYLOAD && readerSocketReceive(wakeUp, socket, payload, *length, &end);
 }
 
-// Reads exactly as many octets. A reader that stops in the middle of a message is given up after a while.
-static bool receiveAll(ReaderConnection *reader, int socket, uint8_t *octets, size_t length, bool isInside) {
-    while (length > 0) {
-        ssize_t count = recv(socket, octets, length, 0);
-        if (count > 0) {
-            octets += count;
-            length -= (size_t)count;
-            isInside = true;
-        } else if (count < 0 && errno == EAGAIN) {
-            if (waitReadable(reader, socket, isInside ? LIMIT_SEND : -1) <= 0) return false;
-        } else if (count == 0 || errno != EINTR) {
-            return false;
-        }
-    }
-    return true;
+// MARK: What a reader may send unasked
+
+// Takes one message from what a reader may send unasked, and waits when there have been too many: a reader that reports without
+// end must not keep a core busy, neither here nor in pcscd, which looks at each change. `fullAt` is when the allowance is whole.
+//
+// Returns false when the connection ends meanwhile.
+static bool spendAllowance(long long *fullAt, int wakeUp) {
+    long long now = monotonicMilliseconds();
+    if (*fullAt < now) *fullAt = now;
+    *fullAt += UNASKED_INTERVAL;
+    long long excess = *fullAt - now - (long long)UNASKED_BURST * UNASKED_INTERVAL;
+    if (excess <= 0) return true;
+    struct timespec deadline = deadlineAfter((int)excess);
+    return readerSocketWait(wakeUp, -1, 0, &deadline) >= 0;
 }
 
 // MARK: The thread
-
-static int connectOnce(const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t length = strlen(path);
-    if (length >= sizeof address.sun_path) return -1;
-    memcpy(address.sun_path, path, length + 1);
-    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (descriptor < 0) return -1;
-    // On a UNIX socket this never waits: it is there or it is not.
-    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
-        close(descriptor);
-        return -1;
-    }
-    return descriptor;
-}
 
 // Notes that the card went. The mutex is held.
 static void removeCard(ReaderConnection *reader) {
@@ -120,10 +75,13 @@ static void removeCard(ReaderConnection *reader) {
     reader->atrLength = 0;
 }
 
-static void takeMessage(ReaderConnection *reader, uint8_t kind, uint8_t sequence, uint8_t *payload, size_t length,
-                        bool *saidBye) {
+// What came of a message.
+typedef enum { TAKEN, TAKEN_UNASKED, LEFT, NOT_UNDERSTOOD } Taken;
+
+static Taken takeMessage(ReaderConnection *reader, const uint8_t *header, const uint8_t *payload, size_t length) {
+    Taken taken = TAKEN_UNASKED;
     pthread_mutex_lock(&reader->mutex);
-    switch (kind) {
+    switch (header[0]) {
     case MESSAGE_INSERTED:
         removeCard(reader);
         reader->hasCard = true;
@@ -134,79 +92,155 @@ static void takeMessage(ReaderConnection *reader, uint8_t kind, uint8_t sequence
         reader->generation += 1;
         break;
     case MESSAGE_BYE:
-        *saidBye = true;
+        taken = LEFT;
         break;
     case MESSAGE_REPLY:
-        // An answer that comes too late has an old number.
-        if (length >= 1 && sequence == reader->sequence && !reader->hasReply) {
+        if (length == 0) {
+            taken = NOT_UNDERSTOOD;
+        } else if (reader->isWaiting && !reader->hasReply && header[1] == reader->sequence) {
+            // An answer that comes too late has an old number.
             reader->replyStatus = payload[0];
             reader->replyLength = length - 1;
             memcpy(reader->reply, payload + 1, length - 1);
             reader->hasReply = true;
+            taken = TAKEN;
         }
         break;
     default:
+        taken = NOT_UNDERSTOOD;
         break;
     }
     pthread_cond_broadcast(&reader->changed);
     pthread_mutex_unlock(&reader->mutex);
+    return taken;
 }
 
-// Takes messages until the reader leaves, or sends what is none.
-static void serve(ReaderConnection *reader, int socket, uint8_t *buffer, bool *saidBye) {
+static bool isClosing(ReaderConnection *reader) {
+    pthread_mutex_lock(&reader->mutex);
+    bool isClosing = reader->isClosing;
+    pthread_mutex_unlock(&reader->mutex);
+    return isClosing;
+}
+
+// Takes messages until the reader leaves, sends what is no message, or the connection ends.
+//
+// Returns whether the reader left in good order.
+static bool serve(ReaderConnection *reader, int socket, uint8_t *buffer) {
     uint8_t header[HEADER_SIZE];
-    while (receiveAll(reader, socket, header, HEADER_SIZE, false)) {
-        size_t length = (size_t)header[2] << 24 | (size_t)header[3] << 16 | (size_t)header[4] << 8 | header[5];
-        if (length > MAX_PAYLOAD || !receiveAll(reader, socket, buffer, length, true)) return;
-        takeMessage(reader, header[0], header[1], buffer, length, saidBye);
+    size_t length = 0;
+    long long fullAt = 0;
+    // It looks for the end after each message: a reader that always has bytes ready never makes it wait.
+    while (!isClosing(reader) && receiveMessage(reader->wakeUp[0], socket, header, buffer, &length, NULL)) {
+        switch (takeMessage(reader, header, buffer, length)) {
+        case TAKEN: break;
+        case TAKEN_UNASKED:
+            if (!spendAllowance(&fullAt, reader->wakeUp[0])) return false;
+            break;
+        case LEFT: return true;
+        case NOT_UNDERSTOOD: return false;
+        }
     }
+    return false;
+}
+
+// The reader greets first, with a version that this driver speaks; then the driver does.
+static bool greet(ReaderConnection *reader, int socket, uint8_t *buffer) {
+    uint8_t header[HEADER_SIZE];
+    size_t length = 0;
+    struct timespec deadline = deadlineAfter(LIMIT_GREETING);
+    if (!receiveMessage(reader->wakeUp[0], socket, header, buffer, &length, &deadline)) return false;
+    if (header[0] != MESSAGE_HELLO || length != 1 || buffer[0] != PROTOCOL_VERSION) return false;
+    return sendMessage(reader->wakeUp[0], socket, MESSAGE_HELLO, 0, buffer, 1, NULL, 0);
+}
+
+// From the greeting to the end of one connection.
+static void meetReader(ReaderConnection *reader, int socket, uint8_t *buffer) {
+    if (!greet(reader, socket, buffer)) return;
+    pthread_mutex_lock(&reader->mutex);
+    reader->socket = socket;
+    reader->isUnplugged = false;
+    reader->generation += 1;
+    pthread_cond_broadcast(&reader->changed);
+    pthread_mutex_unlock(&reader->mutex);
+
+    bool hasLeft = serve(reader, socket, buffer);
+
+    // A call that is under way returns soon: nothing goes over this socket any more.
+    shutdown(socket, SHUT_RDWR);
+    pthread_mutex_lock(&reader->mutex);
+    removeCard(reader);
+    reader->socket = -1;
+    reader->isUnplugged = !hasLeft;
+    reader->generation += 1;
+    pthread_cond_broadcast(&reader->changed);
+    while (reader->isCalling) pthread_cond_wait(&reader->changed, &reader->mutex);
+    pthread_mutex_unlock(&reader->mutex);
+}
+
+// Whether the reader has let the time for an answer pass, since this was last asked.
+static bool wasSilent(ReaderConnection *reader) {
+    pthread_mutex_lock(&reader->mutex);
+    bool wasSilent = reader->wasSilent;
+    reader->wasSilent = false;
+    pthread_mutex_unlock(&reader->mutex);
+    return wasSilent;
 }
 
 static void *runConnection(void *context) {
     ReaderConnection *reader = context;
     uint8_t *buffer = malloc(MAX_PAYLOAD);
-    while (buffer != NULL) {
-        int descriptor = connectOnce(reader->path);
+    struct timespec retry;
+    do {
+        int descriptor = buffer == NULL ? -1 : readerSocketConnect(reader->path);
         if (descriptor >= 0) {
-            const uint8_t version = PROTOCOL_VERSION;
-            bool saidBye = false;
-            pthread_mutex_lock(&reader->mutex);
-            reader->socket = descriptor;
-            reader->isUnplugged = false;
-            reader->generation += 1;
-            bool isGreeted = sendMessage(descriptor, MESSAGE_HELLO, 0, &version, 1, NULL, 0);
-            pthread_cond_broadcast(&reader->changed);
-            pthread_mutex_unlock(&reader->mutex);
-
-            if (isGreeted) serve(reader, descriptor, buffer, &saidBye);
-
-            pthread_mutex_lock(&reader->mutex);
-            removeCard(reader);
-            reader->socket = -1;
-            reader->isUnplugged = !saidBye;
-            reader->generation += 1;
-            pthread_cond_broadcast(&reader->changed);
-            pthread_mutex_unlock(&reader->mutex);
+            meetReader(reader, descriptor, buffer);
             close(descriptor);
         }
-        if (waitReadable(reader, -1, RETRY_INTERVAL) < 0) break;
-    }
+        retry = deadlineAfter(wasSilent(reader) ? RETRY_AFTER_SILENCE : RETRY_INTERVAL);
+    } while (readerSocketWait(reader->wakeUp[0], -1, 0, &retry) >= 0);
     free(buffer);
+    connectionRelease(reader);
     return NULL;
+}
+
+// Starts the thread. Signals are for the threads of pcscd.
+static bool startThread(ReaderConnection *reader) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    connectionRetain(reader);
+    bool hasStarted = pthread_create(&reader->thread, NULL, runConnection, reader) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return hasStarted;
 }
 
 // MARK: Opening and closing
 
-bool connectionOpen(ReaderConnection *reader, const char *path) {
+static void destroy(ReaderConnection *reader) {
+    close(reader->wakeUp[0]);
+    if (reader->wakeUp[1] >= 0) close(reader->wakeUp[1]);
+    pthread_cond_destroy(&reader->changed);
+    pthread_mutex_destroy(&reader->mutex);
+    pthread_mutex_destroy(&reader->callMutex);
+    free(reader->reply);
+    free(reader);
+}
+
+ReaderConnection *connectionOpen(IFDWord lun, const char *path) {
     size_t length = strlen(path);
-    if (length == 0 || length >= MAX_PATH) return false;
+    if (length == 0 || length >= MAX_PATH) return NULL;
+    ReaderConnection *reader = calloc(1, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->lun = lun;
     memcpy(reader->path, path, length + 1);
     reader->socket = -1;
+    atomic_init(&reader->references, 1);
     reader->reply = malloc(MAX_PAYLOAD);
-    if (reader->reply == NULL) return false;
-    if (pipe2(reader->wakeUp, O_CLOEXEC | O_NONBLOCK) != 0) {
+    if (reader->reply == NULL || pipe2(reader->wakeUp, O_CLOEXEC | O_NONBLOCK) != 0) {
         free(reader->reply);
-        return false;
+        free(reader);
+        return NULL;
     }
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -214,82 +248,130 @@ bool connectionOpen(ReaderConnection *reader, const char *path) {
     pthread_cond_init(&reader->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&reader->mutex, NULL);
-    if (pthread_create(&reader->thread, NULL, runConnection, reader) == 0) return true;
-    pthread_cond_destroy(&reader->changed);
-    pthread_mutex_destroy(&reader->mutex);
-    close(reader->wakeUp[0]);
-    close(reader->wakeUp[1]);
-    free(reader->reply);
-    return false;
+    pthread_mutex_init(&reader->callMutex, NULL);
+    if (startThread(reader)) return reader;
+    destroy(reader);
+    return NULL;
+}
+
+void connectionRetain(ReaderConnection *reader) {
+    atomic_fetch_add_explicit(&reader->references, 1, memory_order_relaxed);
+}
+
+void connectionRelease(ReaderConnection *reader) {
+    if (atomic_fetch_sub_explicit(&reader->references, 1, memory_order_acq_rel) == 1) destroy(reader);
 }
 
 void connectionClose(ReaderConnection *reader) {
     pthread_mutex_lock(&reader->mutex);
     reader->isClosing = true;
     reader->stopsPolling = true;
-    pthread_cond_broadcast(&reader->changed);
-    pthread_mutex_unlock(&reader->mutex);
     // Closed for writing: whoever waits on the other end of the pipe wakes up, now and later.
     close(reader->wakeUp[1]);
-    pthread_join(reader->thread, NULL);
-    close(reader->wakeUp[0]);
-    pthread_cond_destroy(&reader->changed);
-    pthread_mutex_destroy(&reader->mutex);
-    free(reader->reply);
+    reader->wakeUp[1] = -1;
+    pthread_cond_broadcast(&reader->changed);
+    pthread_mutex_unlock(&reader->mutex);
+    // The thread looks for the end after each bounded step. Should it hang all the same, it keeps what it uses.
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += LIMIT_CLOSE / 1000;
+    if (pthread_timedjoin_np(reader->thread, NULL, &limit) != 0) pthread_detach(reader->thread);
 }
 
 // MARK: Calls
+
+// Waits for the answer to the message that was sent. The mutex is held.
+static IFDResult awaitReply(ReaderConnection *reader, int socket, const struct timespec *deadline, uint8_t *response,
+                            IFDWord capacity, IFDWord *responseLength) {
+    bool isLate = false;
+    while (!reader->hasReply && !isLate && !reader->isClosing && reader->socket == socket) {
+        isLate = pthread_cond_timedwait(&reader->changed, &reader->mutex, deadline) == ETIMEDOUT;
+    }
+    if (!reader->hasReply) {
+        // Its answer may still come, and nothing says that the next one will: it is as good as unplugged.
+        if (reader->socket == socket) shutdown(socket, SHUT_RDWR);
+        reader->wasSilent = isLate;
+        return isLate ? OCN_IFD_RESPONSE_TIMEOUT : OCN_IFD_NO_SUCH_DEVICE;
+    }
+    switch (reader->replyStatus) {
+    case STATUS_DONE: break;
+    case STATUS_NO_CARD: return OCN_IFD_ICC_NOT_PRESENT;
+    case STATUS_UNSUPPORTED: return OCN_IFD_NOT_SUPPORTED;
+    default: return OCN_IFD_COMMUNICATION_ERROR;
+    }
+    if (reader->replyLength > capacity) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
+    if (reader->replyLength > 0) memcpy(response, reader->reply, reader->replyLength);
+    *responseLength = reader->replyLength;
+    return OCN_IFD_SUCCESS;
+}
 
 IFDResult connectionCall(ReaderConnection *reader, uint8_t kind, const uint8_t *prefix, size_t prefixLength,
                          const uint8_t *data, size_t length, uint8_t *response, IFDWord *responseLength, int limit) {
     IFDWord capacity = *responseLength;
     *responseLength = 0;
+    IFDResult result = OCN_IFD_NO_SUCH_DEVICE;
+    pthread_mutex_lock(&reader->callMutex);
     struct timespec deadline = deadlineAfter(limit);
     pthread_mutex_lock(&reader->mutex);
-    IFDResult result = OCN_IFD_NO_SUCH_DEVICE;
     int socket = reader->socket;
     if (socket >= 0 && !reader->isClosing) {
-        reader->sequence += 1;
+        uint8_t sequence = ++reader->sequence;
         reader->hasReply = false;
-        if (sendMessage(socket, kind, reader->sequence, prefix, prefixLength, data, length)) {
-            bool isLate = false;
-            while (!reader->hasReply && !isLate && !reader->isClosing && reader->socket == socket) {
-                isLate = pthread_cond_timedwait(&reader->changed, &reader->mutex, &deadline) == ETIMEDOUT;
-            }
-            if (!reader->hasReply) {
-                result = isLate ? OCN_IFD_RESPONSE_TIMEOUT : OCN_IFD_NO_SUCH_DEVICE;
-            } else if (reader->replyStatus == STATUS_NO_CARD) {
-                result = OCN_IFD_ICC_NOT_PRESENT;
-            } else if (reader->replyStatus == STATUS_UNSUPPORTED) {
-                result = OCN_IFD_NOT_SUPPORTED;
-            } else if (reader->replyStatus != STATUS_DONE) {
-                result = OCN_IFD_COMMUNICATION_ERROR;
-            } else if (reader->replyLength > capacity) {
-                result = OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
-            } else {
-                if (reader->replyLength > 0) memcpy(response, reader->reply, reader->replyLength);
-                *responseLength = reader->replyLength;
-                result = OCN_IFD_SUCCESS;
-            }
-            // What comes from now on is late.
-            reader->hasReply = true;
+        reader->isWaiting = true;
+        reader->isCalling = true;
+        pthread_mutex_unlock(&reader->mutex);
+        bool isSent =
+            sendMessage(reader->wakeUp[0], socket, kind, sequence, prefix, prefixLength, data, length);
+        pthread_mutex_lock(&reader->mutex);
+        if (isSent) {
+            result = awaitReply(reader, socket, &deadline, response, capacity, responseLength);
         } else {
             // Part of a message may have gone: nothing after it would be understood.
             shutdown(socket, SHUT_RDWR);
         }
+        reader->isCalling = false;
+        // What comes from now on is late.
+        reader->isWaiting = false;
+        pthread_cond_broadcast(&reader->changed);
     }
     pthread_mutex_unlock(&reader->mutex);
+    pthread_mutex_unlock(&reader->callMutex);
     return result;
+}
+
+// MARK: Presence
+
+// Forgets a removal that pcscd has heard of. Another card may be there already: pcscd looks again at once.
+static void forgetRemoval(ReaderConnection *reader) {
+    reader->hasUnseenRemoval = false;
+    if (!reader->hasCard) return;
+    reader->generation += 1;
+    pthread_cond_broadcast(&reader->changed);
+}
+
+bool connectionPresence(ReaderConnection *reader) {
+    bool isPresent = reader->hasCard && !reader->hasUnseenRemoval;
+    if (reader->hasWatcher && pthread_equal(reader->watcher, pthread_self())) {
+        if (isPresent) reader->hasToldPresence = true;
+        else reader->hasToldAbsence = true;
+    }
+    if (reader->hasUnseenRemoval && !reader->hasWatcher) forgetRemoval(reader);
+    return isPresent;
 }
 
 void connectionWait(ReaderConnection *reader, int limit) {
     struct timespec deadline = deadlineAfter(limit);
     pthread_mutex_lock(&reader->mutex);
+    reader->hasWatcher = true;
+    reader->watcher = pthread_self();
+    if (reader->hasToldAbsence && !reader->hasToldPresence) forgetRemoval(reader);
+    reader->hasToldAbsence = false;
+    reader->hasToldPresence = false;
     bool isLate = false;
     while (reader->generation == reader->seenGeneration && !reader->stopsPolling && !isLate) {
         isLate = pthread_cond_timedwait(&reader->changed, &reader->mutex, &deadline) == ETIMEDOUT;
     }
     reader->seenGeneration = reader->generation;
-    reader->stopsPolling = false;
+    if (!reader->isClosing) reader->stopsPolling = false;
     pthread_mutex_unlock(&reader->mutex);
 }

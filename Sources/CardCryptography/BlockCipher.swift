@@ -29,11 +29,11 @@ public struct BlockCipher: Sendable, Hashable {
     /// The length of a block: 16 octets for AES, 8 for DES.
     public let blockLength: Int
     /// The key as the library takes it.
-    private let key: [UInt8]
+    private let key: SecretBytes
 
     private init(blockLength: Int, key: [UInt8]) {
         self.blockLength = blockLength
-        self.key = key
+        self.key = SecretBytes(key)
     }
 
     /// AES with a key of 16 octets (FIPS 197).
@@ -100,7 +100,9 @@ public struct BlockCipher: Sendable, Hashable {
         var written: CInt = 0
         let direction: CInt = encrypts ? 1 : 0
         let isDone = unsafe output.withUnsafeMutableBufferPointer { output in
-            unsafe library.cipherInit(context, library.ciphers[transformation]?(), nil, key, vector, direction) == 1
+            unsafe key.withBytes { key in
+                unsafe library.cipherInit(context, library.ciphers[transformation]?(), nil, key, vector, direction) == 1
+            }
                 && library.setPadding(context, 0) == 1
                 && library.cipherUpdate(context, output.baseAddress, &written, data, count) == 1
         }

@@ -2,13 +2,13 @@
 
 /// A private key that signs, such as that of whoever issues a document.
 public struct SigningKey: Sendable, Hashable {
-    private let encoded: [UInt8]
+    private let encoded: SecretBytes
 
     /// Takes a key; whether it is one shows when it signs.
     ///
     /// - Parameter encoded: the key in DER: PKCS #8 (RFC 5958) without encryption, or the older form of its algorithm.
     public init(encoded: [UInt8]) {
-        self.encoded = encoded
+        self.encoded = SecretBytes(encoded)
     }
 
     /// Hashes a message and signs the hash.
@@ -25,9 +25,9 @@ public struct SigningKey: Sendable, Hashable {
         let hashes = try LibCrypto.shared.get()
         let library = try LibCryptoSigning.shared.get()
         let refusal = CryptographyError(.refused, "libcrypto refused to sign: is this a private key in DER?")
-        let key = unsafe encoded.withUnsafeBufferPointer { octets in
-            var position = octets.baseAddress
-            return unsafe library.decodePrivateKey(nil, &position, octets.count)
+        let key = unsafe encoded.withBytes { octets in
+            var position = unsafe octets
+            return unsafe library.decodePrivateKey(nil, &position, encoded.count)
         }
         guard let key = unsafe key else { throw refusal }
         defer { unsafe library.freeKey(key) }

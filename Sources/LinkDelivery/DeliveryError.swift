@@ -12,6 +12,8 @@ public struct DeliveryError: Error, Sendable, CustomStringConvertible {
         public static let noBus = Code(name: "no-bus")
         /// The app can't be started as it is installed.
         public static let notStarted = Code(name: "not-started")
+        /// The app's desktop entry has no place for a link, or more than one.
+        public static let takesNoLink = Code(name: "takes-no-link")
         /// The app was started and ended.
         public static let ended = Code(name: "app-ended")
         /// The app does not answer in time.
@@ -49,7 +51,7 @@ public struct DeliveryError: Error, Sendable, CustomStringConvertible {
             switch error.code {
             case .libraryMissing, .noBus: .noBus
             case .nobody: .notStarted
-            case .noAnswer: .noAnswer
+            case .noAnswer, .silentBus: .noAnswer
             case .foreign: .foreign
             default: .refused
             }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-import BackgroundStorage
-public import BackgroundTagReading
+public import BackgroundStorage
+import BackgroundTagReading
 import UserBus
 
 /// Opening URIs in the apps that the desktop has for them, such as the browser.
 extension LinkDeliverer {
     /// Opens a URI of one of the schemes that the system knows.
     func openWithDesktop(_ uri: String, for scheme: LinkScheme, _ token: String?) throws(DeliveryError) -> Receipt {
-        guard scheme == .map else { return try openWithDesktop(uri, scheme: scheme.rawValue, token) }
-        // A place goes to an app for maps where there is one, and is a page of the web everywhere else.
-        if let place = MapPlace(uri)?.uri, let app = desktopEntries.handlers(of: scheme.rawValue).first {
-            try open(place, with: app, token)
-            return Receipt(app: app.name, hasMessage: false)
-        }
-        return try openWithDesktop(uri, scheme: LinkScheme.scheme(of: uri), token)
+        // Apps for maps take places, and not the pages that show them.
+        let place = scheme == .map ? MapPlace(uri)?.uri : nil
+        return try openWithDesktop(place ?? uri, scheme: scheme.rawValue, token)
     }
 
     /// Opens a URI in the default app of its scheme; where none is found, with the desktop's own tools.
     func openWithDesktop(_ uri: String, scheme: String, _ token: String?) throws(DeliveryError) -> Receipt {
         var problem: DeliveryError?
+        var takesNoLink: DeliveryError?
         for app in desktopEntries.handlers(of: scheme) {
             do throws(DeliveryError) {
                 try open(uri, with: app, token)
                 return Receipt(app: app.name, hasMessage: false)
-            } catch  where error.code == .notStarted {
+            } catch  where [.notStarted, .takesNoLink].contains(error.code) {
                 problem = problem ?? error
+                takesNoLink = takesNoLink ?? (error.code == .takesNoLink ? error : nil)
             }
         }
+        // The desktop's own tools start the same entry, without the link, and report that all went well.
+        if let takesNoLink { throw takesNoLink }
         for words in [["gio", "open"], ["xdg-open"]] {
             guard let path = program(words[0]) else { continue }
-            let program = try StartedProgram(path, words + [uri], folder: nil, environment: environment)
+            let program = try launch(path, words + [uri], app: words[0], folder: nil, environment: environment)
             do throws(DeliveryError) {
                 try check(program, words[0])
                 return Receipt(app: nil, hasMessage: false)
@@ -55,12 +55,59 @@ extension LinkDeliverer {
         """
     }
 
-    /// The schemes of the system's table that no app on this system has.
-    public var unopenedSchemes: Set<LinkScheme> {
-        // A place on a map is a page of the web too.
-        let schemes = LinkScheme.allCases.filter { $0 != .map }
-        let handled = desktopEntries.handled(schemes.map(\.rawValue))
-        return Set(schemes.filter { !handled.contains($0.rawValue) })
+    /// The app that opens URIs of a scheme: the first of those that the desktop has for it that can be started.
+    ///
+    /// - Parameter scheme: the scheme, in lower case.
+    public func opener(of scheme: String) -> DesktopEntries.Found? { openers(of: [scheme])[scheme] }
+
+    /// The app that opens URIs of each scheme that has one.
+    private func openers(of schemes: [String]) -> [String: DesktopEntries.Found] {
+        desktopEntries.handlers(of: schemes).compactMapValues { handlers in
+            handlers.first { found in
+                found.entry.isBusActivated || (try? command(of: found, isGivenURI: true)) != nil
+            }
+        }
+    }
+
+    /// Programs that `xdg-open` takes for a browser where no desktop entry says which one is.
+    private static let browsers = [
+        "x-www-browser", "firefox", "chromium", "chromium-browser", "google-chrome", "epiphany", "konqueror", "wslview",
+    ]
+
+    /// The desktop's own tool that may open web links although no desktop entry is for them; nil where none can.
+    ///
+    /// `xdg-open` of the system opens what it finds a browser for; one that the person put before it, whatever it likes. `gio`
+    /// knows the desktop entries alone.
+    var browserTool: String? {
+        let tool = "xdg-open"
+        guard let path = program(tool) else { return nil }
+        guard ["/usr/bin/\(tool)", "/bin/\(tool)"].contains(path) else { return tool }
+        let chosen = (environment["BROWSER"] ?? "").split(separator: ":")
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+        return (chosen + Self.browsers).contains { program($0) != nil } ? tool : nil
+    }
+
+    /// What this desktop opens: the schemes of the system's table and of the web.
+    struct Openers {
+        /// The schemes of the system's table that no app on this system opens.
+        var unopenedSchemes: Set<LinkScheme>
+        /// The schemes of web links that nothing opens.
+        var schemesWithoutBrowser: Set<String>
+        /// The name of the browser for each scheme of web links, where the desktop has one.
+        var browserNames: [String: String]
+    }
+
+    /// What this desktop opens now.
+    var openers: Openers {
+        let web = ["http", "https"]
+        let openers = openers(of: LinkScheme.allCases.map(\.rawValue) + web)
+        let names = openers.filter { web.contains($0.key) }.mapValues(\.entry.name)
+        let isWithoutTool = names.count < web.count && browserTool == nil
+        return Openers(
+            unopenedSchemes: Set(LinkScheme.allCases.filter { openers[$0.rawValue] == nil }),
+            schemesWithoutBrowser: isWithoutTool ? Set(web.filter { names[$0] == nil }) : [],
+            browserNames: names
+        )
     }
 }
 

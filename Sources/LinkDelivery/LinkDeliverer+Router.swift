@@ -6,7 +6,7 @@ public import PrivateStorage
 
 extension LinkDeliverer {
     /// Where links go now: by the installed apps, the association files that were fetched, the person's choices, and what
-    /// the desktop has apps for.
+    /// the desktop has apps for. An association file is compiled when it is met first, and kept for this deliverer.
     ///
     /// - Parameters:
     ///   - apps: the installed apps.
@@ -16,12 +16,15 @@ extension LinkDeliverer {
         allowsCustomSchemes: Bool = false
     ) throws(StorageError) -> LinkRouter {
         let apps = (apps ?? InstalledApps(folders)).apps
+        let openers = openers
         return LinkRouter(
             apps: apps,
-            associations: try LinkCache(of: folders).matchers(of: apps.flatMap(\.linkedDomains)),
+            associations: try LinkCache(of: folders).matchers(of: apps.flatMap(\.linkedDomains), compiled: compiled),
             allowsCustomSchemes: allowsCustomSchemes,
             choices: LinkChoices(of: folders),
-            unopenedSchemes: unopenedSchemes
+            unopenedSchemes: openers.unopenedSchemes,
+            schemesWithoutBrowser: openers.schemesWithoutBrowser,
+            browserNames: openers.browserNames
         )
     }
 }

@@ -2,23 +2,53 @@
 import BackgroundStorage
 public import BackgroundTagReading
 import Glibc
+import SystemLibrary
+import UserBus
 
 /// Starting programs by their desktop entries (Desktop Entry Specification 1.5, 7).
 extension LinkDeliverer {
     /// Starts the app of an entry.
     ///
     /// - Parameter uri: takes the place of `%u`; nil starts the app without one.
-    func start(_ found: DesktopEntries.Found, uri: String?, _ token: String?) throws(DeliveryError) -> StartedProgram {
+    func start(_ found: DesktopEntries.Found, uri: String?, _ token: String?) throws(DeliveryError)
+        -> any StartedProgram
+    {
         let (path, command) = try command(of: found, isGivenURI: uri != nil)
         var environment = environment
         environment["XDG_ACTIVATION_TOKEN"] = token
         environment["DESKTOP_STARTUP_ID"] = token
-        return try StartedProgram(
+        return try launch(
             path,
             command.arguments(uri: uri, entry: found.entry, path: found.path),
+            app: found.name,
             folder: found.entry.folder,
             environment: environment
         )
+    }
+
+    /// Starts a program: by the user's systemd where it is on the bus, so that the program has nothing of the sandbox of a
+    /// service that calls this, nor of its limits, and goes on when the service ends; else as a child.
+    ///
+    /// - Parameters:
+    ///   - path: the program's absolute path.
+    ///   - words: its words, its name first.
+    ///   - app: the name of its desktop entry, or its own.
+    ///   - folder: where it runs; nil is the user's own folder.
+    ///   - environment: its variables.
+    func launch(
+        _ path: String,
+        _ words: [String],
+        app: String,
+        folder: String?,
+        environment: [String: String]
+    ) throws(DeliveryError) -> any StartedProgram {
+        let folder = folder ?? environment["HOME"] ?? "/"
+        let environment = ProgramStart.environment(environment)
+        if let bus = try bus(isNeeded: false) {
+            let program = UnitProgram(path, words, app: app, folder: folder, environment: environment)
+            if let unit = try SystemdProgram(program, bus, limit: limit) { return unit }
+        }
+        return try ChildProgram(path, words, folder: folder, environment: environment)
     }
 
     /// What an entry is started with: its program's path and its command.
@@ -27,8 +57,8 @@ extension LinkDeliverer {
         isGivenURI: Bool
     ) throws(DeliveryError) -> (path: String, command: StartCommand) {
         let entry = found.entry
-        func no(_ reason: String) -> DeliveryError {
-            DeliveryError(.notStarted, "\(entry.name) can't be started: \(reason) (\(found.path))")
+        func no(_ reason: String, _ code: DeliveryError.Code = .notStarted) -> DeliveryError {
+            DeliveryError(code, "\(entry.name) can't be started: \(reason) (\(found.path))")
         }
         guard let text = entry.command else { throw no("its desktop entry has no Exec.") }
         guard !entry.needsTerminal else { throw no("it needs a terminal, and there is none to start it in.") }
@@ -37,10 +67,13 @@ extension LinkDeliverer {
         do throws(StartCommand.Problem) {
             command = try StartCommand(parsing: text)
         } catch {
-            throw no(error.reason)
+            throw no(error.reason, error.isAmbiguous ? .takesNoLink : .notStarted)
         }
         guard !isGivenURI || command.takesURI else {
-            throw no("Exec has no %u for a link, and Implements does not name \(DeliveryInterface.name).")
+            throw no(
+                "Exec has no %u for a link, and Implements does not name \(DeliveryInterface.name).",
+                .takesNoLink
+            )
         }
         guard let path = program(command.program) else { throw no("there is no program \(command.program).") }
         return (path, command)
@@ -68,15 +101,8 @@ extension LinkDeliverer {
 
     /// The path of a program; a bare name is looked up in the folders of `PATH`.
     func program(_ name: String) -> String? {
-        guard !name.hasPrefix("/") else { return isProgram(name) ? name : nil }
+        guard !name.hasPrefix("/") else { return ProgramPath.isProgram(name) ? name : nil }
         guard !name.isEmpty, !name.contains("/") else { return nil }
-        let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
-        return folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
-    }
-
-    private func isProgram(_ path: String) -> Bool {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return unsafe access(path, X_OK) == 0
+        return ProgramPath.find(name, in: environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundStorage
 public import BackgroundTagReading
+import LinkFetching
 import PrivateStorage
 import UserBus
 
@@ -21,6 +22,7 @@ public struct LinkDeliverer: Sendable {
     let environment: [String: String]
     let limit: Duration
     let settling: Duration
+    let compiled = CompiledAssociations()
 
     /// The desktop entries.
     public var desktopEntries: DesktopEntries {
@@ -124,17 +126,17 @@ public struct LinkDeliverer: Sendable {
     }
 
     /// A program that fails at once opened nothing.
-    func check(_ program: StartedProgram, _ name: String) throws(DeliveryError) {
-        guard let status = program.wait(settling), status != 0 else { return }
-        throw DeliveryError(.ended, "\(name) ended at once, \(StartedProgram.text(status)).")
+    func check(_ program: any StartedProgram, _ name: String) throws(DeliveryError) {
+        guard let status = try program.wait(settling), status != 0 else { return }
+        throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
     }
 
     /// Waits until an app has its name on the bus.
-    private func wait(for name: String, _ bus: UserBus, _ program: StartedProgram) throws(DeliveryError) {
+    private func wait(for name: String, _ bus: UserBus, _ program: any StartedProgram) throws(DeliveryError) {
         let clock = ContinuousClock()
         let end = clock.now + limit
         while clock.now < end {
-            let status = program.wait(.milliseconds(20))
+            let status = try program.wait(.milliseconds(20))
             do throws(BusError) {
                 // A program that ends well may have left the rest to another process.
                 if try bus.isRunning(name) { return }
@@ -142,7 +144,7 @@ public struct LinkDeliverer: Sendable {
                 throw DeliveryError(error)
             }
             if let status, status != 0 {
-                throw DeliveryError(.ended, "\(name) ended at once, \(StartedProgram.text(status)).")
+                throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
             }
         }
         throw DeliveryError(.noAnswer, "\(name) was started, and does not have its name on the bus in time.")

@@ -23,6 +23,10 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let noButton = Code(name: "noButton")
         /// This can be had of virtual tags alone, and the test runs on a reader.
         public static let notVirtual = Code(name: "notVirtual")
+        /// A session was made while several fields were open, and nothing says to which of them it belongs.
+        public static let unknownField = Code(name: "unknownField")
+        /// A queue is blocked by code of the test that waits for what never comes.
+        public static let queueIsBlocked = Code(name: "queueIsBlocked")
         /// The line that replays a run can't be read.
         public static let badReplay = Code(name: "badReplay")
     }

@@ -8,17 +8,21 @@ extension PCSCReader {
         // A tag that comes between the look and the watch would be seen by neither.
         monitor.waitUntilWatching()
         guard let found = try findReader() else { return [] }
-        guard found.flags.contains(.present), !found.flags.contains(.unavailable) else { return [] }
-        let arrival = arrival(of: found)
         let isMute = found.flags.contains(.mute)
-        guard !isMute || mayWake(arrival) else { return [] }
+        let isHidden = !found.flags.contains(.present)
+        guard !isHidden || mayBeHidden(found), !isMute || mayWake(arrival(of: found)) else { return [] }
         let connection = CardConnection(service: service, reader: found.reader)
-        state.withLock { state in
-            state.connection = connection
-            state.arrival = arrival
-        }
+        state.withLock { $0.connection = connection }
         do throws(SmartCardError) {
-            if isMute { try connection.wake() } else { try connection.open() }
+            if isMute || isHidden { try connection.wake() } else { try connection.open(isInUse: found.isInUse) }
+            // Asked when the tag is open, since it may have come only after the first look.
+            let opened = try service.readers().first { $0.reader == found.reader } ?? found
+            if isHidden { state.withLock { $0.losses += 1 } }
+            let arrival = arrival(of: opened)
+            state.withLock { state in
+                state.arrival = arrival
+                state.present = (count(opened), 0)
+            }
         } catch {
             return try notOpened(error)
         }
@@ -43,11 +47,28 @@ extension PCSCReader {
         }
     }
 
+    /// Whether a tag may be in a reader that is said to be empty.
+    ///
+    /// When a tag is reset that has just left, the service takes the reader for empty, but counts no removal until it looks
+    /// itself, 0.4 s later with drivers that it has to ask. A tag that comes before that is neither counted nor shown to
+    /// anybody; a reset shows it (pcsc-lite 1.9.9, winscard.c and eventhandler.c).
+    private func mayBeHidden(_ found: SmartCardReaderState) -> Bool {
+        let count = count(found)
+        return state.withLock { state in
+            guard let present = state.present, present.count == count, present.attempts < 10 else { return false }
+            state.present?.attempts += 1
+            return true
+        }
+    }
+
+    /// The service's count of tags that came and went, since the reader came or the service began.
+    private func count(_ found: SmartCardReaderState) -> UInt64 {
+        service.losses << 16 | UInt64(found.flags.rawValue >> 16)
+    }
+
     /// The number of the arrival of what is in the reader.
     private func arrival(of found: SmartCardReaderState) -> UInt64 {
-        // The upper half counts the cards that came and went, since the reader came or the service began.
-        let counter = UInt64(found.flags.rawValue >> 16)
-        return (service.losses + state.withLock { $0.losses }) << 16 | counter
+        count(found) + state.withLock { $0.losses } << 16
     }
 
     /// Closes the tag that was found last.
@@ -59,7 +80,7 @@ extension PCSCReader {
                 state.route = nil
                 state.arrival = nil
             }
-            if state.connection?.isReaderGone == true { state.losses += 1 }
+            if state.connection?.isLost == true { state.losses += 1 }
             return (state.connection, state.route)
         }
         guard let connection else { return }
@@ -73,7 +94,7 @@ extension PCSCReader {
         do throws(SmartCardError) {
             states = try readers()
         } catch {
-            if error.isServiceLost, state.withLock({ $0.hadReader }) { return nil }
+            if error.isServiceLost, state.withLock({ $0.hadReader }), !monitor.isServiceGone { return nil }
             throw LinkError(error)
         }
         let usable = Self.usable(states)
@@ -205,7 +226,8 @@ extension AnswerToReset.StorageCard.Kind {
 
     /// What the tag would have said of itself in activation.
     ///
-    /// - Returns: nil when it has none of the FeliCa systems that are looked for, or its identifier is none.
+    /// - Returns: nil when it has none of the FeliCa systems that are looked for, or its commands need an identifier that
+    ///   nobody reports.
     func identity(
         _ identifier: [UInt8],
         _ route: any FrameRoute,
@@ -214,20 +236,38 @@ extension AnswerToReset.StorageCard.Kind {
     ) throws(LinkError) -> DiscoveredTag.Identity? {
         switch self {
         case .nfcA(let sak):
-            return .nfcA(atqa: TagIdentification.atqa(identifier), sak: sak ?? 0x00, uid: identifier)
+            let uid = TagIdentification.uniqueIdentifier(identifier)
+            return .nfcA(atqa: TagIdentification.atqa(uid), sak: sak ?? 0x00, uid: uid)
         case .type1: return .nfcA(atqa: 0x0C00, sak: nil, uid: identifier)
         case .nfcV:
-            return TagIdentification.vicinityIdentifier(identifier).map { .nfcV(uid: $0, dsfid: 0) }
+            if let uid = TagIdentification.vicinityIdentifier(identifier) { return .nfcV(uid: uid, dsfid: 0) }
+            return try Self.takeInventory(route, connection)
         case .nfcF:
-            guard identifier.count == 8 else { return nil }
             // A reader that polls by itself has found the card's first system, and keeps its PMm: all ones are the
             // longest times.
             if route is Type3StorageRoute {
+                guard identifier.count == 8 else { return nil }
                 return .nfcF(idm: identifier, pmm: [UInt8](repeating: 0xFF, count: 8), systemCode: nil)
             }
             return try Self.poll(systemCodes.isEmpty ? [0xFFFF] : systemCodes, route, connection)
         case .other: return nil
         }
+    }
+
+    /// Asks an ISO/IEC 15693 tag itself, by an inventory of one slot (ISO/IEC 15693-3, 9.4.1).
+    private static func takeInventory(
+        _ route: any FrameRoute,
+        _ connection: CardConnection
+    ) throws(LinkError) -> DiscoveredTag.Identity? {
+        let answer: [UInt8]
+        do throws(LinkError) {
+            answer = try route.exchange(Frame([0x26, 0x01, 0x00]), timeout: .milliseconds(20), connection).bytes
+        } catch {
+            guard [.timeout, .transmission, .unsupported].contains(error.code) else { throw error }
+            return nil
+        }
+        guard answer.count == 10, answer[0] == 0x00 else { return nil }
+        return .nfcV(uid: answer[2...].reversed(), dsfid: answer[1])
     }
 
     /// Polls for FeliCa systems, one after the other (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).

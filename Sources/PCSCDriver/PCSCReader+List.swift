@@ -2,31 +2,50 @@
 public import TagLink
 
 extension PCSCReader {
-    /// Whether the service has a reader that is contactless as far as can be told.
+    /// The driver for the first reader that is contactless as far as can be told.
     ///
     /// Where there is no service, this costs one look at the file system: the library is not even opened.
-    public static var isContactlessReaderThere: Bool {
+    ///
+    /// - Parameter limit: the longest that this may take; nil for as long as a service may take to start.
+    /// - Returns: the driver, or nil when there is no such reader, or no service.
+    /// - Throws: ``LinkError`` with `readerUnavailable` when the service is there and does not answer.
+    public static func findContactless(within limit: Duration? = nil) throws(LinkError) -> PCSCReader? {
         let layer = SystemSmartCards.shared
-        guard layer.isServiceLikely, let states = try? states(layer) else { return false }
-        return ReaderChoice.firstContactless.pick(from: states) != nil
+        guard layer.isServiceLikely else { return nil }
+        do throws(SmartCardError) {
+            let states = try states(layer, within: limit)
+            return ReaderChoice.firstContactless.pick(from: states).map { make(.first, $0, layer) }
+        } catch {
+            guard error.code == .timeout else { return nil }
+            throw LinkError(error)
+        }
     }
 
     /// The driver for a reader that is there now.
     ///
-    /// - Parameter choice: which reader.
+    /// - Parameters:
+    ///   - choice: which reader.
+    ///   - limit: the longest that this may take; nil for as long as a service may take to start.
     /// - Returns: the driver, with the reader's whole name.
     /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason is a sentence that says what to do.
-    public static func find(_ choice: ReaderChoice) throws(LinkError) -> PCSCReader {
+    public static func find(
+        _ choice: ReaderChoice,
+        within limit: Duration? = nil
+    ) throws(LinkError) -> PCSCReader {
         let layer = SystemSmartCards.shared
         let states: [SmartCardReaderState]
         do throws(SmartCardError) {
-            states = try Self.states(layer)
+            states = try Self.states(layer, within: limit)
         } catch {
             throw LinkError(.readerUnavailable, error.reason)
         }
         guard let name = choice.pick(from: states) else {
             throw LinkError(.readerUnavailable, missing(choice, among: states))
         }
+        return make(choice, name, layer)
+    }
+
+    private static func make(_ choice: ReaderChoice, _ name: String, _ layer: any SmartCardLayer) -> PCSCReader {
         let reader = PCSCReader(choice, layer: layer)
         reader.state.withLock { $0.name = name }
         return reader
@@ -81,9 +100,11 @@ extension PCSCReader {
     private func askWithoutTag(_ report: inout PCSCReaderReport) {
         let name = report.name
         guard
-            let card = try? service.call({ layer, context throws(SmartCardError) in
-                try layer.connect(context, reader: name, .direct)
-            })
+            // The service lets this wait too while another program has a transaction.
+            let card = try? service.call(
+                within: CardConnection.patience,
+                { layer, context throws(SmartCardError) in try layer.connect(context, reader: name, .direct) }
+            )
         else { return }
         func control(_ code: UInt32, _ data: [UInt8]) -> [UInt8]? {
             try? service.call { layer, _ throws(SmartCardError) in try layer.control(card, code: code, data) }
@@ -99,9 +120,14 @@ extension PCSCReader {
     }
 
     /// The states of all readers, by a connection of its own.
-    package static func states(_ layer: any SmartCardLayer) throws(SmartCardError) -> [SmartCardReaderState] {
-        let service = ServiceConnection(layer: layer, callLimit: callLimit)
-        return try service.readers()
+    package static func states(
+        _ layer: any SmartCardLayer,
+        within limit: Duration? = nil
+    ) throws(SmartCardError) -> [SmartCardReaderState] {
+        let service = ServiceConnection(layer: layer, limits: .usual)
+        // A whole minute is longer than the service is waited for anyway.
+        let milliseconds = limit.map { Int(min($0, .seconds(60)) / .milliseconds(1)) }
+        return try service.readers(within: milliseconds)
     }
 
     /// Why none of the readers there are is the one that is meant.

@@ -21,14 +21,13 @@ public final class PCSCReader: DiscoveringDriver {
         var counted = LinkStatistics()
         /// How often a tag that does not answer was asked, and which arrival it was.
         var mute: (arrival: UInt64, attempts: Int) = (0, 0)
+        /// The service's count when a tag was in the reader last, and how often one was looked for since with the same count.
+        var present: (count: UInt64, attempts: Int)?
         /// Which arrival the tag of the last look was.
         var arrival: UInt64?
-        /// How often the reader was unplugged while a tag was open: one that comes counts from its start.
+        /// How often a tag came or went without being counted by the service.
         var losses: UInt64 = 0
     }
-
-    /// The longest that one call to the service may take, in milliseconds.
-    static let callLimit = 20_000
 
     let choice: ReaderChoice
     let service: ServiceConnection
@@ -48,11 +47,11 @@ public final class PCSCReader: DiscoveringDriver {
     /// - Parameters:
     ///   - choice: which reader.
     ///   - layer: the resource manager.
-    ///   - callLimit: the longest that one call may take, in milliseconds.
-    package init(_ choice: ReaderChoice, layer: any SmartCardLayer, callLimit: Int = PCSCReader.callLimit) {
+    ///   - limits: the longest that calls may take.
+    package init(_ choice: ReaderChoice, layer: any SmartCardLayer, limits: CallLimits = .usual) {
         self.choice = choice
-        service = ServiceConnection(layer: layer, callLimit: callLimit)
-        monitor = ReaderMonitor(layer: layer)
+        service = ServiceConnection(layer: layer, limits: limits)
+        monitor = ReaderMonitor(layer: layer, absence: limits.absence)
     }
 
     /// The reader's name, or what was asked for until there is one.
@@ -62,8 +61,16 @@ public final class PCSCReader: DiscoveringDriver {
         return "PC/SC"
     }
 
-    /// All four: which tags a reader finds shows when they come.
-    public var technologies: Set<Technology> { Set(Technology.allCases) }
+    /// All four, but NFC-V where a PN53x is known to be inside: which other tags a reader finds shows when they come.
+    public var technologies: Set<Technology> {
+        let name = name
+        return Self.technologies(name, state.withLock { $0.findings[name] })
+    }
+
+    static func technologies(_ name: String, _ findings: ReaderFindings?) -> Set<Technology> {
+        let hasPN53x = findings?.chip.map { $0 != nil } ?? ReaderChoice.hasPN53x(name)
+        return Set(Technology.allCases).subtracting(hasPN53x ? [.nfcV] : [])
+    }
 
     /// Exchanges with the reader and their octets; PC/SC tells nothing of the air.
     public var statistics: LinkStatistics {
@@ -81,9 +88,21 @@ public final class PCSCReader: DiscoveringDriver {
     /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     public func prepare() async throws(LinkError) {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
+            // It would be waited for once more.
+            guard !service.wasSilent else { throw LinkError(SmartCardError(.timeout, "SCardReleaseContext")) }
             guard try reader(among: usableReaders()) != nil else {
                 throw LinkError(.readerUnavailable, "The reader is gone. Plug it in again.")
             }
+        }
+    }
+
+    /// Whether another program has opened the card in the reader, so that it can't be worked with. Ask while no card is
+    /// open here.
+    ///
+    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    public func isCardInUse() async throws(LinkError) -> Bool {
+        try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
+            try reader(among: usableReaders())?.isInUse ?? false
         }
     }
 
@@ -94,6 +113,15 @@ public final class PCSCReader: DiscoveringDriver {
 
     /// The service's count of what came and went in the reader, and how often it began to count anew.
     public func arrival(of identifier: [UInt8]) -> UInt64? { state.withLock { $0.arrival } }
+
+    /// Asks the service, and through it the reader.
+    public func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
+        let isNear = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) in
+            let (connection, last) = state.withLock { ($0.connection, $0.arrival) }
+            return last == arrival && connection?.isCardThere() == true
+        }
+        return isNear ?? false
+    }
 
     /// Looks for the tag in the reader, which is reset first. PC/SC gives one tag a reader.
     public func discover(
@@ -117,6 +145,7 @@ public final class PCSCReader: DiscoveringDriver {
     /// Ends the call to the service that is under way, by cutting the connection to the service.
     public func interrupt() {
         service.interrupt()
+        monitor.setInterrupted(true)
     }
 
     /// Closes the card and turns its power off.
@@ -124,6 +153,7 @@ public final class PCSCReader: DiscoveringDriver {
         await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = { [self] in
                 service.resume()
+                monitor.setInterrupted(false)
                 letGo(.unpower)
                 state.withLock { $0.hadReader = false }
                 service.close()

@@ -39,11 +39,13 @@ public struct PCSCReaderReport: Sendable {
         presence =
             state.flags.contains(.unavailable)
             ? .unplugged : state.flags.contains(.mute) ? .mute : state.flags.contains(.present) ? .tag : .empty
-        isInUse = !state.flags.isDisjoint(with: [.exclusive, .inUse])
+        isInUse = state.isInUse
         isContactless = ReaderChoice.isContactless(state)
         answerToReset = state.answerToReset
     }
 
+    /// The technologies that the reader can poll for, as far as that is known.
+    public var technologies: Set<Technology> { PCSCReader.technologies(name, findings) }
     /// The PN53x inside, such as `PN532 1.6`; nil when there is none, or it is not known.
     public var chip: String? { findings.chip.flatMap(\.self) }
     /// USB vendor and product, such as `072f:2200`; nil when the driver does not tell.
@@ -75,8 +77,8 @@ extension PCSCReaderReport {
             miFare, feliCa, iso15693,
             Call(
                 name: "NFCTagReaderSession.PollingOption.pace",
-                support: .no,
-                reason: "PC/SC does not tell cards with PACE from others; they are found as ISO 7816 ones."
+                support: .yes,
+                reason: "Each card is asked for EF.CardAccess, which says whether it takes PACE."
             ),
             Call(
                 name: "NFCVASReaderSession",
@@ -106,11 +108,11 @@ extension PCSCReaderReport {
                 reason: "Through the reader's Traverse, FF FD."
             )
         }
-        if chip != nil, findings.transparent[.nfcV] == nil {
+        if !technologies.contains(.nfcV), findings.transparent[.nfcV] == nil {
             return Call(
                 name: "NFCISO15693Tag's commands",
                 support: .no,
-                reason: "The \(chip ?? "chip") inside does not speak ISO/IEC 15693."
+                reason: "The \(chip ?? "PN53x") inside does not speak ISO/IEC 15693."
             )
         }
         return raw("NFCISO15693Tag's commands", .nfcV, "an ISO/IEC 15693 tag") {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 
 /// A folder on the disk that only its owner can read, as are its files.
 public final class DirectoryStore: FileStore {
-    /// More files than that are not looked at.
-    static let maximumCount = 10_000
+    /// Of a folder with more files than that, none is looked at.
+    static let maximumCount = 1_000_000
+
+    let folder: OpenFolder
 
     /// The folder's path.
-    public let path: String
-    private let descriptor: Int32
+    public var path: String { folder.path }
 
     /// Opens a folder.
     ///
@@ -17,20 +19,16 @@ public final class DirectoryStore: FileStore {
     ///   - creates: whether it is made, and those above it, when it is not there.
     /// - Throws: ``StorageError``; of code `unsafe` when the folder is another user's.
     public init(_ path: String, creates: Bool = true) throws(StorageError) {
-        self.path = path
         if creates { try Self.create(path) }
-        descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system("The folder \(path) can't be opened") }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
+        folder = try OpenFolder(path, followsLink: false)
+        let status = try folder.status()
+        guard status.st_uid == geteuid() else {
             throw StorageError(.unsafe, "The folder \(path) is another user's.")
         }
-        if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 {
+        if status.st_mode & 0o077 != 0, fchmod(folder.descriptor, 0o700) != 0 {
             throw StorageError(.unsafe, "The folder \(path) can be read by others.")
         }
     }
-
-    deinit { close(descriptor) }
 
     private static func create(_ path: String) throws(StorageError) {
         guard path.hasPrefix("/") else { throw StorageError(.denied, "\(path) is not an absolute path.") }
@@ -44,62 +42,58 @@ public final class DirectoryStore: FileStore {
     }
 
     public func names() throws(StorageError) -> [String] {
-        // A descriptor of its own, so that each reading begins at the beginning.
-        let own = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard own >= 0, let folder = unsafe fdopendir(own) else {
+        let limit = Self.maximumCount
+        guard let names = FolderNames.read(folder.descriptor, limit: limit + 1, text: FileName.text) else {
             throw .system("The folder \(path) can't be read")
         }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder), names.count < Self.maximumCount {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
+        guard names.count <= limit else {
+            throw StorageError(.tooLarge, "The folder \(path) has more than \(limit) files.")
         }
-        return names.sorted()
+        return names
     }
 
     public func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] {
-        let file = try open(name, O_RDONLY | O_NONBLOCK)
-        defer { close(file) }
-        return try OpenFile.read(file, limit: limit, name: name)
+        // Without waiting: opening a pipe would wait for whoever writes it.
+        let file: Int32
+        do throws(StorageError) {
+            file = try folder.open(name, O_RDONLY | O_NONBLOCK)
+        } catch  where [ENXIO, ENODEV].contains(error.number) {
+            // A socket, or a device without a driver.
+            throw StorageError(.unsafe, "\(name) is no ordinary file.")
+        }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw StorageError(.unsafe, "\(name) is no ordinary file.")
+        }
+        return try InputFile(owning: file, name: name, limit: limit).readToEnd()
     }
 
     public func write(_ name: String, _ octets: [UInt8]) throws(StorageError) {
         try remove(name)
-        let file = try open(name, O_WRONLY | O_CREAT | O_EXCL)
+        let file = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
         defer { close(file) }
         try OpenFile.write(file, octets, name: name)
+        try OpenFile.synchronize(file, name: name)
     }
 
-    public func rename(_ name: String, to new: String) throws(StorageError) {
-        try check(name)
-        try check(new)
-        guard unsafe renameat(descriptor, name, descriptor, new) == 0 else { throw .system("\(name) can't be renamed") }
-    }
+    public func rename(_ name: String, to new: String) throws(StorageError) { try folder.rename(name, to: new) }
 
+    /// Removes a file, or a folder that is empty.
     public func remove(_ name: String) throws(StorageError) {
-        try check(name)
-        guard unsafe unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
-            throw .system("\(name) can't be removed")
-        }
+        try OpenFolder.check(name)
+        let bytes = FileName.bytes(name).map(CChar.init(bitPattern:)) + [0]
+        if unsafe unlinkat(folder.descriptor, bytes, 0) == 0 || errno == ENOENT { return }
+        if errno == EISDIR, unsafe unlinkat(folder.descriptor, bytes, AT_REMOVEDIR) == 0 { return }
+        throw .system("\(path)/\(FileName.shown(name)) can't be removed")
     }
 
-    public func synchronize() throws(StorageError) {
-        guard fsync(descriptor) == 0 else { throw .system("The folder \(path) can't be written") }
+    /// Whether the folder is still the one at its path: it was neither removed nor moved, and nothing is in its place.
+    public var isInPlace: Bool {
+        var there = stat()
+        guard let own = try? folder.status(), unsafe lstat(path, &there) == 0 else { return false }
+        return own.st_dev == there.st_dev && own.st_ino == there.st_ino
     }
 
-    private func open(_ name: String, _ flags: Int32) throws(StorageError) -> Int32 {
-        try check(name)
-        let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .system("\(name) can't be opened") }
-        return file
-    }
-
-    private func check(_ name: String) throws(StorageError) {
-        guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(0x2F), !name.utf8.contains(0) else {
-            throw StorageError(.denied, "'\(name)' is no name of a file.")
-        }
-    }
+    public func synchronize() throws(StorageError) { try folder.synchronize() }
 }

@@ -47,7 +47,9 @@ extension FileStore {
     public static var unfinished: String { ".tmp" }
 
     /// Removes what an interrupted ``replace(_:with:)`` left. Only for the one process that writes.
+    ///
+    /// What can't be removed, such as a folder of that name, stays and does no harm.
     public func removeUnfinished() throws(StorageError) {
-        for name in try names() where name.hasSuffix(Self.unfinished) { try remove(name) }
+        for name in try names() where name.hasSuffix(Self.unfinished) { try? remove(name) }
     }
 }

@@ -5,7 +5,7 @@ import Glibc
 public struct StorageError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
-        enum Kind: Sendable { case missing, denied, unsafe, tooLarge, failed }
+        enum Kind: Sendable { case missing, denied, unsafe, notAFile, occupied, tooLarge, inUse, failed }
 
         let kind: Kind
 
@@ -15,8 +15,14 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         public static let denied = Code(kind: .denied)
         /// Others could have written it, or it is no ordinary file.
         public static let unsafe = Code(kind: .unsafe)
+        /// It is a folder, a pipe or a device where a file is wanted.
+        public static let notAFile = Code(kind: .notAFile)
+        /// Something else is in its place.
+        public static let occupied = Code(kind: .occupied)
         /// It is larger than it may be.
         public static let tooLarge = Code(kind: .tooLarge)
+        /// Another program has it.
+        public static let inUse = Code(kind: .inUse)
         /// The disk is full or at fault.
         public static let failed = Code(kind: .failed)
     }
@@ -26,15 +32,26 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     /// What is wrong, as a sentence for people.
     public var reason: String
 
+    /// The system's number of the error; 0 when it is none of the system's.
+    let number: Int32
+
     /// Creates an error.
     public init(_ code: Code, _ reason: String) {
-        self.code = code
-        self.reason = reason
+        self.init(code, reason, number: 0)
     }
 
-    /// The error of the last call of the system, which is left in `errno`.
-    static func system(_ what: String) -> StorageError {
-        let number = errno
+    private init(_ code: Code, _ reason: String, number: Int32) {
+        self.code = code
+        self.reason = reason
+        self.number = number
+    }
+
+    /// An error of a call of the system.
+    ///
+    /// - Parameters:
+    ///   - what: what failed, as the beginning of a sentence.
+    ///   - number: the error; that of the last call, which is left in `errno`, unless given.
+    package static func system(_ what: String, _ number: Int32 = errno) -> StorageError {
         let code: Code =
             switch number {
             case ENOENT: .missing
@@ -42,7 +59,7 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
             case ELOOP, ENOTDIR: .unsafe
             default: .failed
             }
-        return StorageError(code, "\(what): \(unsafe String(cString: strerror(number))).")
+        return StorageError(code, "\(what): \(unsafe String(cString: strerror(number))).", number: number)
     }
 
     public var description: String { reason }

@@ -20,7 +20,8 @@ public struct ProgramLaunch: Sendable {
     public var environment: [String: String]?
     /// Where it runs; nil where this process does.
     public var folder: String?
-    /// The descriptors that it has by their numbers; 0, 1 and 2 are /dev/null unless they are among them.
+    /// The descriptors that it has by their numbers, whatever numbers they have here; 0, 1 and 2 are /dev/null unless they are
+    /// among them.
     public var descriptors: [Int32: Int32] = [:]
     /// Closes all descriptors beyond the named ones, those too that others have left open without a mark.
     public var closesOthers = false
@@ -47,17 +48,18 @@ public struct ProgramLaunch: Sendable {
     /// Starts the program.
     ///
     /// - Returns: its number, for `waitpid`.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure``; of number `EINVAL` when a word or a variable has a zero byte.
     public func start() throws(Failure) -> Int32 {
+        guard !hasZero else { throw Failure(number: EINVAL) }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         for number in Int32(0)...2 where descriptors[number] == nil {
             unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
         }
-        for (number, descriptor) in descriptors {
-            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number)
-        }
+        let copies = try Copies(descriptors)
+        defer { copies.close() }
+        for (number, copy) in copies.byNumber { unsafe posix_spawn_file_actions_adddup2(&actions, copy, number) }
         if let folder,
             let change = unsafe Self.function("posix_spawn_file_actions_addchdir_np", as: ChangeFolder.self)
         {
@@ -66,7 +68,11 @@ public struct ProgramLaunch: Sendable {
         if closesOthers,
             let close = unsafe Self.function("posix_spawn_file_actions_addclosefrom_np", as: CloseFrom.self)
         {
-            _ = unsafe close(&actions, max(2, descriptors.keys.max() ?? 2) + 1)
+            let end = max(2, descriptors.keys.max() ?? 2) + 1
+            for number in 3..<max(3, end) where descriptors[number] == nil {
+                unsafe posix_spawn_file_actions_addclose(&actions, number)
+            }
+            _ = unsafe close(&actions, end)
         }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -83,11 +89,56 @@ public struct ProgramLaunch: Sendable {
         let words = unsafe Words(arguments)
         let variables = unsafe environment.map { unsafe Words($0.map { "\($0)=\($1)" }) }
         var process: pid_t = 0
-        let number = unsafe withExtendedLifetime((words, variables)) {
-            unsafe posix_spawn(&process, path, &actions, &attributes, words.pointers, variables?.pointers ?? environ)
+        var number: Int32 = 0
+        for _ in 0..<Self.maximumTries {
+            number = unsafe withExtendedLifetime((words, variables)) {
+                unsafe posix_spawn(
+                    &process,
+                    path,
+                    &actions,
+                    &attributes,
+                    words.pointers,
+                    variables?.pointers ?? environ
+                )
+            }
+            guard number == ETXTBSY else { break }
+            usleep(10_000)
         }
         guard number == 0 else { throw Failure(number: number) }
         return process
+    }
+
+    /// How often a program is tried that somebody still writes, as it is for a moment after it was installed: each program that
+    /// the writer starts meanwhile has the file open until it has begun.
+    private static let maximumTries = 100
+
+    /// Whether a word or a variable has a zero byte, behind which the program would see nothing of it.
+    private var hasZero: Bool {
+        let variables = (environment ?? [:]).flatMap { [$0.key, $0.value] }
+        return ([path] + arguments + variables + [folder ?? ""]).contains { $0.utf8.contains(0) }
+    }
+
+    /// The descriptors to give, above all numbers that they get: none is overwritten before it is given.
+    private struct Copies {
+        var byNumber: [(number: Int32, copy: Int32)] = []
+
+        init(_ descriptors: [Int32: Int32]) throws(Failure) {
+            let first = max(2, descriptors.keys.max() ?? 2) + 1
+            for (number, descriptor) in descriptors {
+                // Closed in the program, which has them by their numbers alone.
+                let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
+                guard copy >= 0 else {
+                    let error = errno
+                    close()
+                    throw Failure(number: error)
+                }
+                byNumber.append((number, copy))
+            }
+        }
+
+        func close() {
+            for (_, copy) in byNumber { Glibc.close(copy) }
+        }
     }
 
     private typealias ChangeFolder = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Int32

@@ -33,11 +33,9 @@ public final class ReadWatch: Sendable {
         onReadable: @escaping @Sendable () -> Bool,
         onClose: @escaping @Sendable () -> Void
     ) {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let (outlet, inlet) = (ends[0], ends[1])
-        wakeUp = inlet
+        guard let pipe = DescriptorPipe() else { return nil }
+        let outlet = pipe.reader
+        wakeUp = pipe.writer
         DispatchQueue(label: "ReadWatch").async { [state] in
             while Self.waitUntilReadable(descriptor, outlet) {
                 let goesOn = queue.sync { !state.isCancelled.load(ordering: .acquiring) && onReadable() }

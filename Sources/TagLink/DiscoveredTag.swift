@@ -5,7 +5,7 @@ public struct DiscoveredTag: Sendable {
     /// What the tag said of itself while the reader activated it.
     public enum Identity: Sendable, Hashable {
         /// An NFC-A tag: ATQA with the second octet on the air as the high one, SAK of the last cascade level (nil for a
-        /// Type 1 tag), and the UID of 4, 7 or 10 octets (ISO/IEC 14443-3, 6).
+        /// Type 1 tag), and the UID of 4, 7 or 10 bytes (ISO/IEC 14443-3, 6); empty where the reader does not report it.
         case nfcA(atqa: UInt16, sak: UInt8?, uid: [UInt8])
         /// An NFC-B card: its ATQB from 50 on, without checksum, 12 or 13 octets (ISO/IEC 14443-3, 7.9).
         case nfcB(answer: [UInt8])

@@ -6,7 +6,7 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Kind: String, Sendable {
             case timeout, tagRemoved, transmission, collision, frameTooLong, readerUnavailable, cancelled, unsupported
-            case protocolViolation
+            case protocolViolation, inUse
         }
 
         let kind: Kind
@@ -29,6 +29,8 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unsupported = Code(kind: .unsupported)
         /// The tag broke the rules of the transport protocol, such as ISO/IEC 14443-4.
         public static let protocolViolation = Code(kind: .protocolViolation)
+        /// Another program has the tag. It can be used when that program has let go of it.
+        public static let inUse = Code(kind: .inUse)
 
         public var description: String { kind.rawValue }
     }

@@ -24,6 +24,9 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     func prepare() async throws(LinkError)
 
+    /// Whether the reader could be used at any time since the driver was made: then it was there, if it is gone now.
+    var wasThere: Bool { get }
+
     /// Calls `handler` whenever a tag may have come or gone, until the returned observation is cancelled or released.
     ///
     /// - Parameter handler: called on any thread, never under the driver's locks.
@@ -36,14 +39,30 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// - Parameter identifier: the UID, PUPI or IDm of a tag that was found.
     /// - Returns: the number, or nil when the tag is gone, or the reader can't tell arrivals apart.
     func arrival(of identifier: [UInt8]) -> UInt64?
+
+    /// Whether a tag has stayed near since it arrived, as far as the reader itself knows. Nothing is sent to the tag.
+    ///
+    /// - Parameters:
+    ///   - identifier: the UID, PUPI or IDm of a tag that the last look has found.
+    ///   - arrival: the number that ``arrival(of:)`` gave when the tag was found.
+    /// - Returns: false when the tag has left, also when it has come back since.
+    func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool
 }
 
 extension ReaderDriver {
     /// Nil, for a reader that can't tell.
     public func arrival(of identifier: [UInt8]) -> UInt64? { nil }
 
+    /// Compares the arrivals, for a reader whose ``arrival(of:)`` always says what is near now.
+    public func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
+        self.arrival(of: identifier) == arrival
+    }
+
     /// Nothing to do, for a reader that is open while it exists.
     public func prepare() async throws(LinkError) {}
+
+    /// True, for a reader whose driver is made when the reader has been found.
+    public var wasThere: Bool { true }
 
     /// None that others may use.
     public var executor: (any SerialExecutor & TaskExecutor)? { nil }
@@ -82,7 +101,7 @@ public protocol DiscoveringDriver: ReaderDriver {
     ///   - systemCodes: the FeliCa systems to look for, each in turn; a tag is found by the first that it has.
     /// - Returns: the tags; none when nothing is there.
     /// - Throws: ``LinkError`` with `readerUnavailable` when the reader is gone, `transmission` for what may go better
-    ///   the next time, or `cancelled`.
+    ///   the next time, `inUse` while another program has the tag, or `cancelled`.
     func discover(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]

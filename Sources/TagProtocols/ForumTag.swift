@@ -72,8 +72,15 @@ public protocol ForumTag: AnyObject {
 
     /// Makes the tag read-only, for ever.
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed`, `unsupported`, `tagLost`.
+    /// - Throws: ``TagError`` with `readOnly` when it is already, `keyNeeded`, `updateFailed`, `unsupported`, `tagLost`.
     func lock() async throws(TagError)
+
+    /// Finds out, without writing anything, whether ``lock()`` would be refused for want of a key.
+    ///
+    /// For those who write a message first and lock the tag then, and want to know before they begin.
+    ///
+    /// - Throws: ``TagError`` with `keyNeeded` when it would, `tagLost`, `cancelled`, and as ``detectNDEF()`` does.
+    func checkLocking() async throws(TagError)
 
     /// Says whether the tag still answers, by the cheapest exchange that changes nothing.
     func isPresent() async -> Bool
@@ -95,6 +102,9 @@ public protocol ForumTag: AnyObject {
 extension ForumTag {
     /// Nothing is left to do.
     public func prepare() async throws(TagError) {}
+
+    /// Nothing is known against it.
+    public func checkLocking() async throws(TagError) {}
 
     /// Checks after a write that the tag holds a message, by reading it from the tag anew.
     ///

@@ -16,6 +16,7 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
             case readOnly = "read-only"
             case messageTooLong = "message-too-long"
             case authenticationFailed = "authentication-failed"
+            case keyNeeded = "key-needed"
             case refused
             case updateFailed = "update-failed"
             case badAnswer = "bad-answer"
@@ -46,6 +47,8 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let messageTooLong = Code(kind: .messageTooLong)
         /// The tag, or the reader to the tag, did not prove that it knows the key.
         public static let authenticationFailed = Code(kind: .authenticationFailed)
+        /// The tag lets only who knows a key do it.
+        public static let keyNeeded = Code(kind: .keyNeeded)
         /// The tag answered a command with a refusal.
         public static let refused = Code(kind: .refused)
         /// The tag did not take a write, and is still there.
@@ -112,7 +115,7 @@ extension TagError {
         switch error.code {
         case .timeout, .tagRemoved: self.init(.tagLost, "The tag does not answer any more.", link: error)
         case .cancelled: self.init(.cancelled, "The operation was cancelled.", link: error)
-        case .readerUnavailable: self.init(.readerUnavailable, error.reason, link: error)
+        case .readerUnavailable, .inUse: self.init(.readerUnavailable, error.reason, link: error)
         case .unsupported, .frameTooLong: self.init(.unsupported, error.reason, link: error)
         case .collision:
             let rule = Self.framingRule(technology)

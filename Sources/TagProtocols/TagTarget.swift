@@ -46,7 +46,7 @@ public enum TagTarget: Sendable, Hashable {
     }
 
     /// What tells it from other tags: the UID of NFC-A and NFC-V, the PUPI of NFC-B, the IDm of NFC-F. Empty for a Type
-    /// 1 tag that has not been asked yet.
+    /// 1 tag that has not been asked yet, and where the reader does not report the UID.
     public var identifier: [UInt8] {
         switch self {
         case .nfcA(let target): target.uid
@@ -84,7 +84,8 @@ public struct NFCATarget: Sendable, Hashable {
     public var atqa: UInt16
     /// SAK of the last cascade level; nil for a Type 1 tag, which has none.
     public var sak: UInt8?
-    /// The UID: 4, 7 or 10 octets, without cascade tags. Empty for a Type 1 tag, which gives it in answer to RID.
+    /// The UID: 4, 7 or 10 bytes, without cascade tags. Empty for a Type 1 tag, which gives it in answer to RID, and where
+    /// the reader does not report it.
     public var uid: [UInt8]
 
     /// Creates a target.

@@ -16,7 +16,7 @@ public struct AssociatedDomain: Sendable, Hashable {
     public let entry: String
     /// The service, such as `applinks`.
     public let service: String
-    /// The domain in lower case, without the wildcard: the one whose association file is asked for.
+    /// The domain in ASCII, without the wildcard: the one whose association file is asked for.
     public let domain: String
     /// Whether it is for the domain's subdomains, and not for the domain itself.
     public let isWildcard: Bool
@@ -25,7 +25,8 @@ public struct AssociatedDomain: Sendable, Hashable {
 
     /// Reads an entry.
     ///
-    /// - Returns: nil when it has no service or no domain, has a port or a path, or an unknown mode.
+    /// - Returns: nil when it has no service or no domain, has a port or a path, or an unknown mode, and when the domain is an
+    ///   address or has no dot.
     public init?(_ entry: String) {
         guard let colon = entry.firstIndex(of: ":") else { return nil }
         service = entry[..<colon].lowercased()
@@ -42,17 +43,12 @@ public struct AssociatedDomain: Sendable, Hashable {
         }
         isWildcard = name.hasPrefix("*.")
         if isWildcard { name = name.dropFirst(2) }
-        let isName =
-            !name.isEmpty
-            && name.utf8.allSatisfy { octet in
-                switch octet {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x80...0xFF: true
-                default: false
-                }
-            }
-        guard isName, !service.isEmpty, !(isWildcard && service == "appclips") else { return nil }
+        guard !service.isEmpty, !(isWildcard && service == "appclips"), let domain = try? HostName.domain(String(name))
+        else {
+            return nil
+        }
+        self.domain = domain
         self.entry = entry
-        domain = name.lowercased()
     }
 
     /// Whether the entry is for a host.

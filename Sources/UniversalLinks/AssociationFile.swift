@@ -6,7 +6,7 @@ public import Foundation
 /// What Apple's documents leave open follows the recorded answers of Apple's own tool: keys that are unknown or have a
 /// value of another type are ignored, and a query dictionary with a value that is no text constrains nothing.
 public struct AssociationFile: Sendable {
-    /// The largest file that is read, in octets (Apple archive, Support Universal Links: 128 KB).
+    /// The largest file that is read, in bytes (Apple archive, Support Universal Links: 128 KB).
     public static let maximumSize = 128 << 10
 
     /// One entry of `details`: apps, and the URLs that they open.
@@ -51,8 +51,8 @@ public struct AssociationFile: Sendable {
     public let variables: [String: [String]]
     /// The apps of other services: `webcredentials`, `appclips`, `activitycontinuation`.
     public let otherServices: [String: [String]]
-    /// What an author would like to know: what is ignored, and what never matches. Sentences for people.
-    public internal(set) var remarks: [String]
+    /// What reading the file found: what is ignored, and what never matches. ``check()`` finds more.
+    public internal(set) var findings: [LinkFinding]
 
     /// Reads a file.
     ///
@@ -60,29 +60,54 @@ public struct AssociationFile: Sendable {
     /// - Throws: ``AssociationFileError``.
     public init(parsing data: Data) throws(AssociationFileError) {
         guard data.count <= Self.maximumSize else {
-            throw AssociationFileError(.tooLarge, "The file has \(data.count) octets; \(Self.maximumSize) is the most.")
+            throw AssociationFileError(.tooLarge, "The file has \(data.count) bytes; \(Self.maximumSize) is the most.")
         }
         // The iOS 9 form: a signed message of DER.
-        if data.first == 0x30 {
+        if data.first == 0x30, data.dropFirst().first ?? 0 >= 0x80 {
             throw AssociationFileError(.signed, "The file is signed, as for iOS 9. Serve the JSON itself.")
         }
-        let root: JSONValue
-        do {
-            root = try JSONDecoder().decode(JSONValue.self, from: data)
+        let content: JSONReader.Content
+        do throws(JSONReader.Problem) {
+            content = try JSONReader.read(Array(data))
         } catch {
-            throw AssociationFileError(.notJSON, "The file is not valid JSON.")
+            throw AssociationFileError(.notJSON, Self.reason(data, error))
         }
-        guard let object = root.object else {
-            throw AssociationFileError(.notAnObject, "The file has to be a JSON object.")
+        guard let object = content.value.object else {
+            let what = "The file has to be a JSON object, and is \(content.value.kind)."
+            throw AssociationFileError(.notAnObject, what)
         }
-        self = AssociationFileReader.read(object)
+        self = AssociationFileReader.read(object, repeatedKeys: content.repeatedKeys)
     }
 
-    init(details: [Details], variables: [String: [String]], otherServices: [String: [String]], remarks: [String]) {
+    private static func reason(_ data: Data, _ problem: JSONReader.Problem) -> String {
+        switch data.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
+        case nil: "The file is empty."
+        case UInt8(ascii: "<"): "The file is a page of the web, and not JSON."
+        default: "The file is not valid JSON: at byte \(problem.offset) \(problem.reason)."
+        }
+    }
+
+    /// Whether a text can be an application identifier: a prefix, a full stop and a bundle identifier.
+    public static func isIdentifier(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count > 1
+            && parts.allSatisfy { part in
+                !part.isEmpty
+                    && part.utf8.allSatisfy { byte in
+                        switch byte {
+                        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D: true
+                        default: false
+                        }
+                    }
+            }
+    }
+
+    init(details: [Details], variables: [String: [String]], otherServices: [String: [String]], findings: [LinkFinding])
+    {
         self.details = details
         self.variables = variables
         self.otherServices = otherServices
-        self.remarks = remarks
+        self.findings = findings
     }
 }
 
@@ -109,7 +134,12 @@ public struct AssociationFileError: Error, Sendable, Hashable, CustomStringConve
     /// What is wrong, as a sentence for people.
     public var reason: String
 
-    init(_ code: Code, _ reason: String) {
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of failure.
+    ///   - reason: what is wrong, as a sentence for people.
+    public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason
     }

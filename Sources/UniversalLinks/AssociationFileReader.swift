@@ -2,75 +2,176 @@
 
 /// Reads the JSON of an association file, and notes what it ignores.
 struct AssociationFileReader {
-    private var remarks: [String] = []
+    var findings: [LinkFinding] = []
 
     /// Reads a file's object.
-    static func read(_ root: [String: JSONValue]) -> AssociationFile {
+    ///
+    /// - Parameters:
+    ///   - root: the object.
+    ///   - repeatedKeys: the keys that an object has more than once.
+    static func read(
+        _ root: [String: JSONValue],
+        repeatedKeys: [(place: String, key: String)] = []
+    ) -> AssociationFile {
         var reader = AssociationFileReader()
+        for repeated in repeatedKeys {
+            let text = "\(repeated.place) has the key \"\(repeated.key)\" more than once; the first counts here."
+            reader.note("AASA014", .warning, text)
+        }
         return reader.file(root)
     }
 
     private mutating func file(_ root: [String: JSONValue]) -> AssociationFile {
+        let services = ["webcredentials", "appclips", "activitycontinuation"]
+        noteKeys(of: root, "The file", known: Set(services + ["applinks"]))
         var others: [String: [String]] = [:]
-        for service in ["webcredentials", "appclips", "activitycontinuation"] {
-            guard let section = root[service] else { continue }
-            others[service] = section.object?["apps"].map(strings) ?? []
+        for service in services where root[service] != nil {
+            let section = object(root[service], service) ?? [:]
+            noteKeys(of: section, service, known: ["apps"])
+            others[service] = texts(section["apps"], "\(service).apps")
         }
-        guard let links = root["applinks"]?.object else {
-            remarks.append("There is no applinks section, so the file gives no universal links.")
-            return AssociationFile(details: [], variables: [:], otherServices: others, remarks: remarks)
-        }
-        if let apps = links["apps"]?.array, !apps.isEmpty {
-            remarks.append("applinks.apps is not empty; before iOS 13 it had to be, and later it has no effect.")
-        }
-        let variables = (links["substitutionVariables"]?.object ?? [:]).mapValues(strings)
-        noteVariables(variables)
-        let defaults = links["defaults"]?.object ?? [:]
-        var details: [AssociationFile.Details] = []
-        switch links["details"] {
-        case .array(let entries):
-            for (index, entry) in entries.enumerated() {
-                guard let entry = entry.object else {
-                    remarks.append("details[\(index)] is no object and is ignored.")
-                    continue
-                }
-                details.append(self.details(entry, apps(entry, index), defaults, "details[\(index)]"))
+        guard let links = object(root["applinks"], "applinks") else {
+            if root["applinks"] == nil {
+                note("AASA003", .error, "There is no applinks section, so the file gives no universal links.")
             }
-        case .object(let entries):
-            remarks.append("details is a dictionary, as before iOS 9.3; its order is that of the identifiers.")
-            for (app, entry) in entries.sorted(by: { $0.key < $1.key }) {
-                details.append(self.details(entry.object ?? [:], [app], defaults, "details.\(app)"))
-            }
-        default:
-            remarks.append("applinks.details is missing, so the file gives no universal links.")
+            return AssociationFile(details: [], variables: [:], otherServices: others, findings: findings)
         }
-        return AssociationFile(details: details, variables: variables, otherServices: others, remarks: remarks)
-    }
-
-    private func strings(_ value: JSONValue) -> [String] {
-        value.array?.compactMap(\.string) ?? []
-    }
-
-    private mutating func noteVariables(_ variables: [String: [String]]) {
-        for (name, values) in variables.sorted(by: { $0.key < $1.key }) {
-            if name.contains(where: { "$()".contains($0) }) {
-                remarks.append("The variable \"\(name)\" has $, ( or ) in its name, so no pattern can name it.")
-            }
-            if values.contains(where: { $0.contains("$(") }) {
-                remarks.append("A value of the variable \"\(name)\" names another variable, which is not resolved.")
-            }
-        }
-    }
-
-    private mutating func apps(_ entry: [String: JSONValue], _ index: Int) -> [String] {
-        let apps = entry["appIDs"].map(strings) ?? entry["appID"]?.string.map { [$0] } ?? []
-        if apps.isEmpty { remarks.append("details[\(index)] names no app.") }
-        for app in apps where !app.contains(".") {
-            remarks.append(
-                "\"\(app)\" is no application identifier: it is the team's prefix, a full stop, the bundle ID."
+        noteKeys(of: links, "applinks", known: ["apps", "defaults", "substitutionVariables", "details"])
+        if !texts(links["apps"], "applinks.apps").isEmpty {
+            note(
+                "AASA007",
+                .warning,
+                "applinks.apps is not empty; before iOS 13 it had to be, and later it has no effect."
             )
         }
+        let variables = variables(links["substitutionVariables"])
+        let details = details(links["details"], defaults: defaults(links["defaults"], "applinks.defaults"))
+        return AssociationFile(details: details, variables: variables, otherServices: others, findings: findings)
+    }
+
+    // MARK: Notes
+
+    mutating func note(_ id: String, _ severity: LinkFinding.Severity, _ message: String) {
+        findings.append(LinkFinding(id, severity, message))
+    }
+
+    /// Notes keys that have no effect.
+    ///
+    /// - Parameter effect: what follows from it, where none of the keys that count is there.
+    mutating func noteKeys(
+        of object: [String: JSONValue],
+        _ place: String,
+        known: Set<String>,
+        effect: String = "which is ignored."
+    ) {
+        for key in object.keys.sorted() where !known.contains(key) {
+            let meant = known.first { $0.lowercased() == key.lowercased() }.map { " Is \"\($0)\" meant?" } ?? ""
+            note("AASA014", .warning, "\(place) has the unknown key \"\(key)\", \(effect)\(meant)")
+        }
+    }
+
+    /// An object; nil, with a note, for a value of another type.
+    mutating func object(_ value: JSONValue?, _ place: String) -> [String: JSONValue]? {
+        guard let value else { return nil }
+        if value.object == nil { note("AASA003", .error, "\(place) is \(value.kind), and has to be an object.") }
+        return value.object
+    }
+
+    /// The texts of an array; what is none is noted and left out.
+    mutating func texts(_ value: JSONValue?, _ place: String) -> [String] {
+        guard let value else { return [] }
+        guard let values = value.array else {
+            note("AASA003", .error, "\(place) is \(value.kind), and has to be an array of texts.")
+            return []
+        }
+        for (index, value) in values.enumerated() where value.string == nil {
+            note("AASA003", .error, "\(place)[\(index)] is \(value.kind) and is ignored; it has to be a text.")
+        }
+        return values.compactMap(\.string)
+    }
+
+    // MARK: Variables
+
+    private mutating func variables(_ value: JSONValue?) -> [String: [String]] {
+        var variables: [String: [String]] = [:]
+        for (name, value) in (object(value, "substitutionVariables") ?? [:]).sorted(by: { $0.key < $1.key }) {
+            variables[name] = texts(value, "substitutionVariables.\(name)")
+        }
+        for (name, values) in variables.sorted(by: { $0.key < $1.key }) {
+            if !SubstitutionVariables.isName(name) {
+                let why = name.isEmpty ? "has an empty name" : "has $, ( or ) in its name"
+                note("AASA009", .error, "The variable \"\(name)\" \(why), so no pattern can name it.")
+            }
+            if values.contains(where: { $0.contains("$(") }) {
+                note(
+                    "AASA009",
+                    .error,
+                    "A value of the variable \"\(name)\" names another variable, which is not resolved."
+                )
+            }
+        }
+        return variables
+    }
+
+    // MARK: Details
+
+    private mutating func details(_ value: JSONValue?, defaults: [String: JSONValue]) -> [AssociationFile.Details] {
+        var details: [AssociationFile.Details] = []
+        switch value {
+        case .array(let entries):
+            if entries.isEmpty {
+                note("AASA003", .error, "applinks.details is empty, so the file gives no universal links.")
+            }
+            for (index, entry) in entries.enumerated() {
+                guard let entry = entry.object else {
+                    note("AASA003", .error, "details[\(index)] is \(entry.kind), no object, and is ignored.")
+                    continue
+                }
+                let apps = apps(entry, "details[\(index)]")
+                details.append(self.details(entry, apps, defaults, "details[\(index)]"))
+            }
+        case .object(let entries):
+            note(
+                "AASA003",
+                .warning,
+                "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
+            )
+            for (app, entry) in entries.sorted(by: { $0.key < $1.key }) {
+                noteIdentifier(app)
+                details.append(
+                    self.details(object(entry, "details.\(app)") ?? [:], [app], defaults, "details.\(app)")
+                )
+            }
+        case nil:
+            note("AASA003", .error, "applinks.details is missing, so the file gives no universal links.")
+        case .some(let other):
+            let effect = "and has to be an array, so the file gives no universal links."
+            note("AASA003", .error, "applinks.details is \(other.kind), \(effect)")
+        }
+        return details
+    }
+
+    private mutating func apps(_ entry: [String: JSONValue], _ place: String) -> [String] {
+        var apps = texts(entry["appIDs"], "\(place).appIDs")
+        if let app = entry["appID"], entry["appIDs"] == nil {
+            apps = app.string.map { [$0] } ?? []
+            if apps.isEmpty { note("AASA003", .error, "\(place).appID is \(app.kind), and has to be a text.") }
+        }
+        if apps.isEmpty { note("AASA004", .error, "\(place) names no app.") }
+        if entry["appIDs"] != nil, entry["appID"] != nil {
+            note("AASA004", .warning, "\(place) has appIDs, so its appID is ignored.")
+        }
+        for app in apps { noteIdentifier(app) }
         return apps
+    }
+
+    private mutating func noteIdentifier(_ app: String) {
+        guard !AssociationFile.isIdentifier(app) else { return }
+        note(
+            "AASA005",
+            .error,
+            "\"\(app)\" is no application identifier: it is the team's prefix, a full stop, the bundle ID."
+        )
     }
 
     private mutating func details(
@@ -79,81 +180,33 @@ struct AssociationFileReader {
         _ outer: [String: JSONValue],
         _ place: String
     ) -> AssociationFile.Details {
-        let defaults = outer.merging(entry["defaults"]?.object ?? [:]) { _, own in own }
+        noteKeys(of: entry, place, known: ["appID", "appIDs", "defaults", "components", "paths"])
+        let own = self.defaults(entry["defaults"], "\(place).defaults")
+        let defaults = outer.merging(own) { _, own in own }
         guard let components = entry["components"] else {
-            let rules = entry["paths"].map(strings) ?? []
-            if rules.isEmpty { remarks.append("\(place) has neither components nor paths, so it matches nothing.") }
-            return AssociationFile.Details(apps: apps, rules: rules.map { legacyRule($0) })
+            let rules = texts(entry["paths"], "\(place).paths").map(legacyRule)
+            if rules.isEmpty {
+                let what = entry["paths"] == nil ? "has neither components nor paths" : "has no paths"
+                note("AASA003", .error, "\(place) \(what), so it matches nothing.")
+            }
+            return AssociationFile.Details(apps: apps, rules: rules)
         }
-        if entry["paths"] != nil { remarks.append("\(place) has components, so its paths count before iOS 13 only.") }
+        if entry["paths"] != nil {
+            note("AASA006", .warning, "\(place) has components, so its paths count before iOS 13 only.")
+        }
+        if components.array == nil {
+            note("AASA003", .error, "\(place).components is \(components.kind), and has to be an array of objects.")
+        }
         var rules: [AssociationFile.Rule] = []
         for (index, component) in (components.array ?? []).enumerated() {
             let place = "\(place).components[\(index)]"
             guard let component = component.object else {
-                remarks.append("\(place) is no object and is ignored.")
+                note("AASA003", .error, "\(place) is \(component.kind), no object, and is ignored.")
                 continue
             }
-            rules.append(rule(component.merging(defaults) { own, _ in own }, place, own: component))
+            rules.append(rule(component, defaults, place))
         }
-        if rules.isEmpty { remarks.append("\(place) has no components, so it matches nothing.") }
+        if rules.isEmpty { note("AASA003", .error, "\(place) has no components, so it matches nothing.") }
         return AssociationFile.Details(apps: apps, rules: rules)
-    }
-
-    private func legacyRule(_ text: String) -> AssociationFile.Rule {
-        let excludes = text.hasPrefix("NOT ")
-        return AssociationFile.Rule(
-            path: excludes ? String(text.dropFirst(4)) : text,
-            excludes: excludes,
-            isLegacy: true
-        )
-    }
-
-    private static let known: Set<String> = [
-        "/", "?", "#", "exclude", "comment", "caseSensitive", "percentEncoded",
-    ]
-
-    private mutating func rule(
-        _ values: [String: JSONValue],
-        _ place: String,
-        own: [String: JSONValue]
-    ) -> AssociationFile.Rule {
-        for key in own.keys.sorted() where !Self.known.contains(key) {
-            remarks.append("\(place) has the unknown key \"\(key)\", which is ignored.")
-        }
-        for key in ["/", "#"] where values[key] != nil && values[key]?.string == nil {
-            remarks.append("\"\(key)\" of \(place) is no text and is ignored.")
-        }
-        for key in ["exclude", "caseSensitive", "percentEncoded"]
-        where values[key] != nil && values[key]?.boolean == nil {
-            remarks.append("\"\(key)\" of \(place) is neither true nor false and is ignored.")
-        }
-        return AssociationFile.Rule(
-            path: values["/"]?.string,
-            query: query(values["?"], place),
-            fragment: values["#"]?.string,
-            excludes: values["exclude"]?.boolean ?? false,
-            isCaseSensitive: values["caseSensitive"]?.boolean ?? true,
-            isPercentEncoded: values["percentEncoded"]?.boolean ?? true,
-            comment: values["comment"]?.string
-        )
-    }
-
-    private mutating func query(_ value: JSONValue?, _ place: String) -> AssociationFile.Rule.Query? {
-        switch value {
-        case .string(let pattern):
-            return .whole(pattern)
-        case .object(let items):
-            let patterns = items.compactMapValues(\.string)
-            guard patterns.count == items.count else {
-                remarks.append("A value in \"?\" of \(place) is no text, so the whole of \"?\" is ignored.")
-                return nil
-            }
-            return .items(patterns)
-        case nil:
-            return nil
-        default:
-            remarks.append("\"?\" of \(place) is neither a text nor a dictionary and is ignored.")
-            return nil
-        }
     }
 }

@@ -77,9 +77,10 @@ struct CompiledRules: Sendable {
             beginning = Beginning(url.octets[url.path])
         }
 
-        /// A component as a rule compares it.
-        func octets(_ range: Range<Int>, for rule: Rule) -> ArraySlice<UInt8> {
+        /// A component as a rule compares it; nothing when there is no work left.
+        func octets(_ range: Range<Int>, for rule: Rule, _ work: inout MatchWork) -> ArraySlice<UInt8> {
             guard rule.decodes, url.hasEscapes else { return url.octets[range] }
+            guard work.spend(range.count * MatchWork.decodingSteps) else { return [] }
             let decoded = url.decoded(range)
             return rule.ignoresCase ? CompiledRules.folded(decoded)[...] : decoded[...]
         }
@@ -136,61 +137,92 @@ struct CompiledRules: Sendable {
         }
     }
 
-    /// The first rule that matches.
-    func firstMatch(_ text: Text) -> (index: Int, excludes: Bool)? {
+    /// The first rule that matches; nil when none does, or when there is no work left.
+    func firstMatch(_ text: Text, _ work: inout MatchWork) -> (index: Int, excludes: Bool)? {
         for index in rules.indices where beginnings[index].begins(text.beginning) {
-            if matches(rules[index], text) { return (index, rules[index].excludes) }
+            let isMatch = matches(rules[index], text, &work)
+            if work.isExhausted { return nil }
+            if isMatch { return (index, rules[index].excludes) }
         }
         return nil
     }
 
-    private func matches(_ rule: Rule, _ text: Text) -> Bool {
-        matchesPath(rule, text) && matchesFragment(rule, text) && matchesQuery(rule, text)
-    }
-
-    /// What keeps each rule from matching.
-    func trace(_ text: Text) -> [[RuleComponent]] {
-        rules.map { rule in
-            var missing: [RuleComponent] = []
-            if !matchesPath(rule, text) { missing.append(.path) }
-            if !matchesQuery(rule, text) { missing.append(.query) }
-            if !matchesFragment(rule, text) { missing.append(.fragment) }
-            return missing
+    /// How many steps each octet of a URL takes at most, all rules together.
+    var stepsPerOctet: Int {
+        rules.reduce(0) { sum, rule in
+            var steps = rule.path.stepsPerOctet + (rule.fragment?.stepsPerOctet ?? 0)
+            switch rule.query {
+            case nil: break
+            case .whole(let pattern): steps += pattern.stepsPerOctet
+            case .items(let items): for item in items { steps += item.value.stepsPerOctet + Self.scanningSteps }
+            }
+            return sum + steps + (rule.decodes ? MatchWork.decodingSteps : 0)
         }
     }
 
-    private func matchesPath(_ rule: Rule, _ text: Text) -> Bool {
-        rule.path.matchesEverything || rule.path.matches(text.octets(text.url.path, for: rule))
+    /// The steps that each octet of a query takes to find its items.
+    private static let scanningSteps = 2
+
+    private func matches(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
+        matchesPath(rule, text, &work) && matchesFragment(rule, text, &work) && matchesQuery(rule, text, &work)
     }
 
-    private func matchesFragment(_ rule: Rule, _ text: Text) -> Bool {
-        rule.fragment?.matches(text.octets(text.url.fragment, for: rule)) ?? true
+    /// What keeps each rule from matching; nil for one that there was no work left for.
+    func trace(_ text: Text, _ work: inout MatchWork) -> [[RuleComponent]?] {
+        rules.map { rule in
+            guard !work.isExhausted else { return nil }
+            var missing: [RuleComponent] = []
+            if !matchesPath(rule, text, &work) { missing.append(.path) }
+            if !matchesQuery(rule, text, &work) { missing.append(.query) }
+            if !matchesFragment(rule, text, &work) { missing.append(.fragment) }
+            return work.isExhausted ? nil : missing
+        }
     }
 
-    private func matchesQuery(_ rule: Rule, _ text: Text) -> Bool {
+    private func matchesPath(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
+        if rule.path.matchesEverything { return true }
+        return rule.path.matches(text.octets(text.url.path, for: rule, &work), &work)
+    }
+
+    private func matchesFragment(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
+        guard let fragment = rule.fragment else { return true }
+        return fragment.matches(text.octets(text.url.fragment, for: rule, &work), &work)
+    }
+
+    private func matchesQuery(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
         switch rule.query {
         case nil: true
-        case .whole(let pattern): pattern.matches(text.octets(text.url.query, for: rule))
+        case .whole(let pattern): pattern.matches(text.octets(text.url.query, for: rule, &work), &work)
         case .items(let items):
-            items.allSatisfy { item in matches(item.name, item.value, rule, text) }
+            items.allSatisfy { item in matches(item.name, item.value, rule, text, &work) }
         }
     }
 
     /// Whether all items of a name match. One that is not there, or has no value, counts as an empty one.
-    private func matches(_ name: [UInt8], _ value: LinkPattern, _ rule: Rule, _ text: Text) -> Bool {
+    private func matches(
+        _ name: [UInt8],
+        _ value: LinkPattern,
+        _ rule: Rule,
+        _ text: Text,
+        _ work: inout MatchWork
+    ) -> Bool {
         let query = text.url.query
+        guard work.spend(query.count * Self.scanningSteps) else { return false }
         var start = query.lowerBound
         var isThere = false
         while start < query.upperBound {
             let end = text.url.octets[start..<query.upperBound].firstIndex(of: 0x26) ?? query.upperBound
             let mark = text.url.octets[start..<end].firstIndex(of: 0x3D) ?? end
-            if Self.areEqual(text.octets(start..<mark, for: rule), name, ignoringCase: rule.ignoresCase) {
+            let found = text.octets(start..<mark, for: rule, &work)
+            guard work.spend(rule.ignoresCase ? name.count : 0) else { return false }
+            if Self.areEqual(found, name, ignoringCase: rule.ignoresCase) {
                 isThere = true
-                guard value.matches(text.octets(min(mark + 1, end)..<end, for: rule)) else { return false }
+                let octets = text.octets(min(mark + 1, end)..<end, for: rule, &work)
+                guard value.matches(octets, &work) else { return false }
             }
             start = end + 1
         }
-        return isThere || value.matches([])
+        return isThere || value.matches([], &work)
     }
 
     private static func areEqual(_ text: ArraySlice<UInt8>, _ name: [UInt8], ignoringCase: Bool) -> Bool {

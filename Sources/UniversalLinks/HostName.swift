@@ -26,6 +26,44 @@ public enum HostName {
         return result
     }
 
+    /// Why a name can't be the domain of an association file.
+    public enum DomainProblem: Error, Sendable, Hashable, CustomStringConvertible {
+        /// It is an address, or written like one.
+        case address
+        /// It has no dot, as the names within one network.
+        case singleLabel
+        /// It is no name of a host.
+        case notAName
+
+        /// What is wrong, and what to write, as the end of a sentence.
+        public var description: String {
+            switch self {
+            case .address: "is an address. Write the name of the domain, such as example.org."
+            case .singleLabel: "has no dot, so it is no domain of the internet. Write a name such as example.org."
+            case .notAName: "can't be the name of a domain. Write a name such as example.org."
+            }
+        }
+    }
+
+    /// Brings the domain of an association file into the form of ASCII, as ``ascii(_:)`` does. Sites have certificates for
+    /// names of the internet, so that an address and a name without a dot are none.
+    ///
+    /// - Parameter name: the domain.
+    /// - Throws: ``DomainProblem``.
+    public static func domain(_ name: String) throws(DomainProblem) -> String {
+        if name.hasPrefix("[") || name.allSatisfy({ $0.isHexDigit || $0 == ":" }) && name.contains(":") {
+            throw .address
+        }
+        guard let ascii = ascii(name) else {
+            let last = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+            throw !last.isEmpty && isNumber(last) ? .address : .notAName
+        }
+        let labels = ascii.split(separator: ".").map(String.init)
+        if isAddress(labels) { throw .address }
+        guard labels.count > 1 else { throw .singleLabel }
+        return ascii
+    }
+
     private static func label(_ text: Substring) -> String? {
         guard !text.isEmpty, text.utf8.count <= 256 else { return nil }
         var isASCII = true

@@ -34,9 +34,11 @@ extension LinkMatcher {
         }
         guard let entry = AssociatedDomain.applying(entries, host: url.host) else {
             let why = "No applinks entry of the app's associated domains is for the host \(url.host)."
-            return LinkAnswer(app: nil, rule: nil, why: why)
+            let fault = AssociatedDomainCheck(entries: entries).findings.first { $0.severity == .error }
+            return LinkAnswer(app: nil, rule: nil, why: why + (fault.map { " \($0.message)" } ?? ""))
         }
-        guard entry.domain == domain.lowercased() || url.host == domain.lowercased() else {
+        let name = HostName.ascii(domain) ?? domain.lowercased()
+        guard entry.domain == name || url.host == name else {
             let why = "The file is of \(domain); for the host \(url.host) the one of \(entry.domain) counts."
             return LinkAnswer(app: nil, rule: nil, why: why)
         }
@@ -44,21 +46,43 @@ extension LinkMatcher {
     }
 
     /// Says which app opens a URL of the file's site, and why.
-    public func answer(_ url: LinkURL, installed: Set<String>) -> LinkAnswer {
-        switch match(url, installed: installed) {
+    ///
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - installed: the identifiers of the installed apps; nil for all apps of the file.
+    public func answer(_ url: LinkURL, installed: Set<String>?) -> LinkAnswer {
+        var work = MatchWork()
+        return answer(url, installed: installed, &work)
+    }
+
+    /// The same, with what is left of the work for one link, so that several files share one limit.
+    package func answer(_ url: LinkURL, installed: Set<String>?, _ work: inout MatchWork) -> LinkAnswer {
+        switch match(url, installed: installed ?? apps, &work) {
         case .app(let app, let position):
             return LinkAnswer(app: app, rule: name(position), why: "\(name(position)) matches.\(note(position))")
         case .excluded(let position):
             let why = "\(name(position)) matches, and excludes the URL.\(note(position))"
             return LinkAnswer(app: nil, rule: name(position), why: why)
         case .noRule:
-            return LinkAnswer(app: nil, rule: nil, why: "No rule of an installed app matches the URL.")
+            let whose = installed == nil ? "the file" : "an installed app"
+            return LinkAnswer(app: nil, rule: nil, why: "No rule of \(whose) matches the URL.")
+        case .tooComplex:
+            let why = "The file's patterns are too complex to compare with a URL of this length, so no app opens it."
+            return LinkAnswer(app: nil, rule: nil, why: why)
         case .noApp where file.details.isEmpty:
-            return LinkAnswer(app: nil, rule: nil, why: file.remarks.last ?? "The file gives no universal links.")
+            return LinkAnswer(
+                app: nil,
+                rule: nil,
+                why: file.findings.last { $0.id == "AASA003" }?.message ?? "The file gives no universal links."
+            )
         case .noApp:
-            return LinkAnswer(app: nil, rule: nil, why: "The file names no app that is installed.")
+            let why = installed == nil ? "The file names no app." : "The file names no app that is installed."
+            return LinkAnswer(app: nil, rule: nil, why: why)
         }
     }
+
+    /// All apps that the file names.
+    var apps: Set<String> { Set(file.details.flatMap(\.apps)) }
 
     /// The name of a rule: its place, and what it says.
     public func name(_ position: RulePosition) -> String {

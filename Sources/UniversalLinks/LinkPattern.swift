@@ -69,9 +69,23 @@ struct LinkPattern: Sendable {
         if case .everything = engine { true } else { false }
     }
 
-    /// Whether the pattern covers a text.
-    func matches(_ text: ArraySlice<UInt8>) -> Bool {
+    /// How many steps each octet of a text takes.
+    var stepsPerOctet: Int {
         switch engine {
+        case .everything, .nothing: 0
+        case .literal, .prefix: 1
+        case .automaton(let automaton): automaton.stepsPerOctet
+        }
+    }
+
+    /// Whether the pattern covers a text.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - work: what it may take; where that is not enough, the answer is false.
+    func matches(_ text: ArraySlice<UInt8>, _ work: inout MatchWork) -> Bool {
+        guard work.spend(stepsPerOctet * text.count) else { return false }
+        return switch engine {
         case .everything: true
         case .nothing: false
         case .literal(let octets): text.elementsEqual(octets)

@@ -19,7 +19,7 @@ public struct LinkURL: Sendable, Hashable {
     /// The longest URL that is looked at, in octets.
     public static let maximumLength = 1 << 16
 
-    /// The host's name in lower case, without user information and port.
+    /// The host's name in lower case and in ASCII, without user information and port.
     public let host: String
     /// Whether the path or what follows it has a percent sign.
     let hasEscapes: Bool
@@ -38,13 +38,14 @@ public struct LinkURL: Sendable, Hashable {
     /// - Throws: ``Problem``.
     public init(_ text: String) throws(Problem) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
-        let octets = try Self.ascii(Array(text.utf8))
+        let written = Array(text.utf8)
+        let octets = try Self.ascii(written)
         guard let authority = Self.authorityStart(octets) else { throw .scheme }
         let pathStart = octets[authority...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? octets.count
         let fragmentMark = octets[pathStart...].firstIndex(of: 0x23) ?? octets.count
         let queryMark = octets[pathStart..<fragmentMark].firstIndex(of: 0x3F) ?? fragmentMark
         guard let host = Self.host(octets[authority..<pathStart]) else { throw .host }
-        self.host = host
+        self.host = octets.count == written.count ? host : Self.asciiHost(written, authority) ?? host
         var pathEnd = queryMark
         while pathEnd > pathStart, octets[pathEnd - 1] == 0x2F { pathEnd -= 1 }
         path = pathStart..<pathEnd
@@ -53,6 +54,9 @@ public struct LinkURL: Sendable, Hashable {
         hasEscapes = octets[pathStart...].contains(0x25)
         self.octets = octets
     }
+
+    /// The path as it is written, without the slashes that it ends in.
+    var pathText: String { String(decoding: octets[path], as: UTF8.self) }
 
     /// The octets with those outside of ASCII percent-encoded.
     private static func ascii(_ octets: [UInt8]) throws(Problem) -> [UInt8] {
@@ -93,6 +97,12 @@ public struct LinkURL: Sendable, Hashable {
         }
         guard !name.isEmpty else { return nil }
         return String(decoding: name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// The host of a text that has something outside of ASCII.
+    private static func asciiHost(_ written: [UInt8], _ authority: Int) -> String? {
+        let end = written[authority...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? written.count
+        return host(written[authority..<end]).flatMap { HostName.ascii($0) }
     }
 
     /// Part of the URL with its escapes resolved; those that are none stay as they are.

@@ -28,6 +28,8 @@ struct PatternAutomaton: Sendable {
     private var continues: [UInt64]
     private var accepting: [UInt64]
     private var alternatives: [Alternatives] = []
+    /// How many steps each octet of a text takes.
+    private(set) var stepsPerOctet = 1
 
     /// One step of a pattern.
     enum Piece: Hashable, Sendable {
@@ -57,6 +59,7 @@ struct PatternAutomaton: Sendable {
         let end = add(pieces, at: 0, &next, ignoresCase)
         Self.insert(end, into: &accepting)
         if takesParent, pieces.suffix(2) == [.octet(0x2F), .anything] { Self.insert(end - 1, into: &accepting) }
+        stepsPerOctet = words + alternatives.reduce(0) { $0 + 2 + $1.ends.count }
     }
 
     private static func stateCount(_ pieces: [Piece]) -> Int {

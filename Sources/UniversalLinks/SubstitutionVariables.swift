@@ -8,13 +8,21 @@ struct SubstitutionVariables: Sendable {
     /// Takes the variables of a file. Those that every file has are there as well; a file's own of the same name are used
     /// instead.
     init(_ own: [String: [String]] = [:]) {
-        values = own.mapValues { $0.map(Self.pieces) }
+        values = own.filter { Self.isName($0.key) }.mapValues { $0.map(Self.pieces) }
+    }
+
+    /// Whether a pattern can name a variable so.
+    static func isName(_ name: String) -> Bool {
+        !name.isEmpty && !name.utf8.contains { [0x24, 0x28, 0x29].contains($0) }
     }
 
     /// The alternatives of a variable; nil for a name that stands for nothing.
     subscript(name: String) -> [[PatternAutomaton.Piece]]? {
         values[name] ?? Self.predefined[name]
     }
+
+    /// Whether every file has a variable of a name.
+    static func isPredefined(_ name: String) -> Bool { predefined[name] != nil }
 
     /// The pieces of a value: wildcards, and no other variables.
     private static func pieces(_ value: String) -> [PatternAutomaton.Piece] {

@@ -35,12 +35,7 @@
     /// A dictionary of texts by their names, whose values are variants.
     mutating func texts(_ texts: KeyValuePairs<String, String>) {
         array(of: "{sv}") { writer in
-            for (name, text) in texts {
-                writer.container("e", "sv") { writer in
-                    writer.string(name)
-                    writer.container("v", "s") { $0.string(text) }
-                }
-            }
+            for (name, text) in texts { writer.entry(name, "s") { $0.string(text) } }
         }
     }
 
@@ -55,6 +50,26 @@
     /// An array, whose elements `body` writes.
     mutating func array(of signature: String, _ body: (inout BusMessageWriter) -> Void = { _ in }) {
         container("a", signature, body)
+    }
+
+    /// An entry of a dictionary whose value is a variant: `sv`.
+    mutating func entry(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
+        container("e", "sv") { $0.named(name, signature, body) }
+    }
+
+    /// A structure of a name and a variant: `(sv)`.
+    mutating func property(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
+        structure("sv") { $0.named(name, signature, body) }
+    }
+
+    /// A structure, whose members `body` writes.
+    mutating func structure(_ signature: String, _ body: (inout BusMessageWriter) -> Void) {
+        container("r", signature, body)
+    }
+
+    private mutating func named(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
+        string(name)
+        container("v", signature, body)
     }
 
     private mutating func container(

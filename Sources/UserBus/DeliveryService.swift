@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
-import Glibc
 
 /// The app's side on the bus: has the app's name there, and takes its links from the user's own programs.
 ///
-/// Whoever asks for the name later does not get it while the app runs.
+/// One instance of the app has the name at a time. One that the person sees keeps it while it runs; one in the background
+/// gives it to the first that the person sees.
 ///
 /// It is made by one thread and then run by one thread.
 public final class DeliveryService: @unchecked Sendable {
@@ -13,86 +13,101 @@ public final class DeliveryService: @unchecked Sendable {
     /// What takes a link, and says whether it was handled. Called on the thread of ``run(isStopped:)``.
     public typealias Handler = @Sendable (UserActivityPayload) -> Bool
 
+    /// How an instance of the app meets the person.
+    public enum Presence: Sendable, Hashable {
+        /// The person sees it. It takes the place of an instance in the background.
+        case visible
+        /// Nobody sees it. It gives its place to an instance that the person sees.
+        case background
+    }
+
+    /// Why ``run(isStopped:)`` has returned.
+    public enum End: Sendable, Hashable {
+        case stopped
+        /// An instance that the person sees has taken the place of this one.
+        case replaced
+    }
+
+    /// How long one that was replaced still takes links: of those who looked up its name just before.
+    private static let farewell = Duration.seconds(2)
+
     private let bus: UserBus
+    private let desktopID: String
+    private let path: String
     private let handler: Handler
 
     /// Takes the app's name.
     ///
     /// - Parameters:
     ///   - desktopID: the name of the app's desktop entry, which is the name on the bus.
+    ///   - presence: whether the person sees this instance of the app.
     ///   - address: where the bus is; nil is that of this process.
     ///   - handler: takes each link.
-    /// - Throws: ``BusError``; of code `nameTaken` when the app runs already.
-    public init(desktopID: String, address: String? = nil, handler: @escaping Handler) throws(BusError) {
+    /// - Throws: ``BusError``; of code `nameTaken` when another instance has the name and keeps it.
+    public init(
+        desktopID: String,
+        presence: Presence = .visible,
+        address: String? = nil,
+        handler: @escaping Handler
+    ) throws(BusError) {
         guard let path = DeliveryInterface.objectPath(of: desktopID) else {
             throw BusError(.nobody, "\(desktopID) can't be the name of an app on the bus.")
         }
-        bus = try UserBus(address: address)
+        self.path = path
+        self.desktopID = desktopID
         self.handler = handler
-        // The service outlives the object: the bus is closed when this goes.
-        let own = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let added = unsafe bus.library.addObject(bus.bus, nil, path, answerDelivery, own)
-        guard added >= 0 else { throw BusError(number: added, "The object \(path) can't be made") }
-        let named = unsafe bus.library.requestName(bus.bus, desktopID, 0)
-        guard named >= 0 else { throw BusError(number: named, "The name \(desktopID) can't be had") }
+        bus = try UserBus(address: address)
+        try bus.connection.take(desktopID, yields: presence == .background, replaces: presence == .visible)
     }
 
-    /// Takes links until the bus is gone, or as long as it is to.
+    /// Takes links until the bus is gone, another instance takes its place, or it is stopped.
     ///
     /// - Parameter isStopped: asked at least every second; true ends it.
-    public func run(isStopped: () -> Bool = { false }) throws(BusError) {
+    /// - Throws: ``BusError`` when the bus is gone.
+    @discardableResult
+    public func run(isStopped: () -> Bool = { false }) throws(BusError) -> End {
+        var end: ContinuousClock.Instant?
         while !isStopped() {
-            let number = unsafe bus.library.process(bus.bus, nil)
-            if number < 0 { throw BusError(number: number, "The bus is gone") }
-            if number > 0 { continue }
-            // A signal that came meanwhile is no failure.
-            _ = unsafe bus.library.wait(bus.bus, 1_000_000)
+            if let message = try bus.connection.receive() {
+                if message.isCall { try answer(message) }
+                if isLoss(message) { end = ContinuousClock.now + Self.farewell }
+            } else if let end, end <= ContinuousClock.now {
+                return .replaced
+            } else {
+                bus.connection.wait(.seconds(1))
+            }
         }
+        return .stopped
     }
 
-    /// Answers a message to the app's object.
-    ///
-    /// - Returns: a number above zero when it was answered, zero when it is none of this interface.
-    fileprivate func answer(_ message: OpaquePointer?) -> CInt {
-        let library = bus.library
-        let method = DeliveryInterface.method
-        guard unsafe library.isCall(message, DeliveryInterface.name, method) > 0 else { return 0 }
-        // A bus may let others in: those of another user can't make the app open anything.
-        guard let sender = unsafe library.sender(message), let name = unsafe String(validatingCString: sender),
-            bus.isOwn(name)
-        else {
-            return -EACCES
+    /// Whether the bus reports that another instance has the name now.
+    private func isLoss(_ message: ReceivedMessage) -> Bool {
+        message.isSignal && message.sender == ReplyLedger.daemon && message.name == "\(ReplyLedger.daemon).NameLost"
+            && message.values().first?.text == desktopID
+    }
+
+    /// Answers a call.
+    private func answer(_ message: ReceivedMessage) throws(BusError) {
+        guard message.path == path, message.name == DeliveryInterface.name + "." + DeliveryInterface.method else {
+            return try message.answer(nil)
         }
-        let reader = unsafe BusMessageReader(library: library, message: message)
+        // A bus may let others in: those of another user can't make the app open anything.
+        guard bus.isOwn(message.sender) else {
+            return try message.refuse("AccessDenied", "Another user's program opens nothing here.")
+        }
+        guard let payload = payload(of: message) else {
+            return try message.refuse("InvalidArgs", "The values are not those of a link.")
+        }
+        try message.answer([.boolean(handler(payload))])
+    }
+
+    private func payload(of message: ReceivedMessage) -> UserActivityPayload? {
+        let reader = unsafe BusMessageReader(library: bus.connection.library, message: message.message)
         guard reader.hasSignature(DeliveryInterface.argumentSignature), let type = reader.string(),
             let url = reader.string(), let octets = reader.octets()
         else {
-            return -EINVAL
+            return nil
         }
-        let payload: UserActivityPayload
-        do throws(UserActivityPayload.Problem) {
-            payload = try UserActivityPayload(activityType: type, webpageURL: url, message: octets)
-        } catch {
-            return -EINVAL
-        }
-        var answer: OpaquePointer?
-        let made = unsafe library.newAnswer(message, &answer)
-        guard made >= 0 else { return made }
-        defer { _ = unsafe library.unrefMessage(answer) }
-        var writer = unsafe BusMessageWriter(library: library, message: answer)
-        writer.boolean(handler(payload))
-        guard writer.status >= 0 else { return writer.status }
-        let sent = unsafe library.send(bus.bus, answer, nil)
-        return sent < 0 ? sent : 1
+        return try? UserActivityPayload(activityType: type, webpageURL: url, message: octets)
     }
-}
-
-/// What sd-bus calls; a function, because it may not be bound to an actor.
-nonisolated private func answerDelivery(
-    _ message: OpaquePointer?,
-    _ own: UnsafeMutableRawPointer?,
-    _: UnsafeMutableRawPointer?
-) -> CInt {
-    guard let own = unsafe own else { return 0 }
-    return unsafe Unmanaged<DeliveryService>.fromOpaque(own).takeUnretainedValue().answer(message)
 }

@@ -18,22 +18,10 @@ import SystemLibrary
     typealias AppendArray = @convention(c) (Pointer?, CChar, UnsafeRawPointer?, Int) -> CInt
     typealias OpenContainer = @convention(c) (Pointer?, CChar, Text?) -> CInt
     typealias Simple = @convention(c) (Pointer?) -> CInt
-    typealias Call =
-        @convention(c) (
-            Pointer?, Pointer?, UInt64, UnsafeMutableRawPointer?, UnsafeMutablePointer<Pointer?>?
-        ) ->
-        CInt
-    typealias FreeError = @convention(c) (UnsafeMutableRawPointer?) -> Void
     typealias ReadBasic = @convention(c) (Pointer?, CChar, UnsafeMutableRawPointer?) -> CInt
     typealias ReadArray =
         @convention(c) (Pointer?, CChar, UnsafeMutablePointer<UnsafeRawPointer?>?, UnsafeMutablePointer<Int>?) -> CInt
     typealias HasSignature = @convention(c) (Pointer?, Text?) -> CInt
-    typealias IsCall = @convention(c) (Pointer?, Text?, Text?) -> CInt
-    typealias Sender = @convention(c) (Pointer?) -> Text?
-    typealias Handler = @convention(c) (Pointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CInt
-    typealias AddObject =
-        @convention(c) (Pointer?, UnsafeMutablePointer<Pointer?>?, Text?, Handler?, UnsafeMutableRawPointer?) -> CInt
-    typealias RequestName = @convention(c) (Pointer?, Text?, UInt64) -> CInt
     typealias Process = @convention(c) (Pointer?, UnsafeMutablePointer<Pointer?>?) -> CInt
     typealias Wait = @convention(c) (Pointer?, UInt64) -> CInt
     typealias Send = @convention(c) (Pointer?, Pointer?, UnsafeMutablePointer<UInt64>?) -> CInt
@@ -51,15 +39,9 @@ import SystemLibrary
     let appendArray: AppendArray
     let openContainer: OpenContainer
     let closeContainer: Simple
-    let call: Call
-    let freeError: FreeError
     let readBasic: ReadBasic
     let readArray: ReadArray
     let hasSignature: HasSignature
-    let isCall: IsCall
-    let sender: Sender
-    let addObject: AddObject
-    let requestName: RequestName
     let process: Process
     let wait: Wait
     let send: Send
@@ -79,7 +61,7 @@ import SystemLibrary
         unsafe setAddress = try Self.function("sd_bus_set_address", of: library)
         unsafe setClient = try Self.function("sd_bus_set_bus_client", of: library)
         unsafe startBus = try Self.function("sd_bus_start", of: library)
-        unsafe closeBus = try Self.function("sd_bus_flush_close_unref", of: library)
+        unsafe closeBus = try Self.function("sd_bus_close_unref", of: library)
         unsafe unrefMessage = try Self.function("sd_bus_message_unref", of: library)
         unsafe newCall = try Self.function("sd_bus_message_new_method_call", of: library)
         unsafe newAnswer = try Self.function("sd_bus_message_new_method_return", of: library)
@@ -87,15 +69,9 @@ import SystemLibrary
         unsafe appendArray = try Self.function("sd_bus_message_append_array", of: library)
         unsafe openContainer = try Self.function("sd_bus_message_open_container", of: library)
         unsafe closeContainer = try Self.function("sd_bus_message_close_container", of: library)
-        unsafe call = try Self.function("sd_bus_call", of: library)
-        unsafe freeError = try Self.function("sd_bus_error_free", of: library)
         unsafe readBasic = try Self.function("sd_bus_message_read_basic", of: library)
         unsafe readArray = try Self.function("sd_bus_message_read_array", of: library)
         unsafe hasSignature = try Self.function("sd_bus_message_has_signature", of: library)
-        unsafe isCall = try Self.function("sd_bus_message_is_method_call", of: library)
-        unsafe sender = try Self.function("sd_bus_message_get_sender", of: library)
-        unsafe addObject = try Self.function("sd_bus_add_object", of: library)
-        unsafe requestName = try Self.function("sd_bus_request_name", of: library)
         unsafe process = try Self.function("sd_bus_process", of: library)
         unsafe wait = try Self.function("sd_bus_wait", of: library)
         unsafe send = try Self.function("sd_bus_send", of: library)

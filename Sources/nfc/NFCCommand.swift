@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Glibc
 
 /// The root of the command line.
 @main
@@ -15,30 +14,79 @@ struct NFCCommand: AsyncParsableCommand {
               nfc tag create --product NTAG215 --out card.nfc
               echo d1010c55046578616d706c652e636f6d | nfc ndef decode
 
-            Every command that answers takes --json. Exit status: 0 done, 1 the tag
-            or the data said no, 2 wrong usage, 3 no reader, 130 cancelled.
+            Every command that answers takes --json; one that only has subcommands,
+            such as nfc tag, answers nothing and takes none. With --json, wrong usage
+            is answered in JSON too. Where a command takes an image, - is standard
+            input; where it takes --out, - is standard output. Exit status: 0 done,
+            1 the tag or the data said no, or the answer could not be written, 2 wrong
+            usage, 3 no reader, 130 cancelled.
             """,
+        version: "nfc \(version)",
         subcommands: [
             ScanCommand.self, WriteCommand.self, ReadersCommand.self, TraceCommand.self, EmulateCommand.self,
             TagCommand.self,
             NDEFCommand.self, LinksCommand.self, AppsCommand.self, InboxCommand.self,
-            BackgroundCommand.self,
+            BackgroundCommand.self, DemoCommand.self,
         ]
     )
 
+    /// The version of the tools.
+    static let version = "0.1.0"
+
     /// Runs the command line. Wrong usage ends with status 2, as in the contract, and not with the parser's own 64.
     static func main() async {
+        CommandProcess.prepare()
+        CommandProcess.end(await run())
+    }
+
+    /// What is wrong with the words of the command. Where `--json` is one too many, what else is wrong is said first.
+    private static func usageMessage(_ error: any Error) -> String {
+        let words = CommandLine.arguments.dropFirst().filter { $0 != "--json" }
+        guard CommandProcess.wantsJSON, message(for: error).contains("'--json'") else { return message(for: error) }
         do {
+            // A command that only has subcommands answers nothing.
+            guard try !type(of: parseAsRoot(words)).configuration.subcommands.isEmpty else {
+                return message(for: error)
+            }
+            let name = (["nfc"] + words).joined(separator: " ")
+            return "\(name) needs a subcommand. See: \(name) --help"
+        } catch let other {
+            return exitCode(for: other) == .validationFailure ? message(for: other) : message(for: error)
+        }
+    }
+
+    /// Runs the command line.
+    ///
+    /// - Returns: the exit status.
+    private static func run() async -> Int32 {
+        do {
+            if let problem = CommandProcess.wordProblem { throw ValidationError(problem) }
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
+            return 0
         } catch {
-            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-            StandardError.write(fullMessage(for: error) + "\n")
-            Glibc.exit(2)
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            switch code {
+            case .validationFailure:
+                let failure = CommandFailure(.usage, "usage", usageMessage(error))
+                if CommandProcess.wantsJSON { failure.printJSON() } else { StandardError.write(text + "\n") }
+                return failure.status.rawValue
+            case .success where CommandProcess.wantsJSON && text == configuration.version:
+                var writer = JSONWriter()
+                writer.beginObject()
+                writer.member("ok", true)
+                writer.member("version", version)
+                writer.endObject()
+                writer.printLine()
+            case .success: StandardOutput.write(text + "\n")
+            default: if !text.isEmpty { StandardError.write(text + "\n") }
+            }
+            return code.rawValue
         }
     }
 }
@@ -58,7 +106,8 @@ struct LinksCommand: ParsableCommand {
         commandName: "links",
         abstract: "Say which app a link opens, and why.",
         subcommands: [
-            LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self, LinksFetchCommand.self,
+            LinksListCommand.self, LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self,
+            LinksFetchCommand.self, LinksAddCommand.self, LinksRemoveCommand.self,
         ]
     )
 }

@@ -4,54 +4,117 @@ import BackgroundTagReading
 import Dispatch
 import Foundation
 import LinkFetching
+import NFCRuntime
 import PrivateStorage
 
-/// Has the association files of the installed apps' domains fetched when they are due: a week after the site's last answer.
+/// Has the association files of the installed apps' domains fetched when they are due: a week after the site's last answer,
+/// and after a failure as ``CachedAssociation`` says. Sites that failed are asked at once when there is a network again, or
+/// when an app is installed.
 ///
 /// What a tag says has no part in it.
 final class LinkRefresh {
-    /// When files are looked at first, and how often then. The session may have no network before.
-    private static let delay = DispatchTimeInterval.seconds(60)
-    private static let interval = DispatchTimeInterval.seconds(3600)
+    /// When files are looked at first, so that the start of the service is not held up.
+    private static let delay: Int64 = 2
+    /// The longest time between two looks, in seconds: the clock may be set meanwhile.
+    private static let longestInterval: Int64 = 3600
+    /// How long a change settles, in seconds: a network comes in several steps, as does an app.
+    private static let settling: Int64 = 2
 
     private let folders: UserFolders
     private let log: Log
     private let timer = DispatchSource.makeTimerSource(queue: .main)
+    private var network: NetworkWatch?
+    private var appFolders: [AppFolderWatch] = []
     private var isBusy = false
+    /// Whether something has changed, so that sites that failed are asked whether or not they are due.
+    private var hasChanged = false
 
-    init(_ folders: UserFolders, _ log: Log) {
+    private let onAnswers: () -> Void
+
+    /// Begins to look.
+    ///
+    /// - Parameters:
+    ///   - folders: the user's folders.
+    ///   - log: where answers of sites are told.
+    ///   - onAnswers: called after sites were asked, whose files may be other ones now.
+    init(_ folders: UserFolders, _ log: Log, onAnswers: @escaping () -> Void) {
         self.folders = folders
+        self.onAnswers = onAnswers
         self.log = log
         timer.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.refresh() } }
-        timer.schedule(deadline: .now() + Self.delay, repeating: Self.interval, leeway: .seconds(300))
+        schedule(after: Self.delay)
         timer.activate()
+        network = NetworkWatch { [weak self] in self?.change() }
+        appFolders = folders.allData.compactMap { folder in
+            AppFolderWatch(folder + "/nfc/apps") { [weak self] in self?.change() }
+        }
+    }
+
+    isolated deinit { timer.cancel() }
+
+    private func schedule(after seconds: Int64) {
+        timer.schedule(deadline: .now() + .seconds(Int(seconds)), leeway: .milliseconds(seconds < 60 ? 100 : 5000))
+    }
+
+    private func change() {
+        hasChanged = true
+        schedule(after: Self.settling)
     }
 
     private func refresh() {
         guard !isBusy else { return }
         isBusy = true
+        let retriesFailures = hasChanged
+        hasChanged = false
         Task {
-            defer { isBusy = false }
+            var next = Self.longestInterval
             do {
-                let now = Int64(Date().timeIntervalSince1970)
-                let cache = try LinkCache(of: folders)
-                let domains = InstalledApps(folders).apps.flatMap(\.linkedDomains)
-                let due = domains.filter { cache.association(of: $0)?.isDue(at: now) ?? true }
-                guard !due.isEmpty else { return }
-                let fetcher = AssociationFetcher()
-                let results = try await cache.refresh(
-                    domains,
-                    asking: due,
-                    now: now
-                ) { domain async throws(FetchError) -> [UInt8] in
-                    try await fetcher.fetch(domain)
-                }
-                for result in results {
-                    log.write("links", "The links of \(result.domain): \(result.failure ?? "fetched.")")
-                }
+                next = try await refresh(retriesFailures: retriesFailures)
             } catch {
-                log.write("failed", "The files of the apps' sites can't be kept: \(error)")
+                log.fail("links", "The files of the apps' sites can't be kept: \(error)")
             }
+            isBusy = false
+            schedule(after: hasChanged ? Self.settling : next)
         }
+    }
+
+    /// Asks the sites that are due.
+    ///
+    /// - Returns: in how many seconds the next is.
+    private func refresh(retriesFailures: Bool) async throws -> Int64 {
+        let now = Int64(Date().timeIntervalSince1970)
+        let cache = try LinkCache(of: folders)
+        var domains: [String] = []
+        for domain in InstalledApps(folders).apps.flatMap(\.linkedDomains) where !domains.contains(domain) {
+            domains.append(domain)
+        }
+        let due = domains.filter { domain in
+            guard let known = cache.association(of: domain) else { return true }
+            return known.isDue(at: now) || (retriesFailures && known.failure != nil)
+        }
+        if !due.isEmpty {
+            let fetcher = AssociationFetcher()
+            let results = try await cache.refresh(
+                domains,
+                asking: due,
+                now: now,
+                retriesFailures: retriesFailures
+            ) { domain async throws(FetchError) -> [UInt8] in
+                try await fetcher.fetch(domain)
+            }
+            for result in results { tell(result, now) }
+            onAnswers()
+        }
+        let times = domains.compactMap { cache.association(of: $0)?.nextTry(at: now) }
+        return min(max((times.min() ?? .max) - now, Self.settling), Self.longestInterval)
+    }
+
+    private func tell(_ result: CachedAssociation, _ now: Int64) {
+        guard let failure = result.failure else {
+            return log.write("links", "The links of \(result.domain): fetched.")
+        }
+        let next = result.nextTry(at: now).map { max(1, ($0 - now + 59) / 60) } ?? 0
+        let step = "The next try is in \(next == 1 ? "a minute" : "\(next) minutes"), or when there is a network again."
+        log.write("links", "The links of \(result.domain): \(failure) \(step)")
     }
 }

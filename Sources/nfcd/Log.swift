@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 import Foundation
+import NFCRuntime
 
 /// The log: a line for each thing that happens. Nothing of a tag is in it unless that is asked for.
 struct Log {
@@ -31,15 +32,33 @@ struct Log {
         }
         let members = [("event", event), ("message", line)] + fields.map { ($0, $1) }
         let text = members.map { "\(Self.quoted($0)):\(Self.quoted($1))" }.joined(separator: ",")
-        FileHandle.standardOutput.write(Data("{\(text)}\n".utf8))
+        Self.standardOutput("{\(text)}\n")
+    }
+
+    /// Writes that something failed: for programs as every failure of the project's tools, with `ok` and `error`.
+    ///
+    /// - Parameters:
+    ///   - error: the error's name, for programs.
+    ///   - text: what failed and what to do, for people.
+    func fail(_ error: String, _ text: String) {
+        guard json else { return write("failed", text) }
+        let line = Self.quoted(DisplayText.plain(text, limit: 1000))
+        Self.standardOutput(#"{"ok":false,"event":"failed","error":\#(Self.quoted(error)),"message":\#(line)}"# + "\n")
     }
 
     static func standardError(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        OutputDescriptor.standardError.write(text)
+    }
+
+    static func standardOutput(_ text: String) {
+        // Foundation's handle would end the service where a line can't be written, as on a full disk.
+        OutputDescriptor.standardOutput.write(text)
     }
 
     static func quoted(_ text: String) -> String {
-        let octets = (try? JSONEncoder().encode(text)) ?? Data()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        let octets = (try? encoder.encode(text)) ?? Data()
         return String(decoding: octets, as: UTF8.self)
     }
 

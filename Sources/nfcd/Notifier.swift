@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
+import Dispatch
 import PrivateStorage
 import UserBus
 
-/// Shows notifications (Desktop Notifications Specification 1.2), and tells what the person does with them.
+/// Shows notifications (Desktop Notifications Specification 1.2), and reports what the person does with them.
+///
+/// Of one subject there is one notification at a time. While one is on its way, only the newest that is to follow is kept.
 final class Notifier {
     /// What the person, or the desktop, does.
     enum Event {
-        case shown(InboxEntry.ID)
-        case activated(InboxEntry.ID, token: String?)
-        case failed(reason: String)
+        case shown(NotificationTopic)
+        case notShown(NotificationSubject, reason: String)
+        case activated(NotificationSubject, token: String?)
+        case closed(NotificationSubject, isDismissed: Bool)
+        /// What shows notifications has ended, and every notification with it.
+        case gone
+        /// What shows notifications is there.
+        case ready
     }
 
-    struct Shown: Hashable {
-        var sender: String
-        var number: UInt32
+    private struct Request {
+        var topic: NotificationTopic
+        var content: NotificationContent
     }
 
     static let object = BusCall.Object(
@@ -22,20 +30,28 @@ final class Notifier {
         "/org/freedesktop/Notifications",
         "org.freedesktop.Notifications"
     )
+    /// The reason of `NotificationClosed` that means the person.
+    private static let dismissed: Int64 = 2
 
     private let bus: BusConnection
     private let onEvent: (Event) -> Void
     /// What the desktop's notifications can do; nil before it said so.
     private var capabilities: Set<String>?
     private var question: UInt64?
-    private var waiting: [(id: InboxEntry.ID, content: NotificationContent)] = []
-    private var sent: [UInt64: (id: InboxEntry.ID, content: NotificationContent)] = [:]
-    private var entries: [Shown: InboxEntry.ID] = [:] {
-        didSet { if entries != oldValue { memory?.keep(entries) } }
+    /// The start of the program that shows notifications, which the bus answers when it has its name.
+    private var start: UInt64?
+    /// The longest that such a start may take, in seconds.
+    private static let startingTime = 25
+    private var waiting: [Request] = []
+    private var sent: [UInt64: NotificationTopic] = [:]
+    private var notifications: [ShownNotification: NotificationTopic] = [:] {
+        didSet { if notifications != oldValue { memory?.keep(notifications) } }
     }
     private let memory: NotificationMemory?
-    private var tokens: [Shown: String] = [:]
-    private var withdrawn: Set<InboxEntry.ID> = []
+    private var tokens: [ShownNotification: String] = [:]
+    /// The clicks on notifications, which the desktop closes for that: perhaps only when another has taken their place.
+    private var clicks: [ShownNotification: NotificationClick] = [:]
+    private var withdrawn: Set<NotificationSubject> = []
 
     /// Takes over from an earlier run what it has shown.
     ///
@@ -52,45 +68,95 @@ final class Notifier {
         let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
         // One that does not run yet is started by the first notification.
         guard let owner = owner?.first?.text else { return }
-        entries = (memory?.entries ?? [:]).filter { $0.key.sender == owner }
+        notifications = (memory?.notifications ?? [:]).filter { $0.key.sender == owner }
         askCapabilities()
     }
 
-    /// Shows a notification, in place of the entry's last one.
-    func show(_ id: InboxEntry.ID, _ content: NotificationContent) {
-        withdrawn.remove(id)
-        waiting.append((id, content))
+    /// The entries whose own notification is shown.
+    var shownEntries: Set<InboxEntry.ID> {
+        Set(notifications.values.filter { $0.subject != .summary }.flatMap(\.entries))
+    }
+
+    /// The entries that the summary counts.
+    var summarizedEntries: Set<InboxEntry.ID> {
+        Set(notifications.values.filter { $0.subject == .summary }.flatMap(\.entries))
+    }
+
+    /// Shows a notification, in place of the subject's last one.
+    func show(_ subject: NotificationSubject, of entries: [InboxEntry.ID], _ content: NotificationContent) {
+        withdrawn.remove(subject)
+        waiting.removeAll { $0.topic.subject == subject }
+        waiting.append(Request(topic: NotificationTopic(subject: subject, entries: entries), content: content))
         sendWaiting()
     }
 
-    /// Takes an entry's notification away.
-    func withdraw(_ id: InboxEntry.ID) {
-        waiting.removeAll { $0.id == id }
-        if sent.values.contains(where: { $0.id == id }) { withdrawn.insert(id) }
-        guard let shown = entries.first(where: { $0.value == id })?.key else { return }
-        entries[shown] = nil
-        tokens[shown] = nil
+    /// Takes a notification away.
+    func withdraw(_ subject: NotificationSubject) {
+        waiting.removeAll { $0.topic.subject == subject }
+        if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
+        guard let shown = shown(subject) else { return }
+        forget(shown)
         _ = try? bus.send(BusCall(Self.object, "CloseNotification", [.uint32(shown.number)]))
     }
 
+    private func shown(_ subject: NotificationSubject) -> ShownNotification? {
+        notifications.first { $0.value.subject == subject }?.key
+    }
+
+    private func forget(_ shown: ShownNotification) {
+        notifications[shown] = nil
+        tokens[shown] = nil
+        clicks[shown] = nil
+    }
+
     private func askCapabilities() {
-        guard question == nil else { return }
-        question = try? bus.send(BusCall(Self.object, "GetCapabilities"))
+        guard question == nil, start == nil else { return }
+        do throws(BusError) {
+            question = try bus.send(BusCall(Self.object, "GetCapabilities"))
+        } catch  where error.code == .nobody {
+            startServer()
+        } catch {
+            refuseWaiting(error.reason)
+        }
+    }
+
+    /// Has the bus start the program that shows notifications. Its answer comes as others do: the program may take long.
+    private func startServer() {
+        let name = Self.object.destination
+        do throws(BusError) {
+            let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
+            start = cookie
+            DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(Self.startingTime)) { [weak self] in
+                MainActor.assumeIsolated {
+                    guard let self, self.start == cookie else { return }
+                    self.start = nil
+                    self.refuseWaiting("\(name) was started and does not begin.")
+                }
+            }
+        } catch {
+            refuseWaiting(error.reason)
+        }
+    }
+
+    private func refuseWaiting(_ reason: String) {
+        let requests = waiting
+        waiting = []
+        for request in requests { onEvent(.notShown(request.topic.subject, reason: reason)) }
     }
 
     private func sendWaiting() {
         guard !waiting.isEmpty else { return }
         guard let capabilities else { return askCapabilities() }
-        let notifications = waiting
-        waiting = []
-        for (id, content) in notifications {
-            let last = entries.first { $0.value == id }?.key.number ?? 0
-            let request = NotificationRequest(content, capabilities: capabilities, replacing: last)
+        let onTheirWay = Set(sent.values.map(\.subject))
+        let requests = waiting.filter { !onTheirWay.contains($0.topic.subject) }
+        waiting.removeAll { !onTheirWay.contains($0.topic.subject) }
+        for request in requests {
+            let last = shown(request.topic.subject)?.number ?? 0
+            let message = NotificationRequest(request.content, capabilities: capabilities, replacing: last)
             do throws(BusError) {
-                sent[try bus.send(BusCall(Self.object, "Notify", request.arguments))] = (id, content)
+                sent[try bus.send(BusCall(Self.object, "Notify", message.arguments))] = request.topic
             } catch {
-                waiting.append((id, content))
-                onEvent(.failed(reason: error.reason))
+                onEvent(.notShown(request.topic.subject, reason: error.reason))
             }
         }
     }
@@ -105,114 +171,110 @@ final class Notifier {
         switch message.name {
         case interface + ".ActionInvoked":
             let values = message.values()
-            guard let shown = shown(values, message), let id = entries[shown], let action = values.last?.text,
-                NotificationRequest.opens(action)
+            guard let shown = shown(values, message), let topic = notifications[shown],
+                let action = values.last?.text, NotificationRequest.opens(action)
             else {
                 return true
             }
-            onEvent(.activated(id, token: tokens[shown]))
+            clicks[shown] = NotificationClick(at: .now)
+            onEvent(.activated(topic.subject, token: tokens[shown]))
         case interface + ".ActivationToken":
             let values = message.values()
-            if let shown = shown(values, message), entries[shown] != nil { tokens[shown] = values.last?.text }
+            if let shown = shown(values, message), notifications[shown] != nil { tokens[shown] = values.last?.text }
         case interface + ".NotificationClosed":
-            // The entry stays in the inbox.
-            if let shown = shown(message.values(), message) {
-                entries[shown] = nil
-                tokens[shown] = nil
-            }
+            let values = message.values()
+            guard let shown = shown(values, message), let topic = notifications[shown] else { return true }
+            let isForClick = clicks[shown]?.explainsClosing(at: .now) ?? false
+            let isDismissed = values.last?.integer == Self.dismissed && !isForClick
+            forget(shown)
+            onEvent(.closed(topic.subject, isDismissed: isDismissed))
         case "org.freedesktop.DBus.NameOwnerChanged" where message.sender == "org.freedesktop.DBus":
             let values = message.values().compactMap(\.text)
             guard values.count == 3, values[0] == Self.object.destination else { return false }
-            capabilities = nil
-            question = nil
-            if !values[2].isEmpty { askCapabilities() }
+            changeOwner(from: values[1], to: values[2])
         default: return false
         }
         return true
     }
 
+    private func changeOwner(from old: String, to new: String) {
+        capabilities = nil
+        question = nil
+        start = nil
+        if !old.isEmpty {
+            waiting = []
+            sent = [:]
+            notifications = [:]
+            tokens = [:]
+            clicks = [:]
+            withdrawn = []
+            onEvent(.gone)
+        }
+        if !new.isEmpty { askCapabilities() }
+    }
+
     private func take(_ message: ReceivedMessage, answering cookie: UInt64) -> Bool {
+        if cookie == start {
+            start = nil
+            if message.isError {
+                refuseWaiting(message.values().first?.text ?? "Nobody shows notifications.")
+            } else {
+                askCapabilities()
+            }
+            return true
+        }
         if cookie == question {
             question = nil
             guard !message.isError else {
-                if !waiting.isEmpty {
-                    onEvent(.failed(reason: message.values().first?.text ?? "Nobody shows notifications."))
-                }
+                refuseWaiting(message.values().first?.text ?? "Nobody shows notifications.")
                 return true
             }
             capabilities = Set((message.values().first?.values ?? []).compactMap(\.text))
             sendWaiting()
+            onEvent(.ready)
             return true
         }
-        guard let (id, content) = sent.removeValue(forKey: cookie) else { return false }
-        guard !message.isError, let number = message.values().first?.integer.flatMap(UInt32.init(exactly:)) else {
-            onEvent(.failed(reason: message.values().first?.text ?? "The notification was refused."))
-            // It is tried again when the desktop's notifications are there again.
-            waiting.append((id, content))
-            capabilities = nil
-            return true
+        guard let topic = sent.removeValue(forKey: cookie) else { return false }
+        if let number = message.isError ? nil : message.values().first?.integer.flatMap(UInt32.init(exactly:)) {
+            isShown(ShownNotification(sender: message.sender, number: number), topic)
+        } else {
+            withdrawn.remove(topic.subject)
+            let reason = message.values().first?.text ?? "The notification was refused."
+            onEvent(.notShown(topic.subject, reason: reason))
         }
-        let shown = Shown(sender: message.sender, number: number)
-        entries = entries.filter { $0.value != id }
-        entries[shown] = id
-        if withdrawn.remove(id) != nil { withdraw(id) }
-        onEvent(.shown(id))
+        sendWaiting()
         return true
     }
 
+    private func isShown(_ shown: ShownNotification, _ topic: NotificationTopic) {
+        notifications = notifications.filter { $0.value.subject != topic.subject }
+            .merging([shown: topic]) { $1 }
+        clicks[shown]?.replace(at: .now)
+        if withdrawn.remove(topic.subject) != nil {
+            withdraw(topic.subject)
+        } else {
+            onEvent(.shown(topic))
+        }
+    }
+
     /// Which notification a signal is about: one that its own sender has shown.
-    private func shown(_ values: [BusValue], _ message: ReceivedMessage) -> Shown? {
+    private func shown(_ values: [BusValue], _ message: ReceivedMessage) -> ShownNotification? {
         guard let number = values.first?.integer.flatMap(UInt32.init(exactly:)) else { return nil }
-        return Shown(sender: message.sender, number: number)
+        return ShownNotification(sender: message.sender, number: number)
     }
 }
 
 extension NotificationRequest {
     /// The arguments of `Notify`.
     fileprivate var arguments: [BusValue] {
-        [
-            .string(appName), .uint32(replacedNumber), .string(icon), .string(summary), .string(body),
-            .strings(actions),
-            .properties([
-                "urgency": .byte(1), "category": .string("device.added"),
-                "sound-name": .string("device-added"),
-            ]), .int32(-1),
+        var hints: [String: BusValue] = [
+            "desktop-entry": .string(Self.desktopEntry), "urgency": .byte(1), "category": .string("device.added"),
+            "sound-name": .string("device-added"),
         ]
-    }
-}
-
-/// Remembers which notification is whose entry, so that a click still opens it when the service was started anew.
-struct NotificationMemory {
-    private static let name = "notifications"
-
-    private let store: DirectoryStore
-    private let bus: String
-
-    /// - Parameters:
-    ///   - store: a folder that does not outlive the session.
-    ///   - bus: what tells the bus from every other.
-    init(_ store: DirectoryStore, bus: String) {
-        self.store = store
-        self.bus = bus
-    }
-
-    /// What was kept on this bus.
-    var entries: [Notifier.Shown: InboxEntry.ID] {
-        let octets = (try? store.read(Self.name, limit: 64 << 10)) ?? []
-        let lines = String(decoding: octets, as: UTF8.self).split(separator: "\n")
-        guard lines.first == bus[...] else { return [:] }
-        var entries: [Notifier.Shown: InboxEntry.ID] = [:]
-        for line in lines.dropFirst() {
-            let words = line.split(separator: " ").map(String.init)
-            guard words.count == 3, let number = UInt32(words[1]), let id = InboxEntry.ID(words[2]) else { continue }
-            entries[Notifier.Shown(sender: words[0], number: number)] = id
-        }
-        return entries
-    }
-
-    /// Keeps what is shown now. When that fails, a click after a new start opens nothing, and the inbox has the entry.
-    func keep(_ entries: [Notifier.Shown: InboxEntry.ID]) {
-        let lines = [bus] + entries.map { "\($0.key.sender) \($0.key.number) \($0.value)" }
-        try? store.replace(Self.name, with: Array(lines.joined(separator: "\n").utf8))
+        if staysUntilClosed { hints["resident"] = .boolean(true) }
+        return [
+            .string(appName), .uint32(replacedNumber), .string(icon), .string(summary), .string(body),
+            .strings(actions), .properties(hints), .int32(staysUntilClosed ? 0 : -1),
+        ]
     }
 }

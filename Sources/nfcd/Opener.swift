@@ -20,6 +20,11 @@ nonisolated struct Opener: Sendable {
         try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
     }
 
+    /// Compiles the association files that are new, so that ``router()`` finds them ready. It may take some time.
+    func warmUp() {
+        _ = try? router()
+    }
+
     /// Opens what a tag has. It waits.
     ///
     /// - Returns: why it could not be opened; nil when it is open.

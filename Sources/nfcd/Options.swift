@@ -33,30 +33,53 @@ struct Options {
     ///
     /// - Returns: nil when it is wrong; that was told then.
     init?(_ arguments: [String]) {
+        json = arguments.contains { $0 == "--json" || $0.hasPrefix("--json=") }
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
             case "--reader", "--tags":
                 guard let value = rest.popFirst() else {
-                    Self.tell("\(argument) needs a value.")
+                    Self.tell("\(argument) needs a value.", json: json)
                     return nil
                 }
-                if argument == "--reader" { reader.reader = value } else { reader.tags = value }
-                if argument == "--tags" { reader.reader = "virtual" }
+                if argument == "--reader" { name(reader: value) } else { name(tags: value) }
             case "--allow-custom-schemes": allowsCustomSchemes = true
             case "--log-content": logsContent = true
-            case "--json": json = true
+            case "--json": break
             case "-h", "--help":
-                print(Self.usage, terminator: "")
-                exit(0)
+                guard let number = OutputDescriptor.standardOutput.write(Self.usage) else { exit(0) }
+                let reason = unsafe String(cString: strerror(number))
+                Log.standardError("Error: Standard output can't be written: \(reason).\n")
+                exit(1)
             default:
-                Self.tell("There is no option \(argument.debugDescription).")
+                Self.tell("There is no option \(argument.debugDescription). See: nfcd --help", json: json)
                 return nil
             }
         }
+        if let problem = reader.backgroundProblem {
+            Self.tell("\(reader.readerSource): \(problem)", json: json)
+            return nil
+        }
     }
 
-    private static func tell(_ reason: String) {
+    private mutating func name(reader name: String) {
+        reader.reader = name
+        reader.readerSource = "--reader"
+    }
+
+    private mutating func name(tags: String) {
+        reader.tags = tags
+        reader.tagsSource = "--tags"
+        reader.reader = "virtual"
+        reader.readerSource = "--tags"
+    }
+
+    private static func tell(_ reason: String, json: Bool) {
+        guard !json else {
+            // Who reads objects reads nothing else.
+            let object = #"{"ok":false,"event":"failed","error":"usage","message":\#(Log.quoted(reason))}"#
+            return Log.standardOutput(object + "\n")
+        }
         Log.standardError("Error: \(reason)\n\n\(usage)")
     }
 }

@@ -7,11 +7,21 @@ import NFCRuntime
 import PrivateStorage
 import UserBus
 
-/// The service: gives the machine what happens, and does what it says. Everything is on the main queue.
+/// The service: feeds the machine what happens, and performs the actions it returns. Everything is on the main queue.
 final class Service {
     /// Why the service can't begin, as a sentence for people.
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
+    struct Failure: Error {
+        /// The error's name, for programs.
+        var name: String
+        var reason: String
+        /// The exit status of the contract.
+        var status: CInt
+
+        init(_ name: String, _ reason: String, status: CInt = 1) {
+            self.name = name
+            self.reason = reason
+            self.status = status
+        }
     }
 
     static let name = "org.opencorenfc.Background"
@@ -19,46 +29,83 @@ final class Service {
     let options: Options
     let log: Log
     let bus: BusConnection
-    let inbox: Inbox<DirectoryStore>
+    var inbox: Inbox<DirectoryStore>
     let opener: Opener
     let unlocks: UnlockMemory
-    private let environment: NFCEnvironment
+    let environment: NFCEnvironment
+    var marks: EntryMarks<DirectoryStore>
     var machine = BackgroundReader()
     var surroundings = Surroundings()
+    var told = ToldState()
     var notifier: Notifier?
+    var summary: PendingSummary?
+    var retries = ShowingRetries()
+    /// What could not be shown, of which the log has that.
+    var unshown: Set<NotificationSubject> = []
     var tokens: [InboxEntry.ID: String] = [:]
-    private var watcher: TagWatcher?
-    private var gate: ReaderGateServer?
-    private var session: SessionWatch?
-    private var devices: DeviceWatch?
-    private var desktop: DesktopWatch?
-    private var inboxFiles: FileWatch?
+    var watcher: TagWatcher?
+    var gate: ReaderGateServer?
+    var session: SessionWatch?
+    var devices: DeviceWatch?
+    var desktop: DesktopWatch?
+    var inboxFiles: FileWatch?
     private var links: LinkRefresh?
     private var source: (any DispatchSourceRead)?
     private var signals: [any DispatchSourceSignal] = []
     private var inputs: [BackgroundReader.Input] = []
     private var isHandling = false
-    private var isBegun = false
-    private var lastNear: [[UInt8]] = []
+    /// Why the disk did not take the last entry, as a sentence; nil when it took it.
+    var inboxProblem: String?
+    /// Whether the inbox's folder was found to be gone or another one, and none could be opened since.
+    var isInboxLost = false
+    var isToStoreAgain = false
+    var isToCheckInbox = false
+    private let linkQueue = DispatchQueue(label: "org.opencorenfc.links")
+    var isBegun = false
+    /// Whether the machine knows what was kept in an earlier run. What happens before waits until it does.
+    private var isRestored = false
+    /// Calls that are answered when it does.
+    var earlyCalls: [EarlyCall] = []
     /// Where the time between a tag's coming and its notification is counted from.
-    private var reading: TagWatcher.Reading?
+    var reading: TagWatcher.Reading?
 
     init(_ options: Options, _ log: Log) throws {
         self.options = options
         self.log = log
         let variables = ProcessInfo.processInfo.environment
         let folders = UserFolders(environment: variables)
-        bus = try BusConnection(.user)
-        do throws(BusError) {
-            // Only one service at a time has the inbox and the gate.
-            try bus.take(Self.name)
-        } catch  where error.code == .nameTaken {
-            throw Failure(description: "nfcd runs already.")
-        }
+        environment = try Self.environment(options.reader, log)
+        bus = try Self.connect()
         inbox = try Inbox(of: folders)
         opener = Opener(variables, allowsCustomSchemes: options.allowsCustomSchemes)
-        unlocks = try UnlockMemory(folders)
-        environment = .background(options.reader)
+        let store = try DirectoryStore(folders.state + "/nfc/background")
+        unlocks = UnlockMemory(store)
+        marks = EntryMarks(store, boot: SystemFiles.boot)
+    }
+
+    /// The reader's environment.
+    ///
+    /// - Throws: ``Failure`` when there is no reader and none can come.
+    private static func environment(_ reader: ReaderConfiguration, _ log: Log) throws(Failure) -> NFCEnvironment {
+        let environment = NFCEnvironment.background(reader) { text in
+            DispatchQueue.main.async { MainActor.assumeIsolated { log.write("notice", text) } }
+        }
+        guard case .none(let reason) = environment.reader, reader.reader != "none" else { return environment }
+        let code = environment.tagFileError?.code.description ?? environment.recordingError?.code.description
+        throw Failure(code ?? "no-reader", reason, status: code == nil ? 3 : 1)
+    }
+
+    /// Takes the service's name: only one at a time has the inbox and the gate.
+    private static func connect() throws(Failure) -> BusConnection {
+        do throws(BusError) {
+            let bus = try BusConnection(.user)
+            try bus.take(Self.name)
+            return bus
+        } catch  where error.code == .nameTaken {
+            throw Failure("already-running", "nfcd runs already.")
+        } catch {
+            throw Failure("no-bus", error.reason)
+        }
     }
 
     func start() throws {
@@ -76,32 +123,71 @@ final class Service {
         notifier = try Notifier(bus, try? DirectoryStore(ReaderGate.ofUser.folder)) { [weak self] event in
             self?.take(event)
         }
-        gate = try ReaderGateServer(.ofUser) { [weak self] purposes in
+        gate = try ReaderGateServer(.ofUser) { [weak self] identifiers in
+            DispatchQueue.main.async { MainActor.assumeIsolated { self?.handle(.readByApp(identifiers)) } }
+        } onChange: { [weak self] purposes in
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.readerIsWanted(for: purposes) } }
         }
-        watcher = TagWatcher(environment) { [weak self] event in
-            DispatchQueue.main.async { MainActor.assumeIsolated { self?.take(event) } }
+        watcher = TagWatcher(environment) { [weak self, opener, linkQueue] event in
+            // In the order in which they come; association files of sites are read and compiled elsewhere than here.
+            linkQueue.async {
+                if case .read = event { opener.warmUp() }
+                DispatchQueue.main.async { MainActor.assumeIsolated { self?.take(event) } }
+            }
         }
-        surroundings.isReaderThere = watcher != nil
-        if case .none(let reason) = environment.reader { surroundings.reader = reason }
-        if let watcher { surroundings.reader = watcher.readerName }
-        try restore()
+        if case .none(let reason) = environment.reader { surroundings.reader = .missing(reason: reason) }
+        // Its files of sites may take long: calls and signals are answered meanwhile.
+        linkQueue.async { [weak self, opener] in
+            opener.warmUp()
+            DispatchQueue.main.async { MainActor.assumeIsolated { self?.begin() } }
+        }
+        receive()
+    }
+
+    /// Begins to read, when the association files that were kept are compiled.
+    private func begin() {
+        do {
+            try restore()
+        } catch {
+            log.fail("inbox", "\(error)")
+            exit(1)
+        }
         session = SessionWatch { [weak self] in self?.surroundingsChanged() }
         devices = DeviceWatch { [weak self] in self?.surroundingsChanged() }
         desktop = DesktopWatch(bus) { [weak self] in self?.surroundingsChanged() }
-        links = LinkRefresh(opener.folders, log)
+        links = LinkRefresh(opener.folders, log) { [opener, linkQueue] in linkQueue.async { opener.warmUp() } }
         surroundingsChanged()
+        do throws(BusError) {
+            for call in earlyCalls { try call.message.answer([.string(open(call.id))]) }
+        } catch {
+            log.fail("no-bus", error.reason)
+            exit(1)
+        }
+        earlyCalls = []
         receive()
     }
 
     private func restore() throws {
         try inbox.recover()
-        inboxFiles = FileWatch { [weak self] in self?.inboxChanged() }
-        inboxFiles?.add(opener.folders.state + "/nfc/inbox", Int32(IN_DELETE | IN_MOVED_FROM))
+        watchInbox()
         let content = try inbox.content()
-        for name in content.damaged { log.write("damaged", "The file \(name) of the inbox is damaged.") }
+        tellDamaged(content.damaged)
+        let early = inputs
+        inputs = []
+        isRestored = true
         reloadRouter()
-        handle(.restored(content.entries))
+        attempt { () throws(StorageError) in try marks.keepOnly(Set(content.entries.map(\.id))) }
+        handle(
+            .restored(
+                EarlierRun(
+                    entries: content.entries,
+                    shown: notifier?.shownEntries ?? [],
+                    summarized: notifier?.summarizedEntries ?? [],
+                    marks: marks.marks
+                )
+            )
+        )
+        for input in early { handle(input) }
     }
 
     private func end() {
@@ -115,112 +201,41 @@ final class Service {
 
     // MARK: What happens
 
-    private func receive() {
+    func receive() {
+        let wasSilent = bus.isSilent
         do throws(BusError) {
             while let message = try bus.receive() {
                 if notifier?.take(message) == true || desktop?.take(message) == true { continue }
-                if message.isCall { try message.answer(answer(message)) }
+                if message.isCall { try answer(message) }
             }
         } catch {
-            log.write("failed", error.reason)
+            log.fail("no-bus", error.reason)
             exit(1)
         }
+        // What could not be shown while the bus did not answer.
+        if wasSilent, !bus.isSilent { handle(.desktopReady) }
     }
 
-    private func answer(_ message: ReceivedMessage) -> [BusValue]? {
-        message.name == "org.opencorenfc.Background1.Status" ? [.string(statusText)] : nil
+    /// Opens an entry as a click on its notification does.
+    ///
+    /// - Returns: one word that says what becomes of it, for programs.
+    func open(_ name: String) -> String {
+        guard let id = InboxEntry.ID(name), machine.keptEntries.contains(id) else { return "unknown" }
+        activate(id)
+        return machine.isLocked ? "locked" : "opening"
     }
 
-    /// Somebody else has removed entries, such as `nfc inbox`.
-    private func inboxChanged() {
-        guard let there = try? inbox.identifiers() else { return }
-        for id in machine.keptEntries where !there.contains(id) { handle(.cleared(id)) }
-    }
-
-    private func readerIsWanted(for purposes: Set<ReaderGate.Purpose>) {
-        surroundings.isReaderSessionActive = purposes.contains(.session)
-        surroundings.isCardActive = purposes.contains(.card)
-        surroundingsChanged()
-        guard !purposes.isEmpty else { return }
-        Task {
-            await watcher?.stop()
-            gate?.grant()
-        }
-    }
-
-    private func surroundingsChanged() {
-        // Before all of them are there nothing is known.
-        guard let session, let devices, let desktop else { return }
-        surroundings.session = session.session
-        surroundings.isGoingToSleep = session.isGoingToSleep
-        surroundings.isCameraOpen = devices.isCameraOpen
-        surroundings.radios = devices.radios
-        surroundings.powerSaveMode = desktop.powerSaveMode
-        surroundings.isScreenSaverOn = desktop.isScreenSaverOn
-        surroundings.isDisplayLit = surroundings.powerSaveMode == nil ? SystemFiles.isDisplayLit : nil
-        if surroundings.isUnlocked { unlocks.remember() }
-        surroundings.wasUnlocked = unlocks.isRemembered
-        if machine.isLocked != surroundings.isLocked {
-            log.write("lock", surroundings.isLocked ? "The screen is locked." : "The screen is unlocked.")
-            handle(.lock(isLocked: surroundings.isLocked))
-        }
-        let conditions = surroundings.conditions
-        guard machine.conditions != conditions || !isBegun else { return }
-        // The machine has nothing to say of reasons that come and go while others keep tags from being read.
-        if !conditions.allowReading, !isBegun || !machine.conditions.allowReading { tellObstacles(conditions) }
-        isBegun = true
-        handle(.conditions(conditions))
-    }
-
-    private func tellObstacles(_ conditions: ReadingConditions) {
-        log.write(
-            "not-reading",
-            "Tags are not read. \(conditions.obstacles.map(\.reason).joined(separator: " "))",
-            ["obstacles": conditions.obstacles.map(\.rawValue).joined(separator: " ")]
-        )
-    }
-
-    private func take(_ event: TagWatcher.Event) {
-        switch event {
-        case .available:
-            surroundings.reader = watcher?.readerName ?? ""
-            guard !surroundings.isReaderThere else { return }
-            surroundings.isReaderThere = true
-        case .unavailable(let reason):
-            surroundings.reader = reason
-            log.write("no-reader", reason)
-        case .near(let identifiers):
-            for identifier in lastNear where !identifiers.contains(identifier) {
-                handle(.left(identifier: identifier))
+    /// Opens an entry by what is installed now. New association files are compiled elsewhere than here, so that calls and
+    /// signals are answered meanwhile.
+    func activate(_ id: InboxEntry.ID) {
+        linkQueue.async { [weak self, opener] in
+            opener.warmUp()
+            DispatchQueue.main.async {
+                MainActor.assumeIsolated {
+                    self?.reloadRouter()
+                    self?.handle(.activated(id))
+                }
             }
-            lastNear = identifiers
-            if identifiers.isEmpty { handle(.nothingNear) }
-        case .read(let reading):
-            lastNear.append(reading.identifier)
-            // Sources that can't tell of a change are asked now.
-            if surroundings.isDisplayLit != nil { surroundingsChanged() }
-            reloadRouter()
-            self.reading = reading
-            let id = InboxEntry.ID(
-                received: UInt64(max(Date().timeIntervalSince1970 * 1000, 0)),
-                number: .random(in: 0...UInt32.max)
-            )
-            handle(.read(TagReading(identifier: reading.identifier, message: reading.message), id))
-            self.reading = nil
-        }
-    }
-
-    private func take(_ event: Notifier.Event) {
-        switch event {
-        case .shown(let id):
-            handle(.announced(id))
-            log.write("shown", "The notification is shown.", ["id": "\(id)"])
-        case .activated(let id, let token):
-            tokens[id] = token
-            reloadRouter()
-            handle(.activated(id))
-        case .failed(let reason):
-            log.write("not-shown", "No notification can be shown, the inbox has the link: \(reason)")
         }
     }
 
@@ -228,7 +243,7 @@ final class Service {
         do {
             handle(.router(try opener.router()))
         } catch {
-            log.write("failed", "The apps can't be read: \(error)")
+            log.fail("apps", "The apps can't be read: \(error)")
         }
     }
 
@@ -236,7 +251,7 @@ final class Service {
 
     func handle(_ input: BackgroundReader.Input) {
         inputs.append(input)
-        guard !isHandling else { return }
+        guard isRestored, !isHandling else { return }
         isHandling = true
         defer { isHandling = false }
         while !inputs.isEmpty {
@@ -246,83 +261,40 @@ final class Service {
 
     private func perform(_ action: BackgroundReader.Action) {
         switch action {
-        case .startReading:
-            log.write("reading", "Tags are read.")
-            watcher?.start()
-        case .stopReading:
-            tellObstacles(machine.conditions)
-            Task { await watcher?.stop() }
+        case .startLooking: watcher?.start()
+        case .stopLooking: stopLooking()
         case .store(let entry): store(entry)
-        case .announce(let id, let content):
-            if let reading {
-                let elapsed = environment.clock.now - reading.noticed
-                log.write(
-                    "arrived",
-                    "A tag was read: \(Self.milliseconds(elapsed)) ms, \(Self.milliseconds(reading.airtime)) ms of it on the air.",
-                    content: content.body,
-                    ["id": "\(id)", "ms": Self.milliseconds(elapsed), "air_ms": Self.milliseconds(reading.airtime)]
-                )
-            }
-            Step.reached("before-announcing")
-            notifier?.show(id, content)
-            Step.reached("announcing")
+        case .announce(let id, let content): announce(id, content)
+        case .summarize(let ids, let content): summarize(ids, content)
         case .markAnnounced(let id):
             attempt { () throws(StorageError) in try inbox.markAnnounced(id) }
             Step.reached("announced")
-        case .withdraw(let id): notifier?.withdraw(id)
-        case .requestUnlock: log.write("waits", "The link is opened when the screen is unlocked.")
+        case .withdraw(let subject): withdraw(subject)
+        case .mark(let id, let mark): keep(mark, of: id)
+        case .requestUnlock: requestUnlock()
         case .deliver(let id, let delivery): deliver(id, delivery)
         case .remove(let id):
             tokens[id] = nil
             attempt { () throws(StorageError) in try inbox.remove(id) }
             Step.reached("removed")
+            keep(nil, of: id)
         case .note(let note): log.write(note.event, note.text)
         }
     }
 
-    private func store(_ entry: InboxEntry) {
-        Step.reached("before-storing")
-        let isKept = attempt { () throws(StorageError) in try inbox.add(entry) }
-        Step.reached("stored")
-        handle(.stored(entry.id, isKept: isKept))
+    private func keep(_ mark: EntryMark?, of id: InboxEntry.ID) {
+        attempt { () throws(StorageError) in try marks.keep(mark, of: id) }
+        Step.reached(mark.map { "marked-\($0)" } ?? "unmarked")
     }
 
     @discardableResult
-    private func attempt(_ body: () throws(StorageError) -> Void) -> Bool {
+    func attempt(_ body: () throws(StorageError) -> Void) -> Bool {
         do throws(StorageError) {
             try body()
             return true
         } catch {
-            log.write("failed", "The inbox: \(error.reason)")
+            log.fail("inbox", "The inbox: \(error.reason)")
             return false
         }
-    }
-
-    private func deliver(_ id: InboxEntry.ID, _ delivery: Delivery) {
-        Step.reached("delivering")
-        let (opener, token) = (opener, tokens.removeValue(forKey: id))
-        // An app may take long to start: on a thread of its own, with a bus of its own.
-        Thread.detachNewThread {
-            let failure = opener.open(delivery, token: token)
-            DispatchQueue.main.async { MainActor.assumeIsolated { self.delivered(id, failure) } }
-        }
-    }
-
-    private func delivered(_ id: InboxEntry.ID, _ failure: String?) {
-        Step.reached("delivered")
-        if let failure {
-            log.write("not-delivered", "The link could not be opened: \(failure)", ["id": "\(id)"])
-            handle(.deliveryFailed(id))
-            if machine.keptEntries.contains(id) { notifier?.show(id, .notOpened(reason: failure)) }
-        } else {
-            log.write("delivered", "The link is open.", ["id": "\(id)"])
-            handle(.delivered(id))
-        }
-    }
-
-    private static func milliseconds(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        return "\(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst())"
     }
 }

@@ -6,11 +6,7 @@ import UserBus
 
 /// Follows the user's session by logind, over the system's bus.
 final class SessionWatch {
-    private static let manager = BusCall.Object(
-        "org.freedesktop.login1",
-        "/org/freedesktop/login1",
-        "org.freedesktop.login1.Manager"
-    )
+    private static let manager = BusConnection.loginManager
 
     /// The session; nil where nothing tells of one.
     private(set) var session: LoginSession?
@@ -79,34 +75,7 @@ final class SessionWatch {
             BusCall(Self.manager.properties, "Get", [.string(Self.manager.interface), .string("PreparingForSleep")])
         )
         isGoingToSleep = sleeping?.first?.isTrue ?? false
-        let list = (try? bus.ask(BusCall(Self.manager, "ListSessions")))?.first?.values ?? []
-        let user = Int64(getuid())
-        let sessions = list.prefix(64).compactMap { entry -> LoginSession? in
-            // Its name, the user's number, the user's name, its seat, its object.
-            guard let values = entry.values, values.count == 5, values[1].integer == user, let id = values[0].text,
-                let path = values[4].text
-            else {
-                return nil
-            }
-            return read(bus, id, path)
-        }
-        session = LoginSession.shown(sessions, own: own)
+        session = LoginSession.shown(bus.loginSessions(of: getuid()), own: own)
         onChange()
-    }
-
-    private func read(_ bus: BusConnection, _ id: String, _ path: String) -> LoginSession? {
-        let object = BusCall.Object(Self.manager.destination, path, "org.freedesktop.login1.Session")
-        guard let values = try? bus.ask(BusCall(object.properties, "GetAll", [.string(object.interface)])),
-            let members = values.first?.members
-        else {
-            return nil
-        }
-        return LoginSession(
-            id: id,
-            sessionClass: members["Class"]?.text ?? "",
-            isActive: members["Active"]?.isTrue ?? false,
-            isLocked: members["LockedHint"]?.isTrue ?? false,
-            isIdle: members["IdleHint"]?.isTrue ?? false
-        )
     }
 }

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import BackgroundStorage
 import BackgroundTagReading
 
 extension Service {
     /// What the service knows, as a JSON object: for `nfc background status`.
     var statusText: String {
-        let findings = surroundings.findings.map { finding in
+        let all = surroundings.findings
+        let findings = all.map { finding in
             """
             {"condition":\(Log.quoted(finding.name)),"met":\(finding.isMet),\
             "source":\(Log.quoted(finding.source))}
             """
         }
         return """
-            {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),\
-            "waiting":\(machine.keptEntries.count),"reader":\(Log.quoted(surroundings.reader)),\
+            {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),"silent_savers":[\(surroundings.silentSavers.map(Log.quoted).joined(separator: ","))],\
+            "waiting":\(isBegun ? machine.keptEntries.count : (try? inbox.identifiers())?.count ?? 0),"reader":\(Log.quoted(all.first?.source ?? "")),\
+            "inbox_problem":\(keepingProblem.map(Log.quoted) ?? "null"),\
             "allows_custom_schemes":\(options.allowsCustomSchemes),\
             "conditions":[\(findings.joined(separator: ","))]}
             """
@@ -32,6 +35,7 @@ extension BackgroundReader.Note {
         case .tooManyArrivals: "too-many"
         case .turnedAway: "turned-away"
         case .notKept: "not-kept"
+        case .kept: "kept"
         case .nothingToOpen: "nothing-to-open"
         case .notDelivered: "stays"
         case .forgotten: "forgotten"
@@ -49,8 +53,9 @@ extension BackgroundReader.Note {
         case .unusableLink: "A tag's link can't be read."
         case .refused(let refusal): "A tag's link is not offered. \(refusal.reason)"
         case .tooManyArrivals: "Too many tags come; those that follow at once are turned away."
-        case .turnedAway(let count): "\(count) arrivals were turned away."
-        case .notKept: "The inbox can't keep an entry; it is offered all the same."
+        case .turnedAway(let count): "\(count) \(count == 1 ? "arrival was" : "arrivals were") turned away."
+        case .notKept: "The inbox can't keep an entry; it is offered all the same, and kept when the disk takes it."
+        case .kept: "The inbox keeps the entry now that it could not keep before."
         case .nothingToOpen: "An entry has nothing that can be opened now."
         case .notDelivered: "The entry stays in the inbox."
         case .forgotten: "The inbox is full; the oldest entry is gone."

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import PrivateStorage
+import SystemLibrary
 
 /// Remembers that the screen was unlocked since the system started.
 final class UnlockMemory {
@@ -10,8 +11,8 @@ final class UnlockMemory {
     private let boot: String?
     private(set) var isRemembered: Bool
 
-    init(_ folders: UserFolders) throws(StorageError) {
-        store = try DirectoryStore(folders.state + "/nfc/background")
+    init(_ store: DirectoryStore) {
+        self.store = store
         boot = SystemFiles.boot
         let known = (try? store.read(Self.name, limit: 256)).map { String(decoding: $0, as: UTF8.self) }
         isRemembered = boot != nil && known == boot
@@ -28,14 +29,10 @@ final class UnlockMemory {
 /// Where a test lets the service die, to see what is left: `NFC_DIE_AT` names one step of an arrival.
 enum Step {
     #if DEBUG
-        private static let fatal = environmentValue("NFC_DIE_AT")
+        private static let fatal = EnvironmentVariable.value("NFC_DIE_AT")
 
         static func reached(_ step: String) {
             if step == fatal { kill(getpid(), SIGKILL) }
-        }
-
-        private static func environmentValue(_ name: String) -> String? {
-            unsafe getenv(name).map { unsafe String(cString: $0) }
         }
     #else
         static func reached(_: String) {}

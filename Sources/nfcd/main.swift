@@ -10,6 +10,7 @@ do {
     try service.start()
     dispatchMain()
 } catch {
-    log.write("failed", "\(error)")
-    exit(1)
+    let failure = error as? Service.Failure ?? Service.Failure("service", "\(error)")
+    log.fail(failure.name, failure.reason)
+    exit(failure.status)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundStorage
 import BackgroundTagReading
+import Foundation
 import PrivateStorage
 import Testing
 
@@ -73,7 +74,7 @@ import Testing
         #expect(entries.map(\.isAnnounced) == [false, true, false])
         try inbox.add(entry(1))
         #expect(try inbox.content().entries.count == 3)
-        try inbox.clear()
+        #expect(try inbox.clear().entries == 3)
         #expect(try inbox.content().entries == [])
     }
 
@@ -96,10 +97,119 @@ import Testing
         let inbox = Inbox(SimulatedDisk(files))
         let content = try inbox.content()
         #expect(content.entries.map(\.message) == [[0x61, 0x62, 0x63]])
-        #expect(content.damaged.count == 6)
+        #expect(content.damaged.count == 7)
         try inbox.recover()
-        try inbox.clear()
+        #expect(try inbox.clear().damaged == 6)
         #expect(try inbox.content().damaged == [])
+    }
+
+    @Test func `Folders in the inbox keep nothing else from being removed, added or recovered`() throws {
+        let scratch = try Scratch()
+        let inbox = Inbox(try DirectoryStore(scratch.path))
+        for number in 1...3 { try inbox.add(entry(number)) }
+        // In the place of a file's other name, of an entry that is there no more, of an unfinished file, and of nothing.
+        let folders = ["\(entry(2).id).entry", "\(entry(0).id).new", "a.tmp", "a folder"]
+        for name in folders { try scratch.write("\(name)/a file in it", "x") }
+        try scratch.write("broken", "x")
+        try inbox.recover()
+        let one = try #require(try inbox.remove([entry(1).id]))
+        #expect(one.entries == 1 && one.kept.isEmpty)
+        #expect(try inbox.remove([entry(1).id]) == nil)
+        let damaged = try inbox.removeDamaged()
+        #expect(damaged.entries == 0 && damaged.damaged == 1)
+        #expect(damaged.kept.map(\.name) == ["\(entry(0).id).new", "\(entry(2).id).entry", "a folder", "a.tmp"])
+        try scratch.write("broken", "x")
+        let all = try inbox.clear()
+        #expect(all.entries == 1 && all.damaged == 1)
+        #expect(all.kept.contains { $0.name == "a folder" && $0.reason.contains("not empty") })
+        #expect(try inbox.content().entries == [])
+        for number in 1...(Inbox<DirectoryStore>.maximumEntries + 2) { try inbox.add(entry(number, count: 1)) }
+        #expect(try inbox.content().entries.count == Inbox<DirectoryStore>.maximumEntries)
+    }
+
+    @Test func `What is added stays, also when the clock was wrong before`() throws {
+        let inbox = Inbox(SimulatedDisk())
+        let count = Inbox<SimulatedDisk>.maximumEntries
+        for number in 1000..<(1000 + count) { try inbox.add(entry(number, count: 1)) }
+        try inbox.add(entry(1))
+        #expect(try inbox.content().entries.first?.id == entry(1).id)
+        #expect(try inbox.content().entries.count == count)
+        // One that is named after the others stays the longest.
+        let id = entry(2).id.following(try inbox.identifiers())
+        let highest = try #require(try inbox.identifiers().max())
+        #expect(highest < id)
+        try inbox.add(InboxEntry(id: id, message: [1]))
+        #expect(try inbox.content().entries.last?.id == id)
+        #expect(entry(3).id.following([entry(1).id, entry(2).id]) == entry(3).id)
+        let greatest = InboxEntry.ID(received: .max, number: .max)
+        #expect(entry(3).id.following([greatest]) == entry(3).id)
+        let full = InboxEntry.ID(received: 5, number: .max)
+        #expect(entry(3).id.following([full]) == InboxEntry.ID(received: 6, number: 0))
+    }
+
+    @Test func `Files of every kind count as damaged and are removed, and the good entries are read all the same`()
+        throws
+    {
+        let scratch = try Scratch()
+        let inbox = Inbox(try DirectoryStore(scratch.path))
+        try inbox.add(entry(1))
+        try scratch.write("\(entry(2).id).entry", "x", mode: 0)
+        var results: [Int32] = []
+        results.append(unsafe mknod("\(scratch.path)/\(entry(3).id).entry", S_IFSOCK | 0o600, 0))
+        results.append(unsafe mkfifo("\(scratch.path)/\(entry(4).id).new", 0o600))
+        results.append(unsafe mkdir("\(scratch.path)/\(entry(5).id).entry", 0o700))
+        results.append(unsafe mkdir("\(scratch.path)/x.tmp", 0o700))
+        // A name that is not UTF-8.
+        let odd = Array(scratch.path.utf8CString.dropLast()) + [0x2F, 0x61, CChar(bitPattern: 0xE9), 0]
+        results.append(unsafe mkdir(odd, 0o700))
+        #expect(results == [0, 0, 0, 0, 0])
+        let content = try inbox.content()
+        #expect(content.entries.map(\.id) == [entry(1).id])
+        #expect(content.damaged.count == 6)
+        let shown = content.damaged.map { FileName.shown($0) }
+        #expect(shown.contains("a\\xE9"))
+        let removal = try inbox.removeDamaged()
+        #expect(removal.damaged == 6)
+        #expect(removal.kept.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 1)
+        #expect(try inbox.clear().entries == 1)
+    }
+
+    @Test func `An entry among twelve thousand other files is found`() throws {
+        let scratch = try Scratch()
+        let inbox = Inbox(try DirectoryStore(scratch.path))
+        for number in 0..<12_000 { close(unsafe open("\(scratch.path)/junk\(number)", O_CREAT | O_WRONLY, 0o600)) }
+        try inbox.add(entry(1))
+        let content = try inbox.content()
+        #expect(content.entries.map(\.id) == [entry(1).id])
+        #expect(content.damaged.count == 12_000)
+    }
+
+    @Test func `A folder that is moved, removed or replaced is not in its place any more`() throws {
+        let scratch = try Scratch()
+        let path = scratch.path + "/inbox"
+        let inbox = Inbox(try DirectoryStore(path))
+        #expect(inbox.isInPlace)
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+        #expect(!inbox.isInPlace)
+        let second = Inbox(try DirectoryStore(path))
+        #expect(!inbox.isInPlace && second.isInPlace)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(!second.isInPlace)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path + ".old")
+        #expect(!inbox.isInPlace)
+    }
+
+    @Test func `A damaged entry is removed by its identifier`() throws {
+        let name = "\(entry(2).id).entry"
+        let inbox = Inbox(SimulatedDisk([name: [1], "x": [1]]))
+        try inbox.add(entry(1))
+        #expect(try inbox.content().damagedEntries == [entry(2).id])
+        #expect(try inbox.remove([entry(1).id, entry(3).id]) == nil)
+        let removal = try #require(try inbox.remove([entry(2).id]))
+        #expect(removal.entries == 0 && removal.damaged == 1 && removal.kept.isEmpty)
+        #expect(try inbox.content().damaged == ["x"])
+        #expect(try inbox.content().entries.count == 1)
     }
 
     @Test func `Names of entries are whole or none`() {

@@ -63,4 +63,24 @@ import UniversalLinks
         #expect(DeliveryInterface.introspection.contains(DeliveryInterface.name))
         #expect(DeliveryInterface.introspection.contains(DeliveryInterface.method))
     }
+
+    @Test(arguments: [
+        ("example.org", "write a service before it"), ("https://example.org", "it is a URL"),
+        ("applinks:https://example.org", "without its scheme, as in applinks:example.org"),
+        ("applinks:example.org/x", "without a path"), ("applinks:example.org:8443", "without a port"),
+        ("applinks:", "it has no domain"), ("applinks:a b", "a blank"), ("applinks:*", "a wildcard stands first"),
+        ("applinks:a.*.example", "a wildcard stands first"), ("applinks:a.example?mode=x", "its mode is none of"),
+        ("applinks:a..example", "can't be the name of a domain"), ("applinks:a_!.example", "can't be the name"),
+        ("applinks:1.2.3.4", "is an address"), ("applinks:localhost", "has no dot"),
+        ("applinks:[::1]", "is an address"),
+    ])
+    func `An entry that can't be one says what to write`(entry: String, reason: String) throws {
+        let text = #"{"app_id":"TEAM.a.b","associated_domains":["\#(entry)","applinks:good.example"]}"#
+        let description = try AppDescription(parsing: Array(text.utf8))
+        #expect(description.associatedDomains.map(\.domain) == ["good.example"])
+        #expect(description.remarks.count == 1)
+        #expect(description.ignoredDomains == [entry])
+        #expect(description.remarks.first?.hasPrefix("The entry \"\(entry)\" is ignored: ") == true)
+        #expect(description.remarks.first?.contains(reason) == true, "\(description.remarks)")
+    }
 }

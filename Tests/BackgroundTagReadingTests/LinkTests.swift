@@ -131,14 +131,14 @@ import UniversalLinks
         ("mailto:a@b.example", LinkScheme.mail), ("SMS:+491234", .textMessage), ("tel:+491234", .call),
         ("facetime:a@b.example", .faceTime), ("FaceTime-Audio:a@b.example", .faceTimeAudio),
         ("http://maps.apple.com/?q=cafe", .map), ("https://maps.apple.com/?ll=1,2", .map),
-        ("X-HM://00123", .homeKit),
+        ("X-HM://00123", .homeKit), ("geo:52.5,13.4", .map),
     ])
     func `Some schemes go to the system`(text: String, scheme: LinkScheme) throws {
         #expect(try route(text, try Fixture.router()) == .system(scheme))
     }
 
     @Test(arguments: [
-        "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "smb://host/x", "reader:x", "geo:1,2",
+        "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "smb://host/x", "reader:x",
         "vbscript:x", "blob:x", "ftp://h/", "unknown:x",
     ])
     func `Custom schemes are refused, and with the switch only an app's own are taken`(text: String) throws {

@@ -26,6 +26,21 @@ import Testing
         #expect(NotificationContent(uri, route: try Fixture.router().route(uri)) == nil)
     }
 
+    @Test func `While the screen is locked it says what unlocking is for`() throws {
+        func body(_ text: String) throws -> String? {
+            var router = try Fixture.router(allowsCustomSchemes: true)
+            router.unopenedSchemes = [.faceTime]
+            return NotificationContent(unlockingFor: try Fixture.uri(text), router: router)?.body
+        }
+        #expect(try body("https://b.example/x") == "Unlock to open “b.example”")
+        #expect(try body(Fixture.link) == "Unlock to open “example.org”")
+        #expect(try body("tel:+49123") == "Unlock to call “+49123”")
+        #expect(try body("http://maps.apple.com/?q=x") == "Unlock to show a place on the map")
+        #expect(try body("reader:x") == "Unlock to open “reader:” in Reader")
+        #expect(try body("facetime:a@b.example") == nil)
+        #expect(try body("javascript:x") == nil)
+    }
+
     @Test func `Markup is escaped`() throws {
         let mail = try content("mailto:<b>&'\"@x.example")
         #expect(!mail.markupBody.contains("<") && !mail.markupBody.contains("'"))

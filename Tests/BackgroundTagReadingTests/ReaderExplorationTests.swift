@@ -6,6 +6,7 @@ import Testing
 @Suite struct `Reading in the background, every way` {
     private enum Step: CaseIterable {
         case readA, readB, leave, stop, start, lock, unlock, stored, announced, activate, delivered, failed
+        case refused, gone, ready, dismissed, opened
     }
 
     /// A machine, and what an onlooker knows of it.
@@ -17,7 +18,12 @@ import Testing
         var isLocked = false
         var last: InboxEntry.ID?
         var stored: Set<InboxEntry.ID> = []
-        var announced: Set<InboxEntry.ID> = []
+        var storing: Set<InboxEntry.ID> = []
+        /// The entries that are asked to be shown, alone or in the summary, and are not known to be gone from there.
+        var alone: Set<InboxEntry.ID> = []
+        var summary: Set<InboxEntry.ID> = []
+        /// The entries that the person has dismissed, or that could not be shown.
+        var hidden: Set<InboxEntry.ID> = []
         var activated: Set<InboxEntry.ID> = []
         var opening: Set<InboxEntry.ID> = []
         var removed: Set<InboxEntry.ID> = []
@@ -36,23 +42,45 @@ import Testing
                 input = .read(TagReading(identifier: [tag], message: messages[Int(tag) - 1]), id)
                 arrival = isReading && near.insert(tag).inserted ? tag : nil
             case .leave:
-                input = .nothingNear
+                input = .near([])
                 near = []
+            case .gone:
+                input = .desktopGone
+                (alone, summary) = ([], [])
+            case .ready: input = .desktopReady
+            case .opened: input = .summaryActivated
             case .stop, .start:
                 input = .conditions(ReadingConditions(isDisplayOn: step == .start))
-                // Three seconds after it began again, whatever was near has left.
-                if step == .start, !isReading { near = [] }
+                if step == .start, !isReading {
+                    // The first look shows that whatever was near has left.
+                    near = []
+                    _ = reader.handle(input, now: now)
+                    isReading = true
+                    check(reader.handle(.near([]), now: now), step, isArrival: false)
+                    return
+                }
             case .lock, .unlock: input = .lock(isLocked: step == .lock)
             default:
                 guard let last else { return }
                 switch step {
-                case .stored: input = .stored(last, isKept: true)
-                case .announced: input = .announced(last)
+                case .stored:
+                    input = .stored(last, isKept: true)
+                    storing.remove(last)
+                case .announced:
+                    guard alone.contains(last) else { return }
+                    input = .announced(last)
                 case .activate:
                     input = .activated(last)
                     activated.insert(last)
                 case .delivered: input = .delivered(last)
-                default: input = .deliveryFailed(last)
+                case .refused:
+                    guard alone.remove(last) != nil else { return }
+                    input = .notShown(.entry(last))
+                case .dismissed:
+                    guard alone.remove(last) != nil else { return }
+                    input = .closed(.entry(last), isDismissed: true)
+                    hidden.insert(last)
+                default: input = .deliveryFailed(last, reason: "No app.")
                 }
             }
             let actions = reader.handle(input, now: now)
@@ -65,16 +93,30 @@ import Testing
             var stores = 0
             for action in actions {
                 switch action {
-                case .startReading: expect(step == .start, "starts without a reason")
-                case .stopReading: expect(step == .stop, "stops without a reason")
+                case .startLooking: expect(step == .start, "starts without a reason")
+                case .stopLooking: expect(step == .stop, "stops without a reason")
                 case .store(let entry):
                     stores += 1
                     expect(isReading, "stores while nothing is read")
                     expect(stored.insert(entry.id).inserted, "stores twice")
+                    storing.insert(entry.id)
                     last = entry.id
-                case .announce(let id, _):
+                case .announce(let id, let content):
                     expect(stored.contains(id), "announces before it stores")
-                    expect(announced.insert(id).inserted, "announces twice")
+                    expect(!removed.contains(id), "announces what is gone")
+                    let isNews = alone.insert(id).inserted || step == .activate || step == .failed
+                    expect(isNews, "announces twice")
+                    expect(!hidden.contains(id) || step == .activate || step == .failed, "shows what was dismissed")
+                    expect(isLocked || content.actionTitle != "Unlock", "asks to unlock what is not locked")
+                    summary.remove(id)
+                case .summarize(let ids, _):
+                    expect(!ids.isEmpty && ids.allSatisfy(stored.contains), "counts what is not there")
+                    expect(alone.isDisjoint(with: ids), "counts what is shown")
+                    expect(removed.isDisjoint(with: ids), "counts what is gone")
+                    expect(hidden.isDisjoint(with: ids), "counts what was dismissed")
+                    summary = Set(ids)
+                case .mark(let id, let mark):
+                    expect(mark != .wanted || isLocked && activated.contains(id), "wants what nobody asked for")
                 case .markAnnounced(let id): expect(stored.contains(id), "marks what is not stored")
                 case .deliver(let id, _):
                     expect(!isLocked, "delivers while locked")
@@ -85,11 +127,18 @@ import Testing
                     expect(step == .delivered && opening.contains(id), "removes what was not delivered")
                     removed.insert(id)
                 case .requestUnlock: expect(isLocked && step == .activate, "asks to unlock for nothing")
-                case .withdraw, .note: break
+                case .withdraw(.entry(let id)): alone.remove(id)
+                case .withdraw(.summary): summary = []
+                case .note: break
                 }
             }
-            if step == .failed || step == .delivered, let last {
-                opening.remove(last)
+            var isShownAgain = step == .activate
+            if step == .failed || step == .delivered, let last, opening.remove(last) != nil { isShownAgain = true }
+            if isShownAgain, let last { hidden.remove(last) }
+            // What is in the inbox is where the person sees it, as soon as that is possible.
+            if step == .ready {
+                let seen = alone.union(summary).union(hidden).union(opening).union(removed)
+                expect(stored.isSubset(of: seen.union(storing)), "does not show what waits")
             }
             expect(stores == (isArrival ? 1 : 0), "an arrival is stored \(stores) times")
         }
@@ -99,12 +148,12 @@ import Testing
         }
     }
 
-    @Test func `No row of five inputs breaks a promise`() throws {
+    @Test func `No row of six inputs breaks a promise`() throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         var world = World(reader: BackgroundReader(router: try Fixture.router()))
         _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
-        // Every row begins with an arrival: without one there is nothing to promise.
-        world.take(.readA, messages)
+        // Every row begins with an arrival that is shown: without one there is nothing to promise.
+        for step in [Step.readA, .stored] { world.take(step, messages) }
         var rows = 0
         func walk(_ world: World, _ path: [Step]) {
             guard path.count < 4 else { return }
@@ -120,6 +169,6 @@ import Testing
             }
         }
         walk(world, [])
-        #expect(rows == 12 + 144 + 1728 + 20736)
+        #expect(rows == 17 + 289 + 4913 + 83521)
     }
 }

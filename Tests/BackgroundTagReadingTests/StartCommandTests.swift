@@ -100,7 +100,7 @@ import Testing
         var router = try Fixture.router()
         router.unopenedSchemes = [.homeKit]
         let content = try #require(NotificationContent(try Fixture.uri("X-HM://0023"), router: router))
-        #expect(content.body == "No app opens “x-hm:” links")
+        #expect(content.body.hasPrefix("No app opens “x-hm:” links, such as “0023”. "))
         #expect(content.actionTitle == nil)
         #expect(NotificationContent(try Fixture.uri("tel:1"), router: router)?.actionTitle == "Open")
     }

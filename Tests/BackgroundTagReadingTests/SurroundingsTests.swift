@@ -7,7 +7,7 @@ import Testing
 
     private func surroundings(_ change: (inout Surroundings) -> Void = { _ in }) -> Surroundings {
         var surroundings = Surroundings()
-        surroundings.isReaderThere = true
+        surroundings.reader = .ready(name: "A reader")
         surroundings.session = Self.session
         surroundings.wasUnlocked = true
         change(&surroundings)
@@ -52,6 +52,62 @@ import Testing
         #expect(!unseen.isUnlocked)
     }
 
+    @Test func `A screen stays locked when what reported the lock has ended`() {
+        var known = surroundings { $0.session?.isLocked = true }
+        known.session = nil
+        #expect(known.isLocked)
+        // Another source says that it is not.
+        known.isScreenSaverOn = false
+        #expect(!known.isLocked)
+        known.isScreenSaverOn = true
+        known.isScreenSaverOn = nil
+        #expect(known.isLocked)
+        known.session = Self.session
+        #expect(!known.isLocked)
+    }
+
+    @Test func `A screen saver that does not answer counts as locked until it has`() {
+        var known = surroundings { $0.isScreenSaverOn = false }
+        known.silentSavers = ["org.gnome.ScreenSaver"]
+        #expect(known.isLocked && !known.isUnlocked)
+        // Its answer, or another's, changes nothing while one is silent.
+        known.isScreenSaverOn = false
+        #expect(known.isLocked)
+        known.silentSavers = []
+        #expect(!known.isLocked && known.isUnlocked)
+        // One that answers that it can't tell leaves what was known.
+        var unknown = Surroundings()
+        unknown.silentSavers = ["org.gnome.ScreenSaver"]
+        unknown.silentSavers = []
+        #expect(!unknown.isLocked)
+        unknown.isScreenSaverOn = true
+        unknown.silentSavers = ["org.gnome.ScreenSaver"]
+        unknown.isScreenSaverOn = nil
+        unknown.silentSavers = []
+        #expect(unknown.isLocked)
+    }
+
+    @Test func `The reader is the obstacle when it does not answer, and when nothing else keeps it from being asked`() {
+        func finding(_ reader: ReaderState, isCameraOpen: Bool) -> Surroundings.Finding? {
+            surroundings {
+                $0.reader = reader
+                $0.isCameraOpen = isCameraOpen
+            }.findings.first
+        }
+        #expect(finding(.ready(name: "R"), isCameraOpen: true)?.isMet == true)
+        #expect(finding(.ready(name: "R"), isCameraOpen: false)?.source == "R")
+        #expect(finding(.missing(reason: "Gone."), isCameraOpen: true)?.isMet == false)
+        #expect(finding(.missing(reason: "Gone."), isCameraOpen: false)?.source == "Gone.")
+        for name in [nil, "R"] {
+            #expect(finding(.unasked(name: name), isCameraOpen: true)?.isMet == true)
+            #expect(finding(.unasked(name: name), isCameraOpen: false)?.isMet == false)
+        }
+        let waiting = surroundings { $0.reader = .unasked(name: "R") }
+        #expect(waiting.conditions.obstacles == [.unsupported] && waiting.conditions.allowLooking)
+        let dark = surroundings { $0.powerSaveMode = 3 }
+        #expect(!dark.conditions.allowLooking)
+    }
+
     @Test func `The session is the process's own, or else the one that is seen`() {
         let seen = Self.session
         let other = LoginSession(id: "a9", isActive: false, isLocked: true)
@@ -60,6 +116,10 @@ import Testing
         #expect(LoginSession.shown([greeter, other, seen], own: "a9") == other)
         #expect(LoginSession.shown([greeter, other], own: "") == other)
         #expect(LoginSession.shown([greeter], own: nil) == nil)
+        // Who is here over the network does not look at this screen.
+        let remote = LoginSession(id: "9", hasSeat: false, isActive: true, isLocked: false)
+        #expect(LoginSession.shown([remote, other], own: "9") == other)
+        #expect(LoginSession.shown([remote], own: nil) == remote)
     }
 }
 
@@ -106,13 +166,16 @@ import Testing
         let content = try #require(NotificationContent(uri, route: .system(.mail)))
         let plain = NotificationRequest(content, capabilities: ["body", "actions"], replacing: 7)
         #expect(plain.body == "Write a mail to “a&b'@c.example”")
-        #expect(plain.actions == ["default", "Open", "open", "Open"])
+        #expect(plain.actions == ["default", "Open"])
         #expect(plain.replacedNumber == 7)
         let markup = NotificationRequest(content, capabilities: ["body-markup"])
         #expect(markup.body == "Write a mail to “a&amp;b&#39;@c.example”")
         #expect(markup.actions.isEmpty && markup.replacedNumber == 0)
+        // A desktop that keeps nothing is told to keep it.
+        #expect(plain.staysUntilClosed)
+        #expect(!NotificationRequest(content, capabilities: ["persistence"]).staysUntilClosed)
         #expect(NotificationRequest(.unusable, capabilities: ["actions"]).actions.isEmpty)
-        #expect(["default", "open", "close", ""].map(NotificationRequest.opens) == [true, true, false, false])
+        #expect(["default", "open", "close", ""].map(NotificationRequest.opens) == [true, false, false, false])
     }
 
     @Test func `Why something was not opened is shown plainly`() {

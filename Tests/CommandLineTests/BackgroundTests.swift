@@ -92,6 +92,100 @@ import UserBus
         #expect(try user.nfc.run("inbox", "open").status == 1)
     }
 
+    @Test func `What another process is opening is not opened a second time, and stays`() throws {
+        let user = try User()
+        try user.opener()
+        let id = try user.add("https://b.example/1")
+        let inbox = Inbox(try DirectoryStore(user.scratch.path("state/nfc/inbox")))
+        var claim: FileClaim? = try inbox.claim(try #require(InboxEntry.ID(id)))
+        for arguments in [["inbox", "open", "--json"], ["inbox", "open", id, "--json"]] {
+            let outcome = try user.nfc.run(arguments)
+            #expect(outcome.status == 1)
+            #expect(try outcome.objects().first?["error"] as? String == "being-opened")
+        }
+        #expect(try user.nfc.run("inbox", "list").lines.count == 1)
+        #expect(user.opened == [])
+        withExtendedLifetime(claim) {}
+        claim = nil
+        #expect(try user.nfc.run("inbox", "open").status == 0)
+        #expect(user.opened.count == 3)
+    }
+
+    @Test func `What clear removes is counted, and an entry that is not there is named as missing`() throws {
+        let user = try User()
+        let ids = try (1...4).map { try user.add("https://b.example/\($0)", number: $0) }
+        let unknown = try user.nfc.run("inbox", "clear", ids[0], "019fb0c2d4e11a2b3c4d", "--json")
+        #expect(unknown.status == 1)
+        #expect(try unknown.objects().first?["error"] as? String == "no-entry")
+        #expect(try user.nfc.run("inbox", "list").lines.count == 4)
+        #expect(try user.nfc.run("inbox", "clear", ids[0]).output == "Removed 1 entry.\n")
+        let two = try user.nfc.run("inbox", "clear", ids[1], ids[2], ids[1], "--json")
+        #expect(try two.objects().first?["removed"] as? Int == 2)
+        try user.write("state/nfc/inbox/broken.entry", "x", mode: 0o600)
+        let listed = try user.nfc.run("inbox", "list")
+        #expect(listed.status == 1)
+        #expect(listed.error.contains("broken.entry") && listed.error.contains("nfc inbox clear --damaged"))
+        #expect(try user.nfc.run("inbox", "clear", "--damaged").output == "Removed 0 entries and 1 damaged file.\n")
+        #expect(try user.nfc.run("inbox", "list").status == 0)
+        #expect(try user.nfc.run("inbox", "clear", "--damaged", ids[3]).status == 2)
+        try user.write("state/nfc/inbox/broken.entry", "x", mode: 0o600)
+        #expect(try user.nfc.run("inbox", "clear").output == "Removed 1 entry and 1 damaged file.\n")
+    }
+
+    @Test func `A folder in the inbox stays and is named, and everything else is removed`() throws {
+        let user = try User()
+        _ = try user.add("https://b.example/1")
+        for name in ["a folder/file", "0folder/file"] { try user.write("state/nfc/inbox/\(name)", "x") }
+        try user.write("state/nfc/inbox/broken.entry", "x", mode: 0o600)
+        let damaged = try user.nfc.run("inbox", "clear", "--damaged", "--json")
+        #expect(damaged.status == 1)
+        let object = try #require(try damaged.objects().first)
+        #expect(object["ok"] as? Bool == false && object["error"] as? String == "not-removed")
+        #expect(object["removed"] as? Int == 0 && object["damaged"] as? Int == 1)
+        #expect(object["kept"] as? [String] == ["0folder", "a folder"])
+        let all = try user.nfc.run("inbox", "clear")
+        #expect(all.status == 1)
+        #expect(all.output == "Removed 1 entry.\n")
+        #expect(all.error.contains("/nfc/inbox/a folder can't be removed: Directory not empty. Remove it by hand."))
+        #expect(try user.nfc.run("inbox", "list").output == "The inbox has nothing else.\n")
+    }
+
+    @Test func `Of a damaged entry it says that it is damaged, and it can be removed`() throws {
+        let user = try User()
+        let empty = try user.nfc.run("inbox", "open")
+        #expect(empty.status == 1 && empty.error == "Error: The inbox is empty, so there is nothing to open.\n")
+        let id = "019fb0c2d4e11a2b3c4d"
+        try user.write("state/nfc/inbox/\(id).entry", "x", mode: 0o600)
+        for arguments in [["open", id], ["open", "\(id).entry"], ["open"]] {
+            let outcome = try user.nfc.run(["inbox"] + arguments + ["--json"])
+            #expect(outcome.status == 1)
+            #expect(try outcome.objects().first?["error"] as? String == "damaged-entry")
+        }
+        #expect(try user.nfc.run("inbox", "open", id).error.contains("remove the entry: nfc inbox clear \(id)"))
+        let unknown = try user.nfc.run("inbox", "open", "019fb0c2d4e11a2b3c4e", "--json")
+        #expect(try unknown.objects().first?["error"] as? String == "no-entry")
+        #expect(try user.nfc.run("inbox", "clear", "\(id).entry").output == "Removed 0 entries and 1 damaged file.\n")
+        #expect(try user.nfc.run("inbox", "list").status == 0)
+    }
+
+    @Test func `The browser is named where it is known`() throws {
+        let user = try User()
+        _ = try user.add("https://b.example/1")
+        // Without one the system's tools may have none either.
+        try user.write("bin/xdg-open", "#!/bin/sh\n", mode: 0o755)
+        #expect(try user.nfc.run("inbox", "list").output.contains("Open “b.example” in the browser"))
+        try user.write("bin/fox", "#!/bin/sh\n", mode: 0o755)
+        try user.write("data/applications/gone.desktop", "[Desktop Entry]\nType=Application\nName=Gone\nExec=gone %u\n")
+        try user.write("data/applications/fox.desktop", "[Desktop Entry]\nType=Application\nName=Fox\nExec=fox %u\n")
+        try user.write(
+            "config/mimeapps.list",
+            "[Default Applications]\nx-scheme-handler/https=gone.desktop;fox.desktop\n"
+        )
+        // The first can't be started: what is shown is what opens it.
+        #expect(try user.nfc.run("inbox", "list").output.contains("Open “b.example” in Fox"))
+        #expect(try user.nfc.run("inbox", "open", "--json").objects().first?["app"] as? String == "fox")
+    }
+
     @Test func `What can't be opened stays`() throws {
         let user = try User()
         try user.opener(status: 3)
@@ -109,21 +203,6 @@ import UserBus
 }
 
 @Suite struct `Delivery over the bus` {
-    private static let association =
-        #"{"applinks":{"details":[{"appIDs":["OPENCORENFC.org.opencorenfc.TagReader"],"components":[{"/":"/x/*"}]}]}}"#
-
-    /// Installs the sample app with the files that come with it.
-    private func installTagReader(for user: User) throws {
-        let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Examples/TagReader/Installation").standardizedFileURL
-        for (file, folder) in [("json", "nfc/apps"), ("desktop", "applications")] {
-            let name = "org.opencorenfc.TagReader.\(file)"
-            let text = try String(contentsOf: files.appendingPathComponent(name), encoding: .utf8)
-            try user.write("data/\(folder)/\(name)", text)
-        }
-        try user.cache(Self.association, of: "tagreader.example")
-    }
-
     /// What the sample app keeps.
     private func kept(_ store: String) throws -> [[String: Any]] {
         let data = try Data(contentsOf: URL(fileURLWithPath: store))
@@ -143,7 +222,7 @@ import UserBus
             "DBUS_SESSION_BUS_ADDRESS": bus.address, "TAGREADER_STORE": store,
             "PATH": (program as NSString).deletingLastPathComponent + ":/usr/bin:/bin",
         ])
-        try installTagReader(for: user)
+        try user.installTagReader()
         if isBusActivated {
             let name = "org.opencorenfc.TagReader"
             let command = "/usr/bin/env TAGREADER_STORE=\(store) \(program) --background"
@@ -183,7 +262,7 @@ import UserBus
         let folder = try ScratchFolder()
         let bus = try Bus(folder.path(""))
         let user = try User(environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
-        try installTagReader(for: user)
+        try user.installTagReader()
         _ = try user.add("https://tagreader.example/x/1")
         let commands = Pipe()
         let output = folder.path("output")
@@ -285,7 +364,7 @@ import UserBus
             user.scratch.path("site/ca.pem")
         )
         #expect(outcome.status == 0)
-        #expect(outcome.output == "good.site.example  77 octets, the site answered just now\n")
+        #expect(outcome.output == "good.site.example  77 bytes, the site answered just now\n")
         let mode = try FileManager.default.attributesOfItem(
             atPath: user.scratch.path("cache/nfc/links/good.site.example.links")
         )[.posixPermissions]

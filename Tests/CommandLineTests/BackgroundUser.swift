@@ -17,6 +17,8 @@ struct User {
             "XDG_STATE_HOME": scratch.path("state"), "XDG_CACHE_HOME": scratch.path("cache"),
             "XDG_CONFIG_HOME": scratch.path("config"), "XDG_CONFIG_DIRS": scratch.path("none"),
             "PATH": scratch.path("bin") + ":/usr/bin:/bin",
+            // Whether the screen of the person who runs the tests is locked is none of their business.
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere", "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere",
         ]
         variables.merge(environment) { $1 }
         nfc = Command(name: "nfc", environment: variables)
@@ -50,6 +52,20 @@ struct User {
     static let association =
         #"{"applinks":{"details":[{"appIDs":["TEAM.org.example.reader"],"components":[{"/":"/x/*"}]}]}}"#
 
+    /// Installs the sample app with the files that come with it.
+    func installTagReader() throws {
+        let association =
+            #"{"applinks":{"details":[{"appIDs":["OPENCORENFC.org.opencorenfc.TagReader"],"components":[{"/":"/x/*"}]}]}}"#
+        let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Examples/TagReader/Installation").standardizedFileURL
+        for (file, folder) in [("json", "nfc/apps"), ("desktop", "applications")] {
+            let name = "org.opencorenfc.TagReader.\(file)"
+            let text = try String(contentsOf: files.appendingPathComponent(name), encoding: .utf8)
+            try write("data/\(folder)/\(name)", text)
+        }
+        try cache(association, of: "tagreader.example")
+    }
+
     /// Adds an entry to the inbox.
     func add(_ uri: String, number: UInt32 = 1) throws -> String {
         let id = InboxEntry.ID(received: UInt64(Date().timeIntervalSince1970 * 1000), number: number)
@@ -74,13 +90,50 @@ struct User {
 final class Bus {
     /// Whether there is the program for it.
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon")
+    /// Whether dbus-broker can be run here, in a mount namespace of its own.
+    static let isBrokerInstalled =
+        isInstalled && geteuid() == 0
+        && FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-broker-launch")
 
     private let process = Process()
+    /// The bus that stands for that of systemd's manager.
+    private let other: Bus?
     /// Stays open for what the bus starts.
     private let output = Pipe()
     let address: String
 
+    /// dbus-broker, at a socket in a folder.
+    init(brokerIn folder: String) throws {
+        try FileManager.default.createDirectory(atPath: folder + "/other", withIntermediateDirectories: true)
+        let other = try Bus(folder + "/other")
+        self.other = other
+        try Self.writeConfiguration(folder)
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "broker_bus.py")
+        process.arguments = [
+            "unshare", "-m", "python3", script.path, folder + "/bus", folder + "/bus.conf", other.address,
+        ]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        address = "unix:path=\(folder)/bus"
+        try process.run()
+        // Connections wait at the socket until it is taken over.
+        for _ in 0..<5000 where !FileManager.default.fileExists(atPath: folder + "/bus") { usleep(1000) }
+    }
+
+    /// dbus-daemon, at a socket in a folder.
     init(_ folder: String) throws {
+        other = nil
+        try Self.writeConfiguration(folder)
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
+        process.arguments = ["--nofork", "--config-file=\(folder)/bus.conf", "--print-address"]
+        process.standardOutput = output
+        try process.run()
+        address = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private static func writeConfiguration(_ folder: String) throws {
         let configuration = """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" \
             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -90,13 +143,13 @@ final class Bus {
             <allow own="*"/></policy></busconfig>
             """
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/bus.conf"))
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
-        process.arguments = ["--nofork", "--config-file=\(folder)/bus.conf", "--print-address"]
-        process.standardOutput = output
-        try process.run()
-        address = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
+
+    /// Has dbus-daemon answer nothing until it goes on.
+    func stop() { kill(process.processIdentifier, SIGSTOP) }
+
+    /// Has dbus-daemon go on.
+    func goOn() { kill(process.processIdentifier, SIGCONT) }
 
     deinit {
         // What a thread of the tests starts has its signals blocked, so that it can't be asked to end.

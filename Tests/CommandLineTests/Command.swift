@@ -23,8 +23,20 @@ struct Command {
 
     /// Where the program is: beside the tests, or the system's.
     var path: String {
+        if name.hasPrefix("/") { return name }
         let own = Self.folder.appendingPathComponent(name).path
         return FileManager.default.isExecutableFile(atPath: own) ? own : "/usr/bin/\(name)"
+    }
+
+    /// All its variables.
+    var variables: [String: String] {
+        var variables = ProcessInfo.processInfo.environment
+        for key in variables.keys where key.hasPrefix("NFC_") || key.hasPrefix("TAGREADER_") { variables[key] = nil }
+        // No reader, no desktop and no bus of this machine is meant, unless a test says so.
+        variables["PCSCLITE_CSOCK_NAME"] = "/nonexistent/pcscd.comm"
+        variables["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nowhere"
+        for name in ["DISPLAY", "WAYLAND_DISPLAY"] { variables[name] = nil }
+        return variables.merging(environment) { $1 }
     }
 
     /// Runs the program without a terminal.
@@ -37,14 +49,7 @@ struct Command {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        var environment = ProcessInfo.processInfo.environment
-        for key in environment.keys where key.hasPrefix("NFC_") || key.hasPrefix("TAGREADER_") {
-            environment[key] = nil
-        }
-        // No reader of this machine is meant, unless a test says so.
-        environment["PCSCLITE_CSOCK_NAME"] = "/nonexistent/pcscd.comm"
-        environment.merge(self.environment) { $1 }
-        process.environment = environment
+        process.environment = variables
         // Files in place of pipes: nothing can fill up and wait.
         let scratch = try ScratchFolder()
         let files = ["in", "out", "err"].map { scratch.path($0) }

@@ -93,7 +93,7 @@ private struct Desk {
                 (["[Desktop Entry]", "Type=Application", "Name=App"] + lines).joined(separator: "\n")
             )
             let error = try desk.failure(try desk.link())
-            #expect(error.code == .notStarted)
+            #expect(error.code == (reason == "Implements" ? .takesNoLink : .notStarted))
             #expect(error.reason.contains(reason), "\(lines): \(error.reason)")
         }
         try FileManager.default.removeItem(atPath: desk.user.scratch.path("data/applications/org.example.App.desktop"))
@@ -146,6 +146,26 @@ private struct Desk {
         #expect(try desk.deliverer().deliver(.browser("https://b.example/")).app == "second")
     }
 
+    @Test(arguments: ["first", "first %f", "env X=%u first %u"])
+    func `An entry without one place for the link is left to no tool that runs it all the same`(exec: String) throws {
+        let desk = try Desk()
+        try desk.program("first")
+        try desk.program("second")
+        try desk.user.opener()
+        try desk.entry("first", "Exec=\(exec)")
+        try desk.user.write("config/mimeapps.list", "[Default Applications]\nx-scheme-handler/https=first.desktop;\n")
+        let error = try desk.failure(.browser("https://b.example/"))
+        #expect(error.code == .takesNoLink, "\(error.reason)")
+        #expect(desk.log == [] && desk.user.opened == [])
+        // Another app that the person has for it opens it.
+        try desk.entry("second", "Exec=second %u")
+        try desk.user.write(
+            "config/mimeapps.list",
+            "[Default Applications]\nx-scheme-handler/https=first.desktop;second.desktop;\n"
+        )
+        #expect(try desk.deliverer().deliver(.browser("https://b.example/")).app == "second")
+    }
+
     @Test func `Without a default the desktop's own tools are asked`() throws {
         let desk = try Desk()
         try desk.user.opener()
@@ -161,17 +181,55 @@ private struct Desk {
         let desk = try Desk()
         try desk.user.opener()
         let link = "http://maps.apple.com/?q=Caf%C3%A9&ll=50.894967,4.341626"
-        _ = try desk.deliverer().deliver(.system(.map, link))
-        #expect(desk.user.opened.last == link)
-        try desk.program("maps")
+        func delivery() throws -> Delivery? {
+            Delivery(message: try NDEFMessage([.uri(link)]).encoded(), router: try desk.deliverer().router())
+        }
+        #expect(try delivery() == .browser(link))
+        #expect(try desk.deliverer().router().unopenedSchemes == Set(LinkScheme.allCases))
+        try desk.user.opener(status: 3)
+        let error = try desk.failure(.system(.map, "geo:1,2"))
+        #expect(error.code == .noHandler)
+        #expect(error.reason.contains("No app on this system opens geo: links."))
+        try desk.user.opener()
         try desk.entry("org.example.Maps", "Exec=maps %u", "MimeType=x-scheme-handler/geo;")
         try desk.user.write(
             "data/applications/mimeinfo.cache",
             "[MIME Cache]\nx-scheme-handler/geo=org.example.Maps.desktop;\n"
         )
+        // One that can't be started opens nothing.
+        #expect(try delivery() == .browser(link))
+        try desk.program("maps")
+        #expect(try delivery() == .system(.map, link))
         #expect(try desk.deliverer().deliver(.system(.map, link)).app == "org.example.Maps")
         #expect(desk.log.contains("geo:50.894967,4.341626?q=Caf%C3%A9"))
-        #expect(desk.deliverer().unopenedSchemes == Set(LinkScheme.allCases).subtracting([.map]))
+        #expect(try desk.deliverer().deliver(.system(.map, "geo:52.5,13.4,34;u=5?q=Gate")).app == "org.example.Maps")
+        #expect(desk.log.contains("geo:52.5,13.4?q=Gate"))
+        #expect(try desk.deliverer().router().unopenedSchemes == Set(LinkScheme.allCases).subtracting([.map]))
+    }
+
+    @Test func `There is no browser where neither a desktop entry nor xdg-open has one`() throws {
+        let desk = try Desk()
+        func without(_ variables: [String: String] = [:]) throws -> Set<String> {
+            let environment = desk.environment.merging(["PATH": desk.user.scratch.path("bin")]) { $1 }
+            return try LinkDeliverer(environment: environment.merging(variables) { $1 }).router().schemesWithoutBrowser
+        }
+        try desk.program("gio")
+        #expect(try without() == ["http", "https"])
+        let system = ["PATH": desk.user.scratch.path("bin") + ":/usr/bin"]
+        if FileManager.default.isExecutableFile(atPath: "/usr/bin/xdg-open") {
+            try desk.program("fox")
+            #expect(try without(system.merging(["BROWSER": "gone:fox %s"]) { $1 }) == [])
+            try desk.program("x-www-browser")
+            #expect(try without(system) == [])
+        }
+        try desk.entry("first", "Exec=first %U")
+        try desk.user.write("config/mimeapps.list", "[Default Applications]\nx-scheme-handler/https=first.desktop\n")
+        #expect(try without() == ["http", "https"])
+        try desk.program("first")
+        #expect(try without() == ["http"])
+        // The person's own, in place of the system's, opens what it likes.
+        try desk.program("xdg-open")
+        #expect(try without() == [])
     }
 }
 
@@ -189,15 +247,15 @@ struct `An app on the bus` {
     }
 
     /// A program on the bus, which ends with the test.
-    private func peer(_ mode: String, user: UInt32 = geteuid()) throws -> Peer {
-        try Peer(folder.path("bus"), user, mode, "org.example.App")
+    private func peer(_ mode: String, user: UInt32 = geteuid()) throws -> BusPeer {
+        try BusPeer(folder.path("bus"), user, mode, "org.example.App")
     }
 
     @Test func `An app that runs gets the message, and an own entry is not asked`() throws {
         try desk.entry("org.example.App", "Exec=app %u")
         let seen = Seen()
         let service = try DeliveryService(desktopID: "org.example.App", address: bus.address) { seen.note($0) }
-        Thread { try? service.run() }.start()
+        Thread { _ = try? service.run() }.start()
         #expect(try desk.deliverer().deliver(try desk.link()).hasMessage)
         #expect(seen.links == ["https://example.org/x"])
         #expect(desk.log == [])
@@ -237,7 +295,7 @@ struct `An app on the bus` {
     func `Another user can't give an app a link`() throws {
         let seen = Seen()
         let service = try DeliveryService(desktopID: "org.example.App", address: bus.address) { seen.note($0) }
-        Thread { try? service.run() }.start()
+        Thread { _ = try? service.run() }.start()
         #expect(try peer("call", user: 65534).firstLine == "org.freedesktop.DBus.Error.AccessDenied")
         #expect(seen.links == [])
         #expect(try peer("call").firstLine == "handled")
@@ -281,27 +339,4 @@ private final class Seen: @unchecked Sendable {
     }
 
     var links: [String] { lock.withLock { payloads.map(\.webpageURL) } }
-}
-
-/// `bus_peer.py`, which ends with this.
-private final class Peer {
-    private let process = Process()
-    /// The first line that it printed.
-    let firstLine: String
-
-    init(_ socket: String, _ user: UInt32, _ mode: String, _ name: String) throws {
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bus_peer.py")
-        process.arguments = ["python3", script.path, socket, "\(user)", mode, name]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        firstLine = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-
-    deinit {
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
 }

@@ -5,8 +5,9 @@ import Testing
 @Suite struct `Linkage` {
     /// The targets below CoreNFC. One that is left out is missed when the probe is linked.
     private static let targets = [
-        "CardCryptography", "NDEF", "NFCRuntime", "PCSCDriver", "PN532Driver", "ReaderEmulation", "SystemLibrary",
-        "TagLink", "TagProtocols", "VirtualTags",
+        "CSystemCalls", "CardCryptography", "NDEF", "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage",
+        "ReaderEmulation",
+        "SystemLibrary", "TagLink", "TagProtocols", "VirtualTags",
     ]
 
     /// Where the compiled targets are: beside the tests.
@@ -29,7 +30,12 @@ import Testing
         )
         let modules = Self.build.appendingPathComponent("Modules")
         // All objects, not an archive of them: what the probe does not use counts, too.
-        let arguments = ["swiftc", "-swift-version", "6", "-I", modules.path, source.path, "-o", probe]
+        let system = Self.build.appendingPathComponent("CSystemCalls.build/module.modulemap")
+        let arguments = [
+            "swiftc", "-swift-version", "6", "-I", modules.path, "-Xcc", "-fmodule-map-file=\(system.path)",
+            source.path,
+            "-o", probe,
+        ]
         let compiler = try Command(name: "env").run(arguments + Self.objects())
         #expect(compiler.status == 0, "\(compiler.error)")
         #expect(try Command(name: "env").run(probe).output == "16 octets, 0 tags, 60.0 seconds\n")

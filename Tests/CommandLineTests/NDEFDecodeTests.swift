@@ -112,6 +112,30 @@ import Testing
         #expect(output.errorText.contains("Usage:"))
     }
 
+    @Test func `What a terminal obeys, or turns text around, is escaped in JSON, and encodes to the same message`()
+        throws
+    {
+        // Next line, CSI, the Arabic letter mark, marks of direction, the separator of lines; then é, which is a letter.
+        let text =
+            "\u{85}\u{9B}31m\u{61C}\u{200E}\u{200F}\u{202A}\u{202E}\u{2066}\u{2069}\u{2028}\u{2029}é\u{200B}\u{A0}"
+        let payload = Array("\u{2}en".utf8) + Array(text.utf8)
+        let message = ([0xD1, 0x01, UInt8(payload.count), 0x54] + payload).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+        let output = try NFCTool.run("ndef", "decode", "--json", lines: [message])
+        #expect(output.status == 0)
+        for escape in [
+            "\\u0085", "\\u009b31m", "\\u061c", "\\u200e", "\\u200f", "\\u202a", "\\u202e", "\\u2066", "\\u2069",
+            "\\u2028",
+            "\\u2029é",
+        ] { #expect(output.text.contains(escape), "\(escape)") }
+        let raw = output.text.unicodeScalars.filter { scalar in
+            (0x80...0x9F).contains(scalar.value) || scalar.properties.isBidiControl
+        }
+        #expect(raw.isEmpty)
+        #expect(try NFCTool.run("ndef", "encode", "--json", lines: output.lines).text.contains(message))
+    }
+
     @Test(arguments: ["decode", "encode"])
     func `Help has examples`(command: String) throws {
         let output = try NFCTool.run(["ndef", command, "--help"])

@@ -40,6 +40,44 @@ import Testing
         #expect(files[0] == files[1])
     }
 
+    @Test func `What an image contradicts, lacks or leaves out is said on standard error and in remarks`() throws {
+        let text = try String(contentsOfFile: images.poster(), encoding: .utf8)
+            .replacing("Pages read: 135", with: "Pages read: 134")
+        let uid = try #require(text.firstMatch(of: /UID: ([0-9A-F ]+)/)?.output.0)
+        let image = path("odd.nfc")
+        try text.replacing(uid, with: "UID: 04 00 00 00 00 00 01").write(
+            toFile: image,
+            atomically: true,
+            encoding: .utf8
+        )
+
+        func kinds(_ outcome: Command.Outcome) throws -> [String] {
+            let remarks = try outcome.objects().first?["remarks"] as? [[String: Any]]
+            return try #require(remarks).compactMap { $0["kind"] as? String }
+        }
+        let info = try nfc.run("tag", "info", "--image", image, "--json")
+        #expect(try kinds(info) == ["contradiction", "missing"])
+        #expect(info.error.contains("Note: \(image): The tag's UID is 04000000000001, and pages 0 to 2 hold"))
+        #expect(!info.error.contains("Pages read"))
+        let converted = try nfc.run("tag", "convert", image, "--out", path("odd.json"), "--json")
+        #expect(try kinds(converted) == ["contradiction", "missing", "left-out"])
+        #expect(converted.error.contains("no place for Pages read: a file of another format is without it."))
+        let copy = try nfc.run("tag", "convert", image, "--out", path("copy.nfc"), "--json")
+        #expect(try kinds(copy) == ["contradiction", "missing"])
+        #expect(!copy.error.contains("Pages read:"))
+    }
+
+    @Test func `Lock bits that an image does not have are not known`() throws {
+        let text = try String(contentsOfFile: images.poster(), encoding: .utf8)
+            .replacing("Pages total: 135", with: "Pages total: 100")
+        let image = path("part.nfc")
+        try text.write(toFile: image, atomically: true, encoding: .utf8)
+        let outcome = try nfc.run("tag", "info", "--image", image)
+        #expect(outcome.output.contains("Locks      none (static 0000, dynamic not known)\n"))
+        #expect(outcome.error.contains("The image has 100 of the 135 pages"))
+        #expect(try nfc.object("tag", "info", "--image", image)["dynamic_lock_hex"] == nil)
+    }
+
     @Test func `What a format would lose is refused with 1, and nothing is written`() throws {
         let image = try images.poster()
         let outcome = try nfc.run("tag", "convert", image, "--out", path("lost.mfd"), "--json")
@@ -55,6 +93,14 @@ import Testing
         let image = try images.poster()
         #expect(try nfc.run("tag", "convert", image, "--out", path("x")).status == 2)
         #expect(try nfc.run("tag", "convert", image, "--to", "morse", "--out", path("x.nfc")).status == 2)
+        // Only a format that is written is offered.
+        for words in [["y.foo"], ["y.xml"], ["y.xml", "--to", "taginfo"]] {
+            let outcome = try nfc.run(["tag", "convert", image, "--out"] + words)
+            #expect(outcome.status == 2)
+            #expect(outcome.error.contains("proxmark-json") && outcome.error.contains("proxmark-eml"))
+            #expect(!outcome.error.replacing("'taginfo' is invalid", with: "").contains("taginfo"))
+        }
+        #expect(try !nfc.run("tag", "convert", "--help").output.contains("mfd, taginfo"))
         #expect(try nfc.run("tag", "convert", image).status == 2)
         #expect(try nfc.run("tag", "convert", path("none.nfc"), "--out", path("x.nfc")).status == 1)
     }
@@ -69,7 +115,7 @@ import Testing
             #expect(made["tag_type"] as? Int == product["tag_type"] as? Int, "\(name)")
             let info = try nfc.object("tag", "info", "--image", out)
             #expect(info["ok"] as? Bool == true, "\(name)")
-            let isClassic = product["tag_type"] == nil
+            let isClassic = product["tag_type"] is NSNull
             #expect(info["status"] as? String == (isClassic ? "not-ndef" : "read-write"), "\(name)")
             #expect(info["map"] != nil || info["files"] != nil || info["services"] != nil, "\(name)")
         }

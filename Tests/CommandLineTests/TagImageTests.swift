@@ -86,6 +86,23 @@ import Testing
         if writes == 0 { #expect(left == old && outcome.status == 1) }
     }
 
+    @Test(arguments: ["DESFire EV1 4K", "NTAG 424 DNA"])
+    func `A card that needs a key for --lock says so before anything is written`(_ product: String) throws {
+        let image = try images.blank(product, format: "json")
+        let before = try String(contentsOfFile: image, encoding: .utf8)
+        let link = "d1010c55046578616d706c652e636f6d"
+        let outcome = try nfc.run("tag", "write", "--image", image, "--message", link, "--lock", "--json")
+        #expect(outcome.status == 1)
+        let object = try #require(try outcome.objects().first)
+        #expect(object["error"] as? String == "key-needed")
+        #expect((object["message"] as? String)?.hasPrefix("A key is needed to make this card read-only") == true)
+        #expect((object["message"] as? String)?.contains("worn") == false)
+        #expect(object["message_hex"] as? String == "")
+        #expect(try String(contentsOfFile: image, encoding: .utf8) == before)
+        // Without --lock it is written, and costs what it cost.
+        #expect(try nfc.object("tag", "write", "--image", image, "--message", link)["message_hex"] as? String == link)
+    }
+
     @Test func `Info describes product, locks and what NDEF says`() throws {
         let object = try nfc.object("tag", "info", "--image", images.poster())
         #expect(object["product"] as? String == "NTAG215")
@@ -97,6 +114,21 @@ import Testing
         let unformatted = try nfc.object("tag", "info", "--image", images.unformatted())
         #expect(unformatted["status"] as? String == "not-ndef")
         #expect(unformatted["ndef_error"] as? String == "no-cc")
+    }
+
+    @Test func `What a dump says of its card does not drive the terminal`() throws {
+        let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("VirtualTagsTests/Dumps/mifare-plus.nfc")
+        let text = try String(contentsOf: dump, encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.hasPrefix("Card Type:") ? "Card Type: Mifare \u{1B}]0;title\u{7}" : String(line)
+        }
+        try #require(lines.joined(separator: "\n") != text)
+        let hostile = images.folder.path("hostile.nfc")
+        try lines.joined(separator: "\n").write(toFile: hostile, atomically: true, encoding: .utf8)
+        let outcome = try nfc.run("tag", "info", "--image", hostile)
+        #expect(outcome.output.contains("\\u{1b}]0;title\\u{7}"))
+        #expect(!(outcome.output + outcome.error).contains { $0 == "\u{1B}" || $0 == "\u{7}" })
     }
 
     @Test func `An image without NDEF ends a read with 1 and says which rule it breaks`() throws {

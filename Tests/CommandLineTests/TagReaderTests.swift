@@ -11,18 +11,10 @@ import Testing
         store = images.folder.path("data/messages.json")
     }
 
-    /// The path of a file of the sample app.
-    private static func example(_ name: String) -> String {
-        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Examples/TagReader/\(name)")
-            .standardizedFileURL.path
-    }
-
     /// Runs commands with an image near the reader.
     private func run(_ commands: String..., near image: String?) throws -> Command.Outcome {
         var environment = ["TAGREADER_STORE": store, "NFC_READER": "virtual"]
         environment["NFC_TAGS"] = image
-        environment["NFC_INFO_PLIST"] = Self.example("Info.plist")
-        environment["NFC_ENTITLEMENTS"] = Self.example("TagReader.entitlements")
         let command = Command(name: "TagReader", environment: environment)
         return try command.run([], input: Data((commands.joined(separator: "\n") + "\n").utf8))
     }
@@ -135,6 +127,15 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: images.folder.path("\(place)/tagreader/messages.json")))
     }
 
+    @Test func `It declares what it needs, and so does the first example: nothing is missing`() throws {
+        let environment = ["TAGREADER_STORE": store, "NFC_READER": "virtual", "NFC_STRICT": "1"]
+        for (name, input) in [("TagReader", "scan\n"), ("FirstScan", "")] {
+            let outcome = try Command(name: name, environment: environment).run(input: input)
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(!outcome.error.contains("CoreNFC"))
+        }
+    }
+
     @Test func `A damaged store is kept aside, and said so`() throws {
         try FileManager.default.createDirectory(
             atPath: images.folder.path("data"),
@@ -147,10 +148,42 @@ import Testing
         #expect(try String(contentsOfFile: store + ".damaged-1", encoding: .utf8) == "{\"version\":1,\"mess")
     }
 
-    @Test func `A reader that isn't there is noted, and scanning fails`() throws {
-        let environment = ["TAGREADER_STORE": store, "NFC_READER": "nonsense"]
-        let outcome = try Command(name: "TagReader", environment: environment).run([], input: Data("scan\n".utf8))
-        #expect(outcome.error.hasPrefix("Scanning Isn't Available. No reader was found."))
+    /// What is said where the system gives no reason; here it always does.
+    private static let wrongReason = "No reader was found"
+
+    @Test(arguments: [
+        ("nonsense", "Scanning Isn't Available", "There is no reader \"nonsense\"; use virtual"),
+        ("pn532:/nope", "Scanning Ended", "/nope"),
+    ])
+    func `Without a reader the reason is said once, also by a write, and the status is 3`(
+        reader: String,
+        title: String,
+        reason: String
+    ) throws {
+        #expect(try run("scan", near: images.poster()).status == 0)
+        let command = Command(name: "TagReader", environment: ["TAGREADER_STORE": store, "NFC_READER": reader])
+        for input in ["scan\n", "write 1\n", "scan\nscan\nlist\n", "scan\nfrob\n"] {
+            let outcome = try command.run([], input: Data(input.utf8))
+            let lines = outcome.error.split(separator: "\n")
+            // The reason is the framework's, once for the process and before anything that fails for it.
+            #expect(lines.count { $0.contains(reason) } == 1, "\(outcome.error)")
+            let said = try #require(lines.firstIndex { $0.hasPrefix("CoreNFC: ") && $0.contains(reason) })
+            #expect(lines[..<said].allSatisfy { $0.hasPrefix("[") }, "\(outcome.error)")
+            #expect(lines[said...].contains("\(title)."), "\(outcome.error)")
+            #expect(!outcome.error.contains(Self.wrongReason))
+            #expect(outcome.status == 3)
+        }
+        // What needs no reader does not fail.
+        #expect(try command.run([], input: Data("list\n".utf8)).status == 0)
+    }
+
+    @Test(arguments: ["nonsense", "pn532:/nope"])
+    func `The first example shows the reason, and says it once on standard error`(reader: String) throws {
+        let outcome = try Command(name: "FirstScan", environment: ["NFC_READER": reader]).run()
+        let scan = try Command(name: "nfc").run(["scan", "--reader", reader, "--json"])
+        let reason = try #require(try scan.objects().first?["message"] as? String)
+        #expect(outcome.output == "Scanning ended: \(reason)\n")
+        #expect(outcome.error.split(separator: "\n").count { $0 == "CoreNFC: \(reason)" } == 1, "\(outcome.error)")
         #expect(outcome.status == 1)
     }
 }

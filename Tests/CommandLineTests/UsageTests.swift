@@ -6,6 +6,7 @@ import Testing
 
     @Test(arguments: [
         ["--help"], ["scan", "--help"], ["write", "--help"], ["readers", "--help"], ["emulate", "--help"],
+        ["emulate", "show", "--help"], ["emulate", "install", "--help"],
         ["tag", "--help"], ["tag", "read", "--help"], ["tag", "write", "--help"], ["tag", "info", "--help"],
         ["ndef", "decode", "--help"], ["ndef", "encode", "--help"],
     ])
@@ -15,9 +16,47 @@ import Testing
         #expect(outcome.output.contains("Examples:\n") && outcome.output.contains("  nfc ") || arguments[0] == "ndef")
     }
 
+    /// The words of each command that has help of its own, found in the help of those that have subcommands.
+    private static func commands(below words: [String] = []) throws -> [[String]] {
+        let help = try Command(name: "nfc").run(words + ["--help"]).output
+        guard let list = help.split(separator: "SUBCOMMANDS:\n").dropFirst().first else { return [words] }
+        let names = list.matches(of: /(?m)^  ([a-z0-9-]+)/).map { String($0.1) }
+        return [words] + (try names.flatMap { try commands(below: words + [$0]) })
+    }
+
+    @Test func `No line of a help's text is broken, but an example with a backslash`() throws {
+        let commands = try Self.commands()
+        #expect(commands.count > 30)
+        let wide = Command(name: "nfc", environment: ["COLUMNS": "1000"])
+        let narrow = Command(name: "nfc", environment: ["COLUMNS": "80"])
+        for words in commands {
+            // What comes before the usage is written line by line; the first line alone is as long as it is.
+            func text(_ command: Command) throws -> [Substring] {
+                let help = try command.run(words + ["--help"]).output
+                let lines = (help.split(separator: "\nUSAGE:").first ?? "").split(
+                    separator: "\n",
+                    omittingEmptySubsequences: false
+                )
+                return Array(lines.drop { !$0.isEmpty })
+            }
+            let lines = try text(narrow)
+            #expect(try lines == text(wide), "\(words)")
+            guard let start = lines.firstIndex(of: "Examples:") else { continue }
+            var isContinued = false
+            for line in lines[(start + 1)...].prefix(while: { !$0.isEmpty }) {
+                let isCommand = line.contains(#/^  ([A-Z_]+=\S+ )?(nfc|curl|echo|printf|sudo|diff|xz) /#)
+                #expect(isCommand != isContinued, "\(words): \(line)")
+                isContinued = line.hasSuffix(" \\")
+            }
+            #expect(!isContinued, "\(words)")
+        }
+    }
+
     @Test(arguments: [
         ["frob"], ["scan", "--timeout", "61"], ["scan", "--timeout", "x"], ["write"], ["write", "no link"],
         ["write", "https://a.example", "--text", "both"], ["write", "--message", "abc"],
+        ["scan", "--timeout", "0x3"], ["tag", "read", "--timeout", "1e1"], ["write", "a:b", "--timeout", "inf"],
+        ["scan", "--tags", ","], ["write", "a:b", "--tags", ""],
         ["emulate", "--image", "x"], ["emulate", "--image", "x", "--pcsc", "--pn532", "y"], ["emulate", "--pcsc"],
         ["emulate", "--pcsc", "--facing", "y"], ["emulate", "--pn532", "y", "--facing", "y"],
         ["emulate", "--image", "x", "--pn532", "y", "--facing", "z"],

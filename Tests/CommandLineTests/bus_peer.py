@@ -2,11 +2,13 @@
 """A program on a bus, without a library for it: python3 bus_peer.py SOCKET USER MODE NAME
 
 As the user of the number USER it connects to the bus at SOCKET. With the mode 'silent' it takes the bus name NAME and
-answers nothing; with 'unknown' it answers that it has no such method. With 'call' it gives the app NAME a link, and prints
-what the app answers. It prints 'ready' when it has the name.
+answers nothing; with 'unknown' it answers that it has no such method, and with 'empty' the text '{}'. With 'call' it gives the app NAME a link, and prints
+what the app answers. It prints 'ready' when it has the name. With 'forge' it has no name, and answers calls that were never made
+to it: those of all connections with a low number, each as if NAME were its own.
 """
 import os
 import re
+import select
 import socket
 import struct
 import sys
@@ -47,6 +49,35 @@ def receive(link):
     return head[1], serial, rest
 
 
+def forge(link):
+    """Answers what nobody asked it, to each connection that comes: its own name, its user, and the number 1."""
+    body = bytearray()
+    text(body, "type='signal',member='NameOwnerChanged'")
+    link.sendall(call(2, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", "s", bytes(body)))
+    _, _, rest = receive(link)
+    own = re.search(rb":1\.\d+", rest).group().decode()
+    print("ready", flush=True)
+    name = bytearray()
+    text(name, own)
+    answers = [("s", bytes(name)), ("u", struct.pack("<I", os.getuid())), ("u", struct.pack("<I", 1))]
+    newest, serial = int(own[3:]), 2
+    while True:
+        # The bus gives its names in order, and reports each.
+        while select.select([link], [], [], 0)[0]:
+            data = link.recv(1 << 16)
+            if not data:
+                sys.exit(0)
+            newest = max([newest] + [int(number) for number in re.findall(rb":1\.(\d+)", data)])
+        batch = bytearray()
+        for number in (newest, newest + 1):
+            for cookie in range(2, 7):
+                for signature, body in answers:
+                    serial += 1
+                    fields = [(REPLY_SERIAL, "u", cookie), (DESTINATION, "s", f":1.{number}")]
+                    batch += message(RETURN, serial, fields, signature, body)
+        link.sendall(bytes(batch))
+
+
 def main():
     path, user, mode, name = sys.argv[1:]
     link = socket.socket(socket.AF_UNIX)
@@ -78,6 +109,8 @@ def main():
             if kind == RETURN and b"\x08\x01g\0\x01b\0" in rest:
                 print("handled" if rest[-4:] == b"\1\0\0\0" else "not handled")
                 return
+    if mode == "forge":
+        forge(link)
     body = bytearray()
     text(body, name)
     body += b"\0" * (-len(body) % 4) + struct.pack("<I", 0)
@@ -95,6 +128,12 @@ def main():
             own = [(ERROR_NAME, "s", "org.freedesktop.DBus.Error.UnknownMethod"), (REPLY_SERIAL, "u", number),
                    (DESTINATION, "s", sender)]
             link.sendall(message(ERROR, serial, own))
+        if kind == CALL and mode == "empty":
+            serial += 1
+            sender = [found.decode() for found in re.findall(rb":1\.\d+", rest)][-1]
+            answer = bytearray()
+            text(answer, "{}")
+            link.sendall(message(RETURN, serial, [(REPLY_SERIAL, "u", number), (DESTINATION, "s", sender)], "s", bytes(answer)))
 
 
 main()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
 import Testing
@@ -96,6 +96,22 @@ import Testing
         }
     }
 
+    @Test func `A scripted card arrives as ISO 7816 without a list, with a random UID of its own`() async throws {
+        let cards = [Type4Tag(card: Self.card(with: [])), Type4Tag(card: Self.card(with: []))]
+        try await Self.withTags(cards, AppConfiguration()) { _, session, tags in
+            let found = try tags.map { tag in
+                guard case .iso7816(let card) = tag else { throw Unexpected() }
+                return card
+            }
+            #expect(found.count == 2 && Set(found.map(\.identifier)).count == 2)
+            #expect(found.allSatisfy { $0.identifier.count == 4 && $0.identifier.first == 0x08 })
+            try await session.connect(to: tags[0])
+            let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 2])))
+            let answer: NFCISO7816ResponseAPDU = try await found[0].sendCommand(apdu: command)
+            #expect(answer.payload == Data([0xCA, 0xFE]))
+        }
+    }
+
     @Test func `A Type B card is found by its application, and says what its ATQB does`() async throws {
         let front = Type4FrontEnd.nfcB(pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8])
         let card = Type4Tag(card: Self.card(with: [Self.otherName]), frontEnd: front)
@@ -130,6 +146,42 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `An APDU connects a card when the connected one is lost, and not before`(isAsked: Bool) async throws {
+        let cards = [UInt8(1), 2].map { number in
+            Type4Tag(
+                card: ApplicationCard([NDEFApplication()]),
+                frontEnd: .nfcA(uid: [0x04, number, 1, 1, 1, 1, 1], ats: [0x05, 0x78, 0x80, 0x70, 0x02])
+            )
+        }
+        try await Self.withTags(cards, Self.app(applications: ["D2760000850101"])) { field, session, tags in
+            let found = try tags.map { tag in
+                guard case .iso7816(let card) = tag else { throw Unexpected() }
+                return card
+            }
+            try #require(found.count == 2)
+            let select = try #require(NFCISO7816APDU(data: Data([0, 0xA4, 0, 0x0C, 2, 0xE1, 0x03])))
+            try await session.connect(to: tags[0])
+            let early = await readerError { () -> NFCISO7816ResponseAPDU in
+                try await found[1].sendCommand(apdu: select)
+            }
+            #expect(early?.code == .readerTransceiveErrorTagNotConnected)
+            field.tags.remove(try #require(cards.first { Data($0.identifier) == found[0].identifier }))
+            if isAsked {
+                let lost = await readerError { () -> NFCISO7816ResponseAPDU in
+                    try await found[0].sendCommand(apdu: select)
+                }
+                #expect(lost?.code == .readerTransceiveErrorTagConnectionLost)
+            } else {
+                // The reader has noticed by itself.
+                #expect(!found[0].isAvailable)
+            }
+            let answer: NFCISO7816ResponseAPDU = try await found[1].sendCommand(apdu: select)
+            #expect(answer.statusWord1 == 0x90)
+            #expect(found[1].isAvailable)
+        }
+    }
+
     @Test func `FeliCa cards are found by the first listed system that they have`() async throws {
         let idm: [UInt8] = [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34]
         let card = Type3Tag(.transitCard(idm: idm, balance: 500))
@@ -137,6 +189,78 @@ import Testing
             guard case .feliCa(let tag) = try #require(tags.first) else { throw Unexpected() }
             #expect(tag.currentSystemCode == Data([0x00, 0x03]))
             #expect(tag.currentIDm == Data(idm))
+        }
+    }
+
+    @Test(arguments: [
+        "miFare(<NFCMiFareTag", "iso7816(<NFCISO7816Tag", "iso15693(<NFCISO15693Tag", "feliCa(<NFCFeliCaTag",
+    ])
+    func `A tag prints with the name that a phone has for its kind`(text: String) async throws {
+        let (tag, option): (any VirtualTag, NFCTagReaderSession.PollingOption) =
+            switch text.prefix(4) {
+            case "miFa": (Type2Tag(.ntag213), .iso14443)
+            case "iso7": (Type4Tag(card: Self.card(with: [])), .iso14443)
+            case "iso1": (Type5Tag(.icodeSLIX), .iso15693)
+            default: (Type3Tag(.transitCard(idm: [1, 2, 3, 4, 5, 6, 7, 8], balance: 1)), .iso18092)
+            }
+        try await Self.withTags([tag], AppConfiguration(), polling: option) { _, _, tags in
+            let printed = "\(try #require(tags.first))"
+            #expect(printed.hasPrefix("\(text): 0x") && printed.hasSuffix(">)"))
+        }
+    }
+
+    @Test func `An APDU connects an ISO 7816 card when no tag is connected, and no other tag`() async throws {
+        let select = try #require(NFCISO7816APDU(data: Data([0, 0xA4, 0, 0x0C, 2, 0xE1, 0x03])))
+        let listed = AppProperties(
+            infoPlist: [
+                "NFCReaderUsageDescription": "Cards are read.",
+                "com.apple.developer.nfc.readersession.iso7816.select-identifiers": ["D2760000850101"],
+            ]
+        )
+        try await withField("DESFire EV1 4K", app: listed) { field in
+            let found = try await `A session for tags`.detect()
+            guard case .iso7816(let card) = try #require(found.tags.first) else { throw Unexpected() }
+            let read = await readerError { try await card.readNDEF() }
+            #expect(read?.code == .readerTransceiveErrorTagNotConnected)
+            #expect(!card.isAvailable && found.session.connectedTag == nil)
+            let answer: NFCISO7816ResponseAPDU = try await card.sendCommand(apdu: select)
+            #expect(answer.statusWord1 == 0x90)
+            guard case .iso7816(let connected)? = found.session.connectedTag else { throw Unexpected() }
+            #expect(card.isAvailable && connected === card)
+            // Its 20 seconds have begun.
+            await field.wait(for: .seconds(20))
+            #expect(!card.isAvailable)
+            let late = await readerError { () -> NFCISO7816ResponseAPDU in try await card.sendCommand(apdu: select) }
+            #expect(late?.code == .readerTransceiveErrorTagConnectionLost)
+            found.session.invalidate()
+            let ended = await readerError { () -> NFCISO7816ResponseAPDU in try await card.sendCommand(apdu: select) }
+            #expect(ended?.code == .readerTransceiveErrorSessionInvalidated)
+        }
+        try await withField(
+            "DESFire EV1 4K",
+            app: AppProperties(infoPlist: listed.infoPlist?.filter { !$0.key.contains("7816") })
+        ) { _ in
+            let found = try await `A session for tags`.detect()
+            let card = try #require(found.miFare)
+            let error = await readerError { () -> NFCISO7816ResponseAPDU in
+                try await card.sendMiFareISO7816Command(select)
+            }
+            #expect(error?.code == .readerTransceiveErrorTagNotConnected)
+            found.session.invalidate()
+        }
+    }
+
+    @Test func `An APDU to another card than the connected one does not connect it`() async throws {
+        let cards = [
+            Type4Tag(card: Self.card(with: [Self.ndefName])), Type4Tag(card: Self.card(with: [Self.ndefName])),
+        ]
+        try await Self.withTags(cards, Self.app(applications: ["D2760000850101"])) { _, session, tags in
+            guard case .iso7816(let other) = try #require(tags.last) else { throw Unexpected() }
+            try await session.connect(to: tags[0])
+            let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 2])))
+            let error = await readerError { () -> NFCISO7816ResponseAPDU in try await other.sendCommand(apdu: command) }
+            #expect(error?.code == .readerTransceiveErrorTagNotConnected)
+            #expect(tags[0].isAvailable)
         }
     }
 

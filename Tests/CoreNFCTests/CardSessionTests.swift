@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
+import NFCRuntime
 import NFCTestKit
 import Testing
 
@@ -16,6 +17,12 @@ import Testing
         try await withVirtualField { field in
             try await AppConfiguration.$scoped.withValue(configuration) { try await body(field.cardReader, field) }
         }
+    }
+
+    /// Runs a body with no port at all, whatever fields other tests have open.
+    static func withoutReader(_ body: () async -> Void) async {
+        let environment = NFCEnvironment(reader: .none(reason: "There is none."), isOfTest: true)
+        await NFCEnvironment.$scoped.withValue(environment, operation: body)
     }
 
     @Test func `The app answers a reader`() async throws {
@@ -143,8 +150,10 @@ import Testing
             session.invalidate()
             _ = try await CardSession()
         }
-        #expect(!CardSession.isSupported)
-        await #expect(throws: CardSession.Error.systemNotAvailable) { _ = try await CardSession() }
+        await Self.withoutReader {
+            #expect(!CardSession.isSupported)
+            await #expect(throws: CardSession.Error.systemNotAvailable) { _ = try await CardSession() }
+        }
         let rights = AppConfiguration.PropertyFile(path: "App.entitlements", values: [:])
         await Self.withReader(AppConfiguration(entitlements: rights)) { _, _ in
             #expect(await !CardSession.isEligible)
@@ -165,8 +174,10 @@ import Testing
             let second = try await NFCPresentmentIntentAssertion.acquire()
             #expect(second.isValid)
         }
-        await #expect(throws: NFCPresentmentIntentAssertion.Error.systemNotAvailable) {
-            _ = try await NFCPresentmentIntentAssertion.acquire()
+        await Self.withoutReader {
+            await #expect(throws: NFCPresentmentIntentAssertion.Error.systemNotAvailable) {
+                _ = try await NFCPresentmentIntentAssertion.acquire()
+            }
         }
     }
 }

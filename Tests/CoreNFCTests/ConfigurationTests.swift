@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
 import Testing
@@ -151,5 +151,30 @@ import Testing
         )
         let missing = AppConfiguration(environment: ["NFC_INFO_PLIST": "/nowhere"], executable: program)
         #expect(Self.verdict(missing, .ndef) == "ends \(Self.usage)")
+    }
+
+    @Test(arguments: ["Package_App.resources/Resources", "Package_App.resources", "App.resources"])
+    func `Files are found in the resources of the executable's target, and not in those of others`(
+        place: String
+    ) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("app-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func write(_ name: String, _ values: [String: Any]) throws -> String {
+            let url = folder.appendingPathComponent(name)
+            let data = try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try data.write(to: url)
+            return url.path
+        }
+        let plist = try write("\(place)/Info.plist", [Self.usage: "Why."])
+        let rights = try write("\(place)/App.entitlements", [Self.formats: ["TAG"]])
+        let program = folder.appendingPathComponent("App").path
+        let found = AppConfiguration(environment: [:], executable: program)
+        #expect(found.infoPlist?.path == plist && found.entitlements?.path == rights)
+        let other = folder.appendingPathComponent("OtherApp").path
+        #expect(AppConfiguration(environment: [:], executable: other) == AppConfiguration())
     }
 }

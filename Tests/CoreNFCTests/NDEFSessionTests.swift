@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
+import Glibc
 import NFCTestKit
 import Synchronization
+import TagLink
 import Testing
 import VirtualTags
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import Testing
 
@@ -43,6 +43,22 @@ import Testing
         let code = try #require(NFCReaderError.Code(rawValue: rawValue))
         #expect(NFCReaderError(code).localizedDescription == text)
         #expect(NFCReaderError(code, userInfo: [:]).userInfo[NSLocalizedDescriptionKey] as? String == text)
+    }
+
+    @Test func `An error prints its text and what comes with it`() {
+        let error: any Error = NFCReaderError(.readerSessionInvalidationErrorUserCanceled)
+        let text =
+            "Error Domain=NFCError Code=200 \"Session invalidated by user\" "
+            + "UserInfo={NSLocalizedDescription=Session invalidated by user}"
+        #expect("\(error)" == text)
+        #expect(String(reflecting: error) == text)
+        let wrapped = NFCReaderError(_nsError: NSError(domain: NFCErrorDomain, code: 201))
+        #expect("\(wrapped)" == "Error Domain=NFCError Code=201 \"(null)\"")
+        let reason = NFCReaderError(.readerErrorInvalidParameter, userInfo: [NSLocalizedFailureReasonErrorKey: "Why."])
+        #expect(
+            "\(reason)" == "Error Domain=NFCError Code=3 \"Invalid parameter\" "
+                + "UserInfo={NSLocalizedDescription=Invalid parameter, NSLocalizedFailureReason=Why.}"
+        )
     }
 
     @Test func `What is given replaces the text and is kept`() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CIFDHandler
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCRuntime
 import ReaderEmulation
@@ -50,8 +50,9 @@ import Testing
     }
 
     private func meetTheApp() async throws {
-        let path = "/tmp/ocn-card-\(ProcessInfo.processInfo.processIdentifier).sock"
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "ocn-card-\(UUID().uuidString.prefix(8))")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path + "/reader.sock"
         let environment = NFCEnvironment(ReaderConfiguration(reader: "none", cardReader: "pcsc:" + path))
         var name = Array("/dev/null:\(path)".utf8CString)
         #expect(unsafe IFDHCreateChannelByName(lun, &name) == 0)

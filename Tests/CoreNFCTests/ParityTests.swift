@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 /// Compares what CoreNFC declares with what Apple declares: `Parity/apple.tsv` has one row a symbol of Apple's, and
-/// `Parity/exceptions.tsv` what is public besides, with the reason.
+/// `Parity/exceptions.tsv` what is public besides, with the reason. The table stands for the SDK of iOS 27.0, by its headers,
+/// its API notes and its Swift interface (Core NFC 370.42.1).
 @Suite(.timeLimit(.minutes(2))) struct `The surface of CoreNFC` {
     struct Row {
         var symbol: String
@@ -39,14 +40,6 @@ import Testing
         try table("apple.tsv").map { Row(symbol: $0[0], status: $0[2], reason: $0[3]) }
     }
 
-    /// The modules that this test was built with.
-    static var modules: String {
-        let program = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
-        return program.appendingPathComponent("Modules").path
-    }
-
-    static var canExtract: Bool { FileManager.default.fileExists(atPath: "\(modules)/CoreNFC.swiftmodule") }
-
     /// The public symbols of the module, from the compiler.
     static func graph() throws -> Graph {
         let output = FileManager.default.temporaryDirectory.appendingPathComponent("parity-\(UUID().uuidString)")
@@ -54,10 +47,11 @@ import Testing
         defer { try? FileManager.default.removeItem(at: output) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "swift", "symbolgraph-extract", "-module-name", "CoreNFC", "-I", modules, "-target", target,
-            "-output-dir", output.path, "-minimum-access-level", "public", "-skip-synthesized-members",
-        ]
+        process.arguments =
+            [
+                "swift", "symbolgraph-extract", "-module-name", "CoreNFC", "-target", target,
+                "-output-dir", output.path, "-minimum-access-level", "public", "-skip-synthesized-members",
+            ] + BuiltModules.arguments
         try process.run()
         process.waitUntilExit()
         let data = try Data(contentsOf: output.appendingPathComponent("CoreNFC.symbols.json"))
@@ -87,8 +81,8 @@ import Testing
         #expect(rows.filter { $0.status == "unavailable" }.count * 20 <= rows.count)
     }
 
-    @Test(.enabled(if: canExtract)) func `What is said to be implemented is there, and nothing else is public`() throws
-    {
+    @Test(.enabled(if: BuiltModules.areThere))
+    func `What is said to be implemented is there, and nothing else is public`() throws {
         let symbols = try Self.graph().symbols
         let declared = Set(symbols.map { $0.pathComponents.joined(separator: ".") })
         let rows = try Self.apple()
@@ -108,7 +102,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: canExtract)) func `Both call forms of a method are there`() throws {
+    @Test(.enabled(if: BuiltModules.areThere)) func `Both call forms of a method are there`() throws {
         let declared = Set(try Self.graph().symbols.map { $0.pathComponents.joined(separator: ".") })
         // A command of a tag that the table lists in one form has the other as well.
         let tags = ["NFCNDEFTag", "NFCISO7816Tag", "NFCISO15693Tag", "NFCFeliCaTag", "NFCMiFareTag"]
@@ -118,7 +112,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: canExtract)) func `Every public symbol is documented`() throws {
+    @Test(.enabled(if: BuiltModules.areThere)) func `Every public symbol is documented`() throws {
         // What a conformance asks for has its documentation there.
         let inherited = [
             "rawValue", "init(rawValue:)", "copy(with:)", "encode(with:)", "init(coder:)", "supportsSecureCoding",

@@ -58,6 +58,19 @@ import UniversalLinks
         #expect(cache.matchers(of: ["a.example", "b.example"]).count == 1)
     }
 
+    @Test func `A file is compiled once, until its bytes change or nobody asks for it`() {
+        let compiled = CompiledAssociations()
+        let other = Array(#"{"applinks":{"details":[{"appIDs":["T.y"],"components":[{}]}]}}"#.utf8)
+        for _ in 0..<3 { #expect(compiled.matchers(of: ["a.example": Self.file, "b.example": [0x7B]]).count == 1) }
+        // What is no file is not read again either.
+        #expect(compiled.compilations == 2)
+        #expect(compiled.matchers(of: ["a.example": other])["a.example"]?.file.details.first?.apps == ["T.y"])
+        #expect(compiled.compilations == 3)
+        #expect(compiled.matchers(of: [:]).isEmpty)
+        _ = compiled.matchers(of: ["a.example": other])
+        #expect(compiled.compilations == 4)
+    }
+
     @Test(arguments: [FetchError.Code.noConnection, .timeout, .certificate, .redirect, .status, .badFile, .tooLarge])
     func `A site that fails keeps its file, and is asked again later`(code: FetchError.Code) async throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -68,10 +81,81 @@ import UniversalLinks
         #expect(failed.first?.answered == 0)
         #expect(failed.first?.failure?.contains("down") == true)
         #expect(cache.association(of: "a.example")?.failure == "\(code): down now")
-        _ = try await refresh(["a.example"], Self.week + CachedAssociation.retryInterval - 1)
+        _ = try await refresh(["a.example"], Self.week + CachedAssociation.firstRetryInterval - 1)
         #expect(asked == 2)
-        _ = try await refresh(["a.example"], Self.week + CachedAssociation.retryInterval)
+        _ = try await refresh(["a.example"], Self.week + CachedAssociation.firstRetryInterval)
         #expect(asked == 3)
+    }
+
+    @Test func `After each failure a site is left alone twice as long, for six hours at most, until it answers`()
+        async throws
+    {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var now: Int64 = 1000
+        var pauses: [Int64] = []
+        for _ in 0..<12 {
+            let known = try #require(try await refresh(["down.example"], now).first)
+            let next = try #require(known.nextTry(at: now))
+            // What is on the disk says the same to the next process.
+            #expect(cache.association(of: "down.example")?.nextTry(at: now) == next)
+            let before = asked
+            _ = try await refresh(["down.example"], next - 1)
+            #expect(asked == before)
+            pauses.append(next - now)
+            now = next
+        }
+        #expect(pauses == [60, 120, 240, 480, 960, 1920, 3840, 7680, 15360, 21600, 21600, 21600])
+        sites.answers.withLock { $0["down.example"] = .success(Self.file) }
+        #expect(try await refresh(["down.example"], now).first?.nextTry(at: now) == now + Self.week)
+        sites.answers.withLock { $0["down.example"] = nil }
+        _ = try await refresh(["down.example"], now + Self.week)
+        #expect(cache.association(of: "down.example")?.nextTry(at: now + Self.week) == now + Self.week + 60)
+    }
+
+    @Test func `When there is a network again only sites that failed are asked`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        _ = try await refresh(["a.example", "down.example"], 0)
+        sites.asked.withLock { $0 = [] }
+        _ = try await cache.refresh(["a.example", "down.example"], now: 1, retriesFailures: true) {
+            domain async throws(FetchError) -> [UInt8] in try await sites.fetch(domain)
+        }
+        #expect(sites.asked.withLock { $0 } == ["down.example"])
+    }
+
+    @Test func `A file in the form before failures were counted is read`() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let old = try #require(
+            CachedAssociation(domain: "a.example", octets: Array("nfc-links 1 7 - - timeout: No answer.\n".utf8))
+        )
+        #expect(old.failure == "timeout: No answer.")
+        #expect(old.nextTry(at: 7) == 67)
+        let good = try #require(CachedAssociation(domain: "a.example", octets: Array("nfc-links 1 7 7 2 \n{}".utf8)))
+        #expect(good.file == Array("{}".utf8))
+        #expect(good.nextTry(at: 7) == 7 + Self.week)
+    }
+
+    @Test func `A local file takes the place of the site's, which is not asked, until it is removed`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let local = LocalAssociations(try DirectoryStore(path + "/local"))
+        defer { try? FileManager.default.removeItem(atPath: path + "/local") }
+        let cache = LinkCache(try DirectoryStore(path + "/cache"), local: local)
+        let own = Array(#"{"applinks":{"details":[{"appIDs":["T.local"],"components":[{}]}]}}"#.utf8)
+        try local.add(own, for: "a.example")
+        #expect(local.domains == ["a.example"])
+        let found = try await cache.refresh(["a.example"], now: 5, isForced: true) {
+            domain async throws(FetchError) -> [UInt8] in try await sites.fetch(domain)
+        }
+        #expect(found.first?.file == own)
+        #expect(found.first?.isLocal == true)
+        #expect(found.first?.nextTry(at: 5) == nil)
+        #expect(asked == 0)
+        #expect(cache.matchers(of: ["a.example"])["a.example"]?.file.details.first?.apps == ["T.local"])
+        #expect(try local.remove("a.example"))
+        #expect(try !local.remove("a.example"))
+        #expect(cache.association(of: "a.example") == nil)
+        for domain in ["../x", "", "A.example", "a/b"] {
+            #expect(throws: StorageError.self) { try local.add(own, for: domain) }
+        }
     }
 
     @Test func `A site that has no file any more loses it`() async throws {

@@ -48,12 +48,44 @@ import Testing
     }
 
     @Test func `A reserved format is kept, and read as unknown`() throws {
-        let bytes = Hex.octets("d7010254abcd")
+        let bytes = Hex.octets("d70002abcd")
         let record = try #require(try NDEFMessage(decoding: bytes).records.first)
         #expect(record.typeNameFormat == .reserved)
         #expect(record.kind == .unknown)
         #expect(try record.content() == .unknown)
         #expect(try NDEFMessage([record]).encoded() == bytes)
+    }
+
+    @Test(arguments: ["d7010254abcd", "d6010155aa", "d5010155aa", "b50001015601015502"])
+    func `Formats without a type do not have one, in whole records and in chunks`(hex: String) {
+        #expect(throws: NDEFError(.typeNotAllowed)) { try NDEFMessage(decoding: Hex.octets(hex)) }
+    }
+
+    @Test func `A lone later chunk without a type is unexpected`() {
+        #expect(throws: NDEFError(.unexpectedUnchanged)) { try NDEFMessage(decoding: Hex.octets("d60001aa")) }
+    }
+
+    @Test func `A reserved format is read and written in chunks as an unknown one is`() throws {
+        let record = NDEFRecord(.reserved, payload: [1, 2, 3])
+        let bytes = try NDEFMessage([record]).encoded(chunkSize: 2)
+        #expect(bytes == Hex.octets("b70002010256000103"))
+        #expect(try NDEFMessage(decoding: bytes).records == [record])
+    }
+
+    @Test func `A handover error of the reserved reason is named, and one of the future is kept`() throws {
+        func read(_ error: [UInt8]) throws(RecordError) -> HandoverRecord.Failure? {
+            let inner: [UInt8] = [0xD1, 0x03, UInt8(error.count)] + Array("err".utf8) + error
+            return try HandoverRecord(NDEFRecord(.wellKnown, type: Array("Hs".utf8), payload: [0x15] + inner)).failure
+        }
+        func write(_ failure: HandoverRecord.Failure) throws(RecordError) -> NDEFRecord {
+            try HandoverRecord(.select, version: .init(1, 5), carriers: [], failure: failure).makeRecord(identifier: [])
+        }
+        #expect(throws: RecordError(.errorReserved)) { try read([0]) }
+        #expect(throws: RecordError(.errorReserved)) { try read([0, 0x10]) }
+        #expect(throws: RecordError(.errorReserved)) { try write(.init(reason: 0, data: [1])) }
+        #expect(try read([4]) == .init(reason: 4, data: []))
+        let future = HandoverRecord.Failure(reason: 0xFF, data: [1, 2])
+        #expect(try HandoverRecord(write(future)).failure == future)
     }
 
     @Test func `What has no encoding is refused by name, with the index of the record`() {
@@ -65,6 +97,8 @@ import Testing
             (NDEFRecord(.empty, payload: [1]), .emptyRecordNotEmpty),
             (NDEFRecord(.empty, identifier: [1]), .emptyRecordNotEmpty),
             (NDEFRecord(.unknown, type: [1]), .typeNotAllowed),
+            (NDEFRecord(.reserved, type: [1]), .typeNotAllowed),
+            (NDEFRecord(.unchanged, type: [1]), .typeNotAllowed),
             (NDEFRecord(.unchanged, payload: [1]), .unexpectedUnchanged),
         ]
         for (record, code) in cases {

@@ -23,7 +23,7 @@ import VirtualTags
         let field = VirtualField()
         let server = try PN532Server(path: path, field: field)
         let serving = server.start()
-        let reader = try PN532Reader(path)
+        let reader = try PN532Reader(path, limits: .patient)
         let setup = ReaderSetup(
             name: ".pn532",
             field: field,

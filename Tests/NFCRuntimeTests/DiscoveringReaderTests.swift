@@ -82,6 +82,31 @@ struct DiscoveringReaderTests {
         scan.session.invalidate()
     }
 
+    @Test("A tag that another program has is waited for")
+    func inUse() async throws {
+        let field = VirtualField(onElapsed: { _ in })
+        field.bring(VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])))
+        let reader = SharedReader(ActivatingReader(field), timesInUse: 3)
+        let session = try #require(ReaderSession(environment: NFCEnvironment(reader: .discovering(reader))))
+        let (events, continuation) = AsyncStream.makeStream(of: ReaderSession.Event.self)
+        session.observe { continuation.yield($0) }
+        session.begin()
+        var isFound = false
+        waiting: for await event in events {
+            switch event {
+            case .detected(let tags):
+                isFound = tags.count == 1
+                break waiting
+            case .ended: break waiting
+            default: continue
+            }
+        }
+        #expect(isFound)
+        #expect(reader.obstacles.withLock { $0 } == 3)
+        #expect(session.obstacle == nil)
+        session.invalidate()
+    }
+
     @Test("A tag that fell asleep over a refused command is woken by the reader")
     func refusedCommand() async throws {
         let tag = VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6]))
@@ -101,6 +126,39 @@ struct DiscoveringReaderTests {
         #expect(pages.prefix(4) == [0xE1, 0x10, 0x12, 0x00])
         scan.session.invalidate()
     }
+}
+
+/// A reader whose tag another program has for a few looks.
+final class SharedReader: DiscoveringDriver {
+    private let base: ActivatingReader
+    private let timesInUse: Int
+    let obstacles = Locked(0)
+    var name: String { base.name }
+    var technologies: Set<Technology> { base.technologies }
+    var statistics: LinkStatistics { base.statistics }
+
+    init(_ base: ActivatingReader, timesInUse: Int) {
+        self.base = base
+        self.timesInUse = timesInUse
+    }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+
+    func discover(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) async throws(LinkError) -> [DiscoveredTag] {
+        let isInUse = obstacles.withLock { count in
+            defer { count = min(count + 1, timesInUse) }
+            return count < timesInUse
+        }
+        if isInUse { throw LinkError(.inUse, "Another program has it.") }
+        return try await base.discover(technologies, systemCodes: systemCodes)
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
+
+    func release() async { await base.release() }
 }
 
 /// A reader over a virtual field that finds and activates tags by itself, and sends no frame of activation for anybody.

@@ -107,7 +107,7 @@ import VirtualTags
 
     @Test func `An app's card is written and read by a reader, in long and short commands`() async throws {
         let lines = try Lines()
-        let card = try PN532Card(lines.card)
+        let card = try PN532Card(lines.card, limits: .patient)
         let serving = Task {
             var application = ApplicationCard([NDEFApplication()])
             try await card.waitForReader(as: PN532Card.Identity(uid: [1, 2, 3]))
@@ -119,7 +119,7 @@ import VirtualTags
             await card.close()
             return count
         }
-        let reader = try PN532Reader(lines.reader)
+        let reader = try PN532Reader(lines.reader, limits: .patient)
         var tags: [DiscoveredTag] = []
         // The other program may not be a card yet.
         while tags.isEmpty {

@@ -3,6 +3,7 @@ import Foundation
 import NFCRuntime
 import NFCTestKit
 import PCSCDriver
+import PrivateStorage
 import ReaderEmulation
 import TagLink
 import VirtualTags
@@ -17,6 +18,7 @@ struct PCSCSetups {
         try FileManager.default.createDirectory(atPath: configuration, withIntermediateDirectories: true)
         var servers: [(ReaderServer, ReaderSetup)] = []
         let driver = try PCSCInstallation.findDriver()
+        let sockets = try PrivateFolder(folder)
         for (index, profile) in [ReaderProfile.acr122u, .acr1552u].enumerated() {
             let socket = folder + "/reader\(index).sock"
             let field = VirtualField()
@@ -24,12 +26,12 @@ struct PCSCSetups {
                 .configuration
             lines.replace("CHANNELID    1", with: "CHANNELID    \(index + 1)")
             try lines.write(toFile: configuration + "/reader\(index)", atomically: true, encoding: .utf8)
-            let server = try ReaderServer(path: socket, profile: profile, field: field)
+            let server = try ReaderServer("reader\(index).sock", in: sockets, profile: profile, field: field)
             _ = server.start()
             servers.append((server, Self.setup(profile, field)))
         }
         self.servers = servers
-        daemon = try PrivatePCSCD(folder: folder, configuration: configuration)
+        daemon = try PrivatePCSCD(folder: sockets, configuration: configuration)
         unsafe setenv("PCSCLITE_CSOCK_NAME", daemon.socketPath, 1)
     }
 
@@ -54,7 +56,7 @@ struct PCSCSetups {
             for (server, _) in servers { server.stop() }
             daemon.stop()
         }
-        for _ in 0..<1000 where PCSCReader.isContactlessReaderThere == false { usleep(10_000) }
+        for _ in 0..<1000 where (try? PCSCReader.findContactless()) == nil { usleep(10_000) }
         for scenario in ReaderConformance.scenarios {
             let setup = servers[scenario.needs.contains(.technology(.nfcV)) ? 1 : 0].setup
             do {

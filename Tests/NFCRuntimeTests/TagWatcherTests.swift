@@ -21,7 +21,7 @@ struct TagWatcherTests {
     private func next(_ events: inout Events.Iterator) async -> String {
         switch await events.next(isolation: #isolation) {
         case .available: "available"
-        case .unavailable: "unavailable"
+        case .unavailable(let reason): "unavailable \(reason)"
         case .near(let identifiers): "near \(identifiers.count)"
         case .read(let reading): "read \(reading.identifier.last ?? 0) \(reading.message == nil ? "empty" : "message")"
         case nil: "end"
@@ -38,6 +38,7 @@ struct TagWatcherTests {
         watcher.start()
         watcher.start()
         #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near 1")
         #expect(await next(&events) == "read 1 empty")
         field.bring(tag(2))
         #expect(await next(&events) == "read 2 empty")
@@ -48,9 +49,11 @@ struct TagWatcherTests {
         field.removeAll()
         #expect(await next(&events) == "near 0")
         await watcher.stop()
-        field.bring(first)
+        // The first look after a start says what is near, also where that is nothing.
         watcher.start()
         #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near 0")
+        field.bring(first)
         #expect(await next(&events) == "read 1 empty")
         await watcher.stop()
     }
@@ -62,12 +65,45 @@ struct TagWatcherTests {
         var (watcher, events) = try watch(field)
         watcher.start()
         #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near 1")
         #expect(await next(&events) == "read 1 empty")
         // Nobody looks between the two.
         field.arm(.effect(.swap(first), atExchange: 0))
         field.bring(tag(2))
-        #expect(await next(&events) == "near 0")
+        #expect(await next(&events) == "near 1")
         #expect(await next(&events) == "read 1 empty")
+        await watcher.stop()
+    }
+
+    @Test func `A reader that goes and comes is reported, with each new reason and with the tags that stayed`()
+        async throws
+    {
+        let reader = PluggedReader()
+        reader.field.bring(tag(1))
+        let environment = NFCEnvironment(reader: .field(reader), clock: ManualClock())
+        let (stream, continuation) = Events.makeStream()
+        let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
+        var events = stream.makeAsyncIterator()
+        reader.plug("It is not plugged in.")
+        watcher.start()
+        #expect(await next(&events) == "unavailable It is not plugged in.")
+        // The same reason is no news; another one is.
+        reader.plug("It is not plugged in.")
+        reader.plug("It does not answer.")
+        #expect(await next(&events) == "unavailable It does not answer.")
+        for reason in ["It is gone.", "Another program has it."] {
+            reader.plug(nil)
+            #expect(await next(&events) == "available")
+            #expect(await next(&events) == "near 1")
+            #expect(await next(&events) == "read 1 empty")
+            // That the tag left with the reader is not made up.
+            reader.plug(reason)
+            #expect(await next(&events) == "unavailable \(reason)")
+        }
+        reader.field.removeAll()
+        reader.plug(nil)
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near 0")
         await watcher.stop()
     }
 
@@ -82,7 +118,12 @@ struct TagWatcherTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let gate = ReaderGate(path: folder.path + "/nfc/background")
         let (purposes, continuation) = AsyncStream.makeStream(of: Set<ReaderGate.Purpose>.self)
-        let server = try ReaderGateServer(gate) { continuation.yield($0) }
+        let (tags, noted) = AsyncStream.makeStream(of: [[UInt8]].self)
+        let server = try ReaderGateServer(gate) {
+            noted.yield($0)
+        } onChange: {
+            continuation.yield($0)
+        }
         var wanted = purposes.makeAsyncIterator()
         let field = VirtualField()
         field.bring(tag(1))
@@ -98,8 +139,45 @@ struct TagWatcherTests {
         #expect(field.statistics.exchanges == 0)
         server.grant()
         guard case .detected = await happened.next() else { throw CancellationError() }
+        // The service learns which tag it is, before it has the reader back.
+        var found = tags.makeAsyncIterator()
+        #expect(await found.next() == [[0x04, 1, 2, 3, 4, 5, 1]])
         session.invalidate()
         #expect(await wanted.next() == [])
         withExtendedLifetime(server) {}
+    }
+}
+
+/// A virtual field that can be unplugged, and says when that happens.
+private final class PluggedReader: FieldDriver {
+    private struct State {
+        var failure: String?
+        var handler: (@Sendable () -> Void)?
+    }
+
+    let field = VirtualField()
+    private let state = Locked(State())
+
+    var name: String { field.name }
+    var technologies: Set<Technology> { field.technologies }
+
+    func link(for technology: Technology) -> (any FrameLink)? { field.link(for: technology) }
+
+    func setCarrier(_ isOn: Bool) async throws(LinkError) {
+        if isOn, let failure = state.withLock({ $0.failure }) { throw LinkError(.readerUnavailable, failure) }
+        field.switchCarrier(isOn)
+    }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        state.withLock { $0.handler = handler }
+        return PresenceObservation { [self] in state.withLock { $0.handler = nil } }
+    }
+
+    /// Unplugs it for a reason, or plugs it in.
+    func plug(_ failure: String?) {
+        state.withLock { state in
+            state.failure = failure
+            return state.handler
+        }?()
     }
 }

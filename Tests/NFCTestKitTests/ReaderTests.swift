@@ -93,6 +93,7 @@ import Testing
             #expect(try await field.tags[0].message() == .uri("https://example.com/old"))
             let card = try await field.make(.script([([0, 0xB0, 0, 0, 2], [0xCA, 0xFE, 0x90, 0])]))
             #expect(throws: FieldError(.badTag, "")) { try card.contents() }
+            #expect(card.virtual.identifier.count == 4 && card.virtual.identifier.first == 0x08)
         }
     }
 }

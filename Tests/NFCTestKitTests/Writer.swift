@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 
 /// A client that reads a link and writes another one, with completion handlers as apps have them.

@@ -34,6 +34,37 @@ struct DiscoveryTests {
         #expect(await !link.isPresent())
     }
 
+    @Test("A tag has left when the service, or the reader's driver, says so; nothing is sent to it")
+    func presence() async throws {
+        let service = SampleCards.service(
+            [UInt8](hex: "3B8180018080"),
+            table: ["ffca000000": "04112233445566 9000", "ffca010000": "0675778102 80 9000"]
+        )
+        // Whether the driver has the attribute SCARD_ATTR_ICC_PRESENCE, and says there is a card.
+        let presence: UInt32 = 0x0009_0300
+        let reader = PCSCReader(.first, layer: service)
+        for (value, isNear) in [(nil, true), ([2], true), ([4], true), ([0], false)] as [([UInt8]?, Bool)] {
+            service.change { $0.attributes[presence] = value }
+            let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
+            guard case .commands(let link, _) = tag.port else { throw LinkError(.unsupported, "no APDUs") }
+            let uid = [UInt8](hex: "04112233445566")
+            let arrival = try #require(reader.arrival(of: uid))
+            let commands = service.commands
+            #expect(await reader.isStillNear(uid, since: arrival) == isNear)
+            #expect(await link.isPresent() == isNear)
+            #expect(await !reader.isStillNear(uid, since: arrival + 2))
+            #expect(service.commands == commands)
+        }
+        // It left, and is back.
+        service.change { $0.attributes[presence] = [2] }
+        let tag = try #require(try await reader.discover([.nfcA], systemCodes: []).first)
+        guard case .commands(let link, _) = tag.port else { throw LinkError(.unsupported, "no APDUs") }
+        let arrival = try #require(reader.arrival(of: []))
+        service.change { $0.readers[0].events += 2 }
+        #expect(await !reader.isStillNear([], since: arrival))
+        #expect(await !link.isPresent())
+    }
+
     @Test("An ATS that is not told is made of the ATR's historical bytes; historical bytes alone get a head")
     func madeUpAnswer() async throws {
         for (told, wanted) in [("6a81", "0408C105"), ("2F2F 9000", "04082F2F")] {
@@ -103,9 +134,35 @@ struct DiscoveryTests {
             #expect(error.reason.contains("has contacts"))
         }
         let tag = try #require(try await Self.discover(service, .named("ACR122")).first)
-        // 08: an identifier that is not the card's own.
         guard case .nfcA(_, let sak, let uid) = tag.identity else { throw LinkError(.unsupported, "not NFC-A") }
-        #expect(sak == 0x20 && uid.count == 4 && uid[0] == 0x08)
+        #expect(sak == 0x20 && uid.isEmpty)
+    }
+
+    @Test(
+        "Where the reader refuses to report a UID, or reports what can't be one, there is none",
+        arguments: ["6a81", "6300", "01020304 6300"]
+            + (0...16).filter { ![4, 7, 10].contains($0) }.map { String(repeating: "01", count: $0) + " 9000" }
+    )
+    func unknownIdentifier(answer: String) async throws {
+        for atr in [[UInt8](hex: "3B8180018080"), SampleCards.type2Answer] {
+            let service = SampleCards.service(atr, table: ["ffca000000": answer])
+            let tag = try #require(try await Self.discover(service).first)
+            let target = try TagTarget(tag.identity)
+            #expect(target.identifier.isEmpty && target.technology == .nfcA)
+        }
+    }
+
+    @Test("An ISO/IEC 15693 tag whose UID the reader does not report is asked for it")
+    func inventory() async throws {
+        let service = SampleCards.service(
+            SampleCards.vicinityAnswer,
+            table: [
+                // Traverse, of which a read of block 0 shows that the reader has it.
+                "fffd04010302200000": "00 E1400D01 9000", "fffd05010326010000": "0055 3322110015 0004E0 9000",
+            ]
+        )
+        let tag = try await Self.discover(service).first
+        #expect(tag?.identity == .nfcV(uid: [UInt8](hex: "E004001500112233"), dsfid: 0x55))
     }
 
     @Test(

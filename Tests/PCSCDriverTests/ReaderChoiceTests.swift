@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import PCSCDriver
+import TagLink
 import Testing
 
 /// Checks which of several readers is taken.
@@ -45,5 +46,32 @@ struct ReaderChoiceTests {
     @Test("Where none is contactless for certain, the first one is taken when one was asked for")
     func first() {
         #expect(ReaderChoice.first.pick(from: Self.states(["A SAM 00 00", "B 00 00"])) == "B 00 00")
+    }
+
+    @Test("A reader with a PN53x, by its name or its own word, does not look for ISO/IEC 15693 tags")
+    func technologies() async throws {
+        let without = Set(Technology.allCases).subtracting([.nfcV])
+        for (name, wanted) in [
+            ("ACS ACR122U PICC Interface 00 00", without), ("SCM Micro SCL3711-NFC&RW 00 00", without),
+            ("ACS ACR1552 1S CL Reader PICC 0 00 00", Set(Technology.allCases)),
+        ] {
+            #expect(PCSCReader(.named(name), layer: ScriptedService()).technologies == wanted)
+        }
+        // What the reader says when it has a tag on it counts for more than its name.
+        for (chip, wanted) in [("d50332010607 9000", without), ("6a81", Set(Technology.allCases))] {
+            let service = SampleCards.service(SampleCards.type2Answer, name: "Some NFC reader 00 00") { command in
+                switch command.hex {
+                case "ffca000000": SampleCards.uid + [0x90, 0x00]
+                case "ff00000002d402": [UInt8](hex: chip)
+                case "ff00000005d408630300": [UInt8](hex: "d509 9000")
+                default: [0x6A, 0x81]
+                }
+            }
+            let states = try PCSCReader.states(service)
+            let reports = await PCSCReader.reports(states, service, askingReaders: true)
+            #expect(reports.map(\.technologies) == [wanted])
+            let call = try #require(reports.first?.calls.first { $0.name == "NFCISO15693Tag's commands" })
+            #expect((call.support == .no) == (wanted == without))
+        }
     }
 }

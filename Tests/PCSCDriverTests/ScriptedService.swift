@@ -10,6 +10,10 @@ final class ScriptedService: SmartCardLayer {
         var name: String
         var card: Card?
         var isGone = false
+        /// Whether another program has opened the card.
+        var isInUse = false
+        /// Whether the service takes the reader for empty until its card is reset.
+        var isHidden = false
         /// Counts the cards that came and went.
         var events: UInt32 = 0
     }
@@ -34,6 +38,19 @@ final class ScriptedService: SmartCardLayer {
         var sharingViolations = 0
         var looks = 0
         var controls: [UInt32: [UInt8]] = [:]
+        /// The calls to which the service does not answer.
+        var hanging: Set<Call> = []
+        /// The calls that wait for an answer.
+        var waiting = 0
+        /// What the reader's driver answers for attributes.
+        var attributes: [UInt32: [UInt8]] = [:]
+        /// The count of events when each card was opened.
+        var opened: [Int: UInt32] = [:]
+    }
+
+    /// A call that can hang.
+    enum Call: Sendable {
+        case establish, release, connect
     }
 
     private let state = Locked(State())
@@ -58,8 +75,13 @@ final class ScriptedService: SmartCardLayer {
 
     var isServiceLikely: Bool { look(\.isRunning) }
 
-    func establishContext() throws(SmartCardError) -> Int {
-        try state.withLock { state throws(SmartCardError) in
+    func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int {
+        if look({ $0.hanging.contains(.establish) }) {
+            state.withLock { $0.waiting += 1 }
+            defer { state.withLock { $0.waiting -= 1 } }
+            try cut.sleep(milliseconds: 600_000)
+        }
+        return try state.withLock { state throws(SmartCardError) in
             guard state.isRunning else { throw SmartCardError(.noService, "SCardEstablishContext") }
             state.next += 1
             state.contexts.insert(state.next)
@@ -68,7 +90,17 @@ final class ScriptedService: SmartCardLayer {
     }
 
     func releaseContext(_ context: Int) {
+        try? hang(.release, context)
         state.withLock { _ = $0.contexts.remove(context) }
+    }
+
+    /// Waits until the context is abandoned, where the call is one that hangs.
+    private func hang(_ call: Call, _ context: Int) throws(SmartCardError) {
+        guard look({ $0.hanging.contains(call) }) else { return }
+        state.withLock { $0.waiting += 1 }
+        defer { state.withLock { $0.waiting -= 1 } }
+        while !look({ $0.abandoned.contains(context) }) { changes.wait() }
+        throw SmartCardError(.communicationError, "test")
     }
 
     func abandon(_ context: Int) {
@@ -98,7 +130,9 @@ final class ScriptedService: SmartCardLayer {
                 )
             }
             var flags = SmartCardReaderState.Flags(rawValue: reader.events << 16)
-            flags.insert(reader.isGone ? .unavailable : reader.card == nil ? .empty : .present)
+            let isEmpty = reader.card == nil || reader.isHidden
+            flags.insert(reader.isGone ? .unavailable : isEmpty ? .empty : .present)
+            if reader.isInUse { flags.insert(.inUse) }
             return SmartCardReaderState(name, flags: flags, answerToReset: reader.card?.answerToReset ?? [])
         }
     }
@@ -122,12 +156,15 @@ final class ScriptedService: SmartCardLayer {
         }
     }
 
-    func waitForService(milliseconds: Int) {
-        changes.wait()
+    func waitForService(milliseconds: Int, _ cut: WaitCut) {
+        try? cut.wait(endedBy: { [changes] in _ = changes.signal() }) {
+            _ = changes.wait(timeout: .now() + .milliseconds(milliseconds))
+        }
     }
 
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         try check(context)
+        try hang(.connect, context)
         return try state.withLock { state throws(SmartCardError) in
             if state.sharingViolations > 0 {
                 state.sharingViolations -= 1
@@ -136,16 +173,23 @@ final class ScriptedService: SmartCardLayer {
             guard let found = state.readers.first(where: { $0.name == reader }) else {
                 throw SmartCardError(.unknownReader, "SCardConnect")
             }
-            guard let card = found.card else { throw SmartCardError(.noSmartcard, "SCardConnect") }
+            let isThere = share == .direct || found.card != nil && !found.isHidden
+            guard isThere else { throw SmartCardError(.noSmartcard, "SCardConnect") }
             state.next += 1
             state.open[state.next] = reader
-            return SmartCardHandle(handle: state.next, answerToReset: card.answerToReset)
+            state.opened[state.next] = found.events
+            return SmartCardHandle(handle: state.next, answerToReset: found.card?.answerToReset ?? [])
         }
     }
 
     func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         state.withLock { $0.resets += 1 }
-        let present = try self.card(of: card)
+        let present = try self.card(of: card, orNone: .noSmartcard)
+        state.withLock { state in
+            for index in state.readers.indices where state.readers[index].name == state.open[card.handle] {
+                state.readers[index].isHidden = false
+            }
+        }
         return SmartCardHandle(handle: card.handle, answerToReset: present.answerToReset)
     }
 
@@ -156,7 +200,10 @@ final class ScriptedService: SmartCardLayer {
         }
     }
 
-    private func card(of handle: SmartCardHandle) throws(SmartCardError) -> Card {
+    private func card(
+        of handle: SmartCardHandle,
+        orNone missing: SmartCardError.Code = .removedCard
+    ) throws(SmartCardError) -> Card {
         try state.withLock { state throws(SmartCardError) in
             guard state.isRunning, let name = state.open[handle.handle] else {
                 throw SmartCardError(.invalidHandle, "test")
@@ -164,7 +211,7 @@ final class ScriptedService: SmartCardLayer {
             guard let reader = state.readers.first(where: { $0.name == name }), !reader.isGone else {
                 throw SmartCardError(.readerUnavailable, "test")
             }
-            guard let card = reader.card else { throw SmartCardError(.removedCard, "test") }
+            guard let card = reader.card else { throw SmartCardError(missing, "test") }
             return card
         }
     }
@@ -173,6 +220,19 @@ final class ScriptedService: SmartCardLayer {
         let card = try self.card(of: card)
         state.withLock { $0.commands.append(command) }
         return try card.respond(command)
+    }
+
+    func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8] {
+        _ = try self.card(of: card)
+        // The card that was opened has left, whatever is there now.
+        let events = look { state in state.readers.first { $0.name == state.open[card.handle] }?.events }
+        guard events == look({ $0.opened[card.handle] }) else {
+            throw SmartCardError(.removedCard, "SCardGetAttrib")
+        }
+        guard let value = look({ $0.attributes[identifier] }) else {
+            throw SmartCardError(.unsupportedFeature, "SCardGetAttrib")
+        }
+        return value
     }
 
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8] {

@@ -23,30 +23,21 @@ struct ServiceTests {
         return link
     }
 
-    private static func failure(_ work: () async throws -> Void) async -> LinkError? {
-        do {
-            try await work()
-            return nil
-        } catch {
-            return error as? LinkError
-        }
-    }
-
     @Test("Without the service, and without a reader, a sentence says what to do")
     func nothing() async throws {
         let service = ScriptedService()
         let reader = PCSCReader(.first, layer: service)
-        let none = await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) }
+        let none = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
         #expect(none?.code == .readerUnavailable)
         #expect(none?.reason.contains("Plug one in") == true)
         service.change { $0.isRunning = false }
-        let stopped = await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) }
+        let stopped = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
         #expect(stopped?.reason.contains("systemctl start pcscd.socket") == true)
         service.change { state in
             state.isRunning = true
             state.readers = [ScriptedService.Reader(name: "Some reader")]
         }
-        let named = await Self.failure {
+        let named = await #expect(throws: LinkError.self) {
             _ = try await PCSCReader(.named("other"), layer: service).discover(Self.all, systemCodes: [])
         }
         #expect(named?.reason.contains("\"Some reader\"") == true)
@@ -56,7 +47,9 @@ struct ServiceTests {
     func sentences() {
         for code in UInt32(0x8010_0001)...0x8010_006F {
             let error = SmartCardError(SmartCardError.Code(rawValue: code), "SCardTransmit")
-            #expect(error.reason.hasSuffix(".") || error.reason.hasSuffix(")") || error.reason.contains("apt-get"))
+            // A command stands at the end, where it is not taken for having a full stop.
+            let hasEnd = [".", ")", "restart pcscd"].contains(where: error.reason.hasSuffix)
+            #expect(hasEnd || error.reason.contains("apt-get"))
         }
         #expect(SmartCardError(.libraryMissing, "dlopen").reason.contains("libpcsclite1"))
         #expect(SmartCardError(.securityViolation, "SCardConnect").reason.contains("polkit"))
@@ -69,7 +62,7 @@ struct ServiceTests {
         let link = try await Self.commands(reader)
         let card = service.look { $0.readers[0] }
         service.change { $0.readers = [] }
-        let gone = await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }
+        let gone = await #expect(throws: LinkError.self) { _ = try await link.transmit([0, 0, 0, 0]) }
         #expect(gone?.code == .readerUnavailable)
         #expect(try await reader.discover(Self.all, systemCodes: []).isEmpty)
         service.change { $0.readers = [card] }
@@ -79,10 +72,10 @@ struct ServiceTests {
         service.change { $0.isRunning = true }
         #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
         // The link of the first time is of no use for the tag that is there now.
-        #expect(await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }?.code == .tagRemoved)
+        await #expect(throws: LinkError(.tagRemoved, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
         await reader.release()
         service.change { $0.readers = [] }
-        #expect(await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) } != nil)
+        await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
         #expect(service.look { $0.contexts.count } <= 1)
     }
 
@@ -112,9 +105,65 @@ struct ServiceTests {
         let link = try await Self.commands(reader)
         let card = service.look { $0.readers[0] }
         service.change { $0.readers = [] }
-        _ = await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }
+        await #expect(throws: LinkError.self) { _ = try await link.transmit([0, 0, 0, 0]) }
         service.change { $0.readers = [card] }
         #expect(try await look() != third)
+    }
+
+    @Test("A tag that comes when the service has not counted the last one's leaving is found, and is another arrival")
+    func hidden() async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        let reader = PCSCReader(.first, layer: service)
+        _ = try await Self.commands(reader)
+        let first = reader.arrival(of: [])
+        let card = try #require(service.look { $0.readers[0].card })
+        service.change { $0.readers[0].card = nil }
+        // Nothing is found yet; that this may not be so is why the reader is to be looked at again soon.
+        await #expect(throws: LinkError(.transmission, "")) { _ = try await reader.discover(Self.all, systemCodes: []) }
+        service.change { state in
+            state.readers[0].card = card
+            state.readers[0].isHidden = true
+        }
+        _ = try await Self.commands(reader)
+        let second = try #require(reader.arrival(of: []))
+        #expect(second != first)
+        // When the service has counted, an empty reader is empty.
+        service.change { state in
+            state.readers[0].card = nil
+            state.readers[0].events += 1
+        }
+        #expect(try await reader.discover(Self.all, systemCodes: []).isEmpty)
+    }
+
+    @Test("A service that counts nothing is not asked for hidden tags without end")
+    func notHidden() async throws {
+        let service = Self.card { _ in [0x90, 0x00] }
+        let reader = PCSCReader(.first, layer: service)
+        _ = try await Self.commands(reader)
+        service.change { $0.readers[0].card = nil }
+        for _ in 0..<10 {
+            await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
+        }
+        #expect(try await reader.discover(Self.all, systemCodes: []).isEmpty)
+    }
+
+    @Test("A tag that left while it was open keeps its power, and one that is there then is another arrival")
+    func lost() async throws {
+        let box = Locked(false)
+        let service = Self.card { _ throws(SmartCardError) in
+            if box.withLock({ $0 }) { throw SmartCardError(.removedCard, "SCardTransmit") }
+            return [0x90, 0x00]
+        }
+        let reader = PCSCReader(.first, layer: service)
+        let link = try await Self.commands(reader)
+        let first = reader.arrival(of: [])
+        box.withLock { $0 = true }
+        await #expect(throws: LinkError(.tagRemoved, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
+        box.withLock { $0 = false }
+        await reader.release()
+        #expect(service.look(\.dispositions).last == .leave)
+        _ = try await Self.commands(reader)
+        #expect(reader.arrival(of: []) != first)
     }
 
     @Test("A card that another program holds is waited for, and then that is an error", arguments: [2, 1000])
@@ -125,16 +174,18 @@ struct ServiceTests {
         if violations < 10 {
             #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
         } else {
-            let failure = await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) }
-            #expect(failure?.code == .readerUnavailable)
-            #expect(failure?.reason.contains("Another program") == true)
+            let failure = await #expect(throws: LinkError.self) {
+                _ = try await reader.discover(Self.all, systemCodes: [])
+            }
+            #expect(failure?.code == .inUse)
+            #expect(failure?.reason.contains("in use by another program") == true)
         }
     }
 
     @Test("Answers without a status word mean that the tag is lost", arguments: ["", "90"])
     func shortAnswers(answer: String) async throws {
         let link = try await Self.commands(PCSCReader(.first, layer: Self.card { _ in [UInt8](hex: answer) }))
-        #expect(await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }?.code == .tagRemoved)
+        await #expect(throws: LinkError(.tagRemoved, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
     }
 
     @Test(
@@ -152,7 +203,7 @@ struct ServiceTests {
                 layer: Self.card { _ throws(SmartCardError) in throw SmartCardError(code, "SCardTransmit") }
             )
         )
-        #expect(await Self.failure { _ = try await link.transmit([0, 0, 0, 0]) }?.code == wanted)
+        #expect(await #expect(throws: LinkError.self) { _ = try await link.transmit([0, 0, 0, 0]) }?.code == wanted)
     }
 
     @Test("A call that does not come back is cut at its limit, and the next one goes through")
@@ -163,9 +214,9 @@ struct ServiceTests {
             return [0x90, 0x00]
         }
         box.withLock { $0 = service }
-        let reader = PCSCReader(.first, layer: service, callLimit: 50)
+        let reader = PCSCReader(.first, layer: service, limits: .same(50))
         let link = try await Self.commands(reader)
-        #expect(await Self.failure { _ = try await link.transmit([0, 1, 2, 3]) }?.code == .readerUnavailable)
+        await #expect(throws: LinkError(.readerUnavailable, "")) { _ = try await link.transmit([0, 1, 2, 3]) }
         service.change { $0.abandoned = [] }
         let again = try await Self.commands(reader)
         #expect(try await again.transmit([0, 0, 0, 0]) == [0x90, 0x00])
@@ -182,8 +233,8 @@ struct ServiceTests {
             return [0x90, 0x00]
         }
         box.withLock { $0 = service }
-        let link = try await Self.commands(PCSCReader(.first, layer: service, callLimit: Self.long))
-        let task = Task { await Self.failure { _ = try await link.transmit([0, 1, 2, 3]) } }
+        let link = try await Self.commands(PCSCReader(.first, layer: service, limits: .same(Self.long)))
+        let task = Task { await #expect(throws: LinkError.self) { _ = try await link.transmit([0, 1, 2, 3]) } }
         for await _ in started { break }
         task.cancel()
         #expect(await task.value?.code == .cancelled)
@@ -201,16 +252,16 @@ struct ServiceTests {
             return [0x90, 0x00]
         }
         box.withLock { $0 = service }
-        let reader = PCSCReader(.first, layer: service, callLimit: Self.long)
+        let reader = PCSCReader(.first, layer: service, limits: .same(Self.long))
         let link = try await Self.commands(reader)
         let executor = try #require(reader.executor)
         let task = Task(executorPreference: executor) {
-            await Self.failure { _ = try await link.transmit([0, 1, 2, 3]) }
+            await #expect(throws: LinkError.self) { _ = try await link.transmit([0, 1, 2, 3]) }
         }
         for await _ in started { break }
         reader.interrupt()
         #expect(await task.value?.code == .cancelled)
-        let failure = await Self.failure { _ = try await reader.discover(Self.all, systemCodes: []) }
+        let failure = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
         #expect(failure != nil)
         await reader.release()
         service.change { $0.abandoned = [] }
@@ -227,7 +278,7 @@ struct ServiceTests {
         let link = try await Self.commands(PCSCReader(.first, layer: service))
         #expect(link.maximumCommandLength == 261)
         let long = [UInt8](repeating: 0, count: 300)
-        #expect(await Self.failure { _ = try await link.transmit(long) }?.code == .frameTooLong)
+        await #expect(throws: LinkError(.frameTooLong, "")) { _ = try await link.transmit(long) }
         service.change { $0.controls[0x4200_0009] = [10, 4, 0, 0, 1, 0] }
         let other = try await Self.commands(PCSCReader(.first, layer: service))
         #expect(try await other.transmit(long) == [0x90, 0x00])

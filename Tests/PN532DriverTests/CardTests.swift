@@ -52,7 +52,7 @@ struct CardTests {
         ])
         let chip = try ScriptedChip { reader.respond($0, $1) }
         defer { chip.end() }
-        let card = try PN532Card(chip.path)
+        let card = try PN532Card(chip.path, limits: .patient)
         try await card.waitForReader(as: PN532Card.Identity(uid: [0xAA, 0xBB, 0xCC], historicalBytes: [0x80]))
         let initialization = chip.received.compactMap { received -> [UInt8]? in
             if case .command(0x8C, let data) = received { data } else { nil }
@@ -81,7 +81,7 @@ struct CardTests {
             return .answer(attempt < 3 ? [0x00, 0x30, 0x00] : [0x08, 0xE0, 0x80])
         }
         defer { chip.end() }
-        try await PN532Card(chip.path).waitForReader(as: PN532Card.Identity())
+        try await PN532Card(chip.path, limits: .patient).waitForReader(as: PN532Card.Identity())
         #expect(attempts.withLock { $0 } == 3)
     }
 
@@ -89,7 +89,7 @@ struct CardTests {
     func cancelled() async throws {
         let chip = try ScriptedChip { code, _ in code == 0x8C ? .silence : nil }
         defer { chip.end() }
-        let card = try PN532Card(chip.path)
+        let card = try PN532Card(chip.path, limits: .patient)
         let task = Task { try await card.waitForReader(as: PN532Card.Identity()) }
         while !chip.commands.contains(0x8C) { try await Task.sleep(for: .milliseconds(1)) }
         task.cancel()
@@ -112,7 +112,7 @@ struct CardTests {
         let reader = OtherReader([[0x00, 0x00, 0xA4, 0x04, 0x00], [0x29]])
         let chip = try ScriptedChip { reader.respond($0, $1) }
         defer { chip.end() }
-        let port = PN532CardPort(try PN532Card(chip.path)) { Issue.record("\($0)") }
+        let port = PN532CardPort(try PN532Card(chip.path, limits: .patient)) { Issue.record("\($0)") }
         let card = EchoCard()
         #expect(port.attach(card))
         #expect(!port.attach(EchoCard()))

@@ -17,7 +17,7 @@ struct ReaderTests {
         let model = ModelChip(tags)
         let chip = try ScriptedChip { model.respond($0, $1) }
         defer { chip.end() }
-        try await body(try PN532Reader(chip.path), chip, model)
+        try await body(try PN532Reader(chip.path, limits: .patient), chip, model)
     }
 
     private static func link(_ tag: DiscoveredTag) throws -> any SelfActivatingLink {
@@ -240,7 +240,7 @@ struct ReaderTests {
         let model = ModelChip([Self.ntag(6)])
         let chip = try ScriptedChip { model.respond($0, $1) }
         defer { chip.end() }
-        let reader = try PN532Reader("\(chip.path)@460800")
+        let reader = try PN532Reader("\(chip.path)@460800", limits: .patient)
         let tags = try await reader.discover([.nfcA], systemCodes: [])
         #expect(tags.count == 1)
         await reader.release()

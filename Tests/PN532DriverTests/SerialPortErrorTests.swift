@@ -34,6 +34,13 @@ struct SerialPortErrorTests {
         #expect(Self.reason(code).contains("/dev/ttyUSB0"))
     }
 
+    @Test("Behind an @ that no line has in its name, a speed is missing")
+    func speed() {
+        let reason = { SerialPortError.reason(path: $0, code: ENOENT, ownership: nil) }
+        #expect(reason("/dev/ttyUSB0@x").contains(#""x" is no speed of a PN532: behind @ comes one of 9600, 19200"#))
+        #expect(!reason("/dev/a@b/ttyUSB0").contains("speed"))
+    }
+
     @Test("What is no serial line, or not there, is refused")
     func notALine() async throws {
         for (path, text) in [("/dev/null", "not a serial"), ("/dev/ttyUSB99", "Plug"), ("/", "not a serial")] {

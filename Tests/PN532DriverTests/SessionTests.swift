@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCRuntime
 import PN532Driver
@@ -20,7 +20,7 @@ struct SessionTests {
         let chip = try ScriptedChip { model.respond($0, $1) }
         defer { chip.end() }
         let environment = NFCEnvironment(
-            reader: .discovering(try PN532Reader(chip.path)),
+            reader: .discovering(try PN532Reader(chip.path, limits: .patient)),
             limits: SessionLimits(lasting: .seconds(300))
         )
         try await NFCEnvironment.$scoped.withValue(environment) { try await body(chip, model) }
@@ -91,6 +91,47 @@ struct SessionTests {
         return Array(data)
     }
 
+    @Test("A tag that has left before it is connected can't be connected", arguments: Sample.all)
+    func departed(sample: Sample) async throws {
+        try await Self.withReader([sample.make()]) { _, model in
+            let delegate = NDEFDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.begin()
+            var tags = delegate.tags.makeAsyncIterator()
+            let tag = try #require(await tags.next(isolation: nil)?.first)
+            model.field.removeAll()
+            let error = await #expect(throws: NFCReaderError.self) { try await session.connect(to: tag) }
+            #expect(error?.code == .readerTransceiveErrorTagConnectionLost)
+            #expect(!tag.isAvailable)
+            session.invalidate()
+        }
+    }
+
+    @Test("A tag that the reader let go of for one that had left is not connected, until it is connected again")
+    func letGo() async throws {
+        let virtual = [UInt8(1), 2].map { Type2Tag(Type2Contents(blank: .ntag216, uid: [4, $0, $0, $0, $0, $0, $0])) }
+        try await Self.withReader(virtual) { _, model in
+            let delegate = NDEFDelegate()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            session.begin()
+            var tags = delegate.tags.makeAsyncIterator()
+            let found = try #require(await tags.next(isolation: nil))
+            try #require(found.count == 2)
+            let (stays, leaves) = (found[0], found[1])
+            try await session.connect(to: stays)
+            #expect(stays.isAvailable)
+            let uid = try #require(leaves as? any NFCMiFareTag).identifier
+            model.field.remove(try #require(virtual.first { Data($0.identifier) == uid }))
+            let error = await #expect(throws: NFCReaderError.self) { try await session.connect(to: leaves) }
+            #expect(error?.code == .readerTransceiveErrorTagConnectionLost)
+            #expect(!leaves.isAvailable && !stays.isAvailable)
+            try await session.connect(to: stays)
+            #expect(stays.isAvailable)
+            #expect(try await stays.queryNDEFStatus().0 == .readWrite)
+            session.invalidate()
+        }
+    }
+
     @Test("A PN532 that is unplugged ends the session")
     func unplugged() async throws {
         try await Self.withReader([]) { chip, _ in
@@ -120,7 +161,8 @@ private final class NDEFDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendab
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
 
     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-        tagsContinuation.yield(tags)
+        nonisolated(unsafe) let tags = tags
+        unsafe tagsContinuation.yield(tags)
     }
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
@@ -141,7 +183,8 @@ private final class CardDelegate: NSObject, NFCTagReaderSessionDelegate, Sendabl
     func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
 
     func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
-        continuation.yield(tags)
+        nonisolated(unsafe) let tags = tags
+        unsafe continuation.yield(tags)
     }
 
     func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {

@@ -2,13 +2,14 @@
 import CIFDHandler
 import Dispatch
 import Glibc
+import PrivateStorage
 import ReaderEmulation
 import TagLink
 import Testing
 import VirtualTags
 
 /// Calls the driver on a thread of its own: it waits for the answer, and the tests' own threads are few.
-private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: body()) }
     }
@@ -19,21 +20,21 @@ private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value
     /// A reader at a socket, and the driver's channel to it.
     private final class Bench: Sendable {
         let field = VirtualField()
-        let path: String
+        private let folder: PrivateFolder
         let lun: UInt
         private let server: ReaderServer
         private let serving: Task<Void, Never>
 
-        init(lun: UInt, profile: ReaderProfile = .acr122u) throws {
-            path = "/tmp/ocn-driver-\(getpid())-\(lun).sock"
+        init(lun: UInt, profile: ReaderProfile = .acr122u, folder: PrivateFolder? = nil) throws {
+            self.folder = try folder ?? .random("ocn-driver")
             self.lun = lun
-            let server = try ReaderServer(path: path, profile: profile, field: field)
+            let server = try ReaderServer(in: self.folder, profile: profile, field: field)
             self.server = server
             serving = server.start()
         }
 
         func open() {
-            var name = Array("/dev/null:\(path)".utf8CString)
+            var name = Array("/dev/null:\(folder.path)/reader.sock".utf8CString)
             #expect(unsafe IFDHCreateChannelByName(lun, &name) == 0)
         }
 
@@ -45,6 +46,7 @@ private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value
         func stop() async {
             server.stop()
             await serving.value
+            folder.removeIfEmpty()
         }
 
         /// Waits until the presence is what it should be, as pcscd learns of it.
@@ -149,13 +151,70 @@ private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value
         await bench.close()
     }
 
+    /// pcscd's thread looks after each wait, and looks once more on the way to giving a card its power or taking it.
+    @Test func `A removal is told again until the thread that waits has looked for itself`() async throws {
+        let bench = try Bench(lun: 0x8_0000)
+        bench.field.bring(Self.ntag(0x80))
+        bench.open()
+        let looks = await callDriver { () -> [Int] in
+            guard let wait = Self.waitFunction(bench.lun) else { return [] }
+            func look() -> Int { IFDHICCPresence(bench.lun) }
+            func swap(_ last: UInt8) {
+                Self.powerUp(bench.lun)
+                bench.field.removeAll()
+                bench.field.bring(Self.ntag(last))
+                // A card that has no power: the new one.
+                while Self.presenceAttribute(bench.lun) != 2 { usleep(1000) }
+            }
+            while look() != Self.present { _ = wait(bench.lun, 1000) }
+            // It comes between the look of a round and the power, and then before the round.
+            swap(0x81)
+            var looks = [look()]
+            _ = wait(bench.lun, 60_000)
+            looks += [look(), look()]
+            _ = wait(bench.lun, 60_000)
+            looks.append(look())
+            swap(0x82)
+            _ = wait(bench.lun, 60_000)
+            looks += [look(), look()]
+            _ = wait(bench.lun, 60_000)
+            looks.append(look())
+            return looks
+        }
+        #expect(looks == [Self.absent, Self.absent, Self.absent, Self.present, Self.absent, Self.absent, Self.present])
+        await bench.close()
+    }
+
+    /// The function in which pcscd's thread waits for changes.
+    private static func waitFunction(_ lun: UInt) -> (@convention(c) (UInt, CInt) -> Int)? {
+        var value = [UInt8](repeating: 0, count: 8)
+        var length: UInt = 8
+        guard unsafe IFDHGetCapabilities(lun, 0x0FB3, &length, &value) == 0, length == 8 else { return nil }
+        return unsafe value.withUnsafeBytes { unsafe $0.loadUnaligned(as: (@convention(c) (UInt, CInt) -> Int).self) }
+    }
+
+    private static func powerUp(_ lun: UInt) {
+        var atr = [UInt8](repeating: 0, count: 33)
+        var length: UInt = 33
+        #expect(unsafe IFDHPowerICC(lun, 500, &atr, &length) == 0)
+    }
+
+    /// SCARD_ATTR_ICC_PRESENCE: 0 for no card, 2 for one without power, 4 for one that has it.
+    private static func presenceAttribute(_ lun: UInt) -> UInt8 {
+        var value: [UInt8] = [0]
+        var length: UInt = 1
+        _ = unsafe IFDHGetCapabilities(lun, 0x0009_0300, &length, &value)
+        return value[0]
+    }
+
     @Test func `A reader that comes later, leaves and comes again`() async throws {
-        var bench = try Bench(lun: 0x2_0000)
+        let folder = try PrivateFolder.random("ocn-driver")
+        var bench = try Bench(lun: 0x2_0000, folder: folder)
         await bench.stop()
         bench.open()
         #expect(IFDHICCPresence(bench.lun) == Self.absent)
         for last in [0x80, 0x81] as [UInt8] {
-            bench = try Bench(lun: 0x2_0000)
+            bench = try Bench(lun: 0x2_0000, folder: PrivateFolder(folder.path))
             bench.field.bring(Self.ntag(last))
             #expect(await bench.wait(for: Self.present))
             #expect(await bench.powerUp().result == 0)
@@ -196,23 +255,6 @@ private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value
         await bench.close()
     }
 
-    /// A listener that is no reader of ours: it sends what it is told to.
-    private func listener(_ path: String, sends octets: [UInt8]) -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        unsafe unlink(path)
-        let status = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        #expect(status == 0)
-        #expect(listen(descriptor, 1) == 0)
-        return descriptor
-    }
-
     @Test(
         arguments: [
             // A length that no message has, a message of an unknown kind, and answers that nobody asked for.
@@ -220,16 +262,13 @@ private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value
             [0x52, 0, 0, 0, 0, 1, 0], [0x49, 0, 0],
         ] as [[UInt8]]
     )
-    func `A reader that talks nonsense hurts nobody`(_ octets: [UInt8]) async throws {
-        let path = "/tmp/ocn-driver-\(getpid())-nonsense.sock"
-        let listening = listener(path, sends: octets)
-        var name = Array("/dev/null:\(path)".utf8CString)
+    func `A reader that talks nonsense hurts nobody`(_ bytes: [UInt8]) async throws {
+        let reader = try RawReader()
+        var name = reader.deviceName
         #expect(unsafe IFDHCreateChannelByName(0x6_0000, &name) == 0)
-        let connection = accept(listening, nil, nil)
-        #expect(connection >= 0)
-        var octets = octets
-        #expect(unsafe send(connection, &octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count)
-        close(connection)
+        let connection = try #require(await reader.meet())
+        #expect(connection.send(bytes))
+        connection.end()
         // It left without a word: it is unplugged.
         var isUnplugged = false
         for _ in 0..<2000 where !isUnplugged {
@@ -237,8 +276,6 @@ private func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value
             try await Task.sleep(for: .milliseconds(1))
         }
         #expect(isUnplugged)
-        close(listening)
-        unsafe unlink(path)
         #expect(IFDHCloseChannel(0x6_0000) == 0)
     }
 

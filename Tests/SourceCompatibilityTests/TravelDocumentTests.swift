@@ -38,7 +38,7 @@ private struct SystemCryptography: DocumentCryptography {
         ]
     )
     func `Basic access control, then EF.COM, data groups 1 and 2 and EF.SOD`(frontEnd: Type4FrontEnd) async throws {
-        let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()))
+        let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()), signer: .test)
         try await withVirtualField { field in
             try await AppConfiguration.$scoped.withValue(`Clients before virtual tags`.configuration) {
                 field.tags.bring(Type4Tag(contents, frontEnd: frontEnd))
@@ -66,7 +66,7 @@ private struct SystemCryptography: DocumentCryptography {
     }
 
     @MainActor @Test func `Another document's zone opens nothing`() async throws {
-        let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()))
+        let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()), signer: .test)
         try await withVirtualField { field in
             await AppConfiguration.$scoped.withValue(`Clients before virtual tags`.configuration) {
                 field.tags.bring(Type4Tag(contents))

@@ -117,4 +117,42 @@ import VirtualTags
             try await field.untilIdle()
         }
     }
+
+    @available(iOS 26.4, *)
+    @MainActor @Test(arguments: [true, false])
+    func `An app of iOS 26.4 finds a document by PACE, and then a ticket`(takesPACE: Bool) async throws {
+        var contents = try EMRTDContents(
+            MachineReadableZone(
+                "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"
+            ),
+            signer: .test
+        )
+        if takesPACE {
+            contents.cardAccess = [
+                0x31, 0x14, 0x30, 0x12, 0x06, 0x0A, 0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04, 0x02, 0x02, 0x02,
+                0x01, 0x02, 0x02, 0x01, 0x0D,
+            ]
+        }
+        try await withVirtualField { [contents] field in
+            await AppConfiguration.$scoped.withValue(Self.configuration) {
+                field.tags.bring(Type4Tag(contents))
+                field.tags.bring(
+                    Type3Tag(.transitCard(idm: [1, 0x2E, 0x4C, 0xE1, 0x9C, 0x5B, 0x12, 0x34], balance: 5))
+                )
+                let (logs, log) = AsyncStream<[String]>.makeStream()
+                let finder = DocumentFinder { log.yield($0) }
+                finder.find()
+                for await log in logs {
+                    #expect(
+                        log == [
+                            "active", takesPACE ? "document with PACE" : "document A0000002471001", "ticket [0, 3]",
+                            "ended",
+                        ]
+                    )
+                    break
+                }
+            }
+            try await field.untilIdle()
+        }
+    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Glibc
 import SystemLibrary
 import Testing
@@ -46,6 +47,21 @@ import Testing
         #expect(text.contains("/dev/null"))
     }
 
+    @Test func `A program that was just written is started when nobody has it open any more`() throws {
+        let path = "/tmp/nfc-tests-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        defer { _ = unsafe unlink(path) }
+        for _ in 0..<50 {
+            let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
+            let script = Array("#!/bin/sh\nexit 7\n".utf8)
+            #expect(unsafe write(file, script, script.count) == script.count)
+            DispatchQueue.global().async { close(file) }
+            let process = try ProgramLaunch(path, [path]).start()
+            var status: Int32 = 0
+            #expect(unsafe waitpid(process, &status, 0) == process)
+            #expect(status == 7 << 8)
+        }
+    }
+
     @Test func `Signals are as at first, and the terminal is not its own`() throws {
         let before = signal(SIGUSR1, SIG_IGN)
         defer { _ = signal(SIGUSR1, before) }
@@ -56,6 +72,59 @@ import Testing
         #expect(group[0] == group[4] && group[0] != group[5])
         let session = try run("cat /proc/$$/stat") { $0.separation = .session }.1.split(separator: " ")
         #expect(session[0] == session[4] && session[0] == session[5])
+    }
+
+    @Test func `Descriptors whose numbers overlap reach the numbers that they are given`() throws {
+        // Pipes in a ring: each is given under the number that the next one has here.
+        var ends: [Int32] = [-1, -1]
+        var rings: [[Int32]] = []
+        for _ in 0..<6 {
+            #expect(unsafe pipe(&ends) == 0)
+            rings.append(ends)
+        }
+        defer { for ring in rings { close(ring[0]) } }
+        let numbers = rings.map { $0[1] }
+        var launch = ProgramLaunch(
+            "/bin/sh",
+            ["/bin/sh", "-c", "for n in \"$@\"; do eval \"echo $n >&$n\"; done", "sh"]
+        )
+        launch.closesOthers = true
+        for (index, number) in numbers.enumerated() {
+            launch.descriptors[number] = numbers[(index + 1) % numbers.count]
+            launch.arguments.append(String(number))
+        }
+        // The shell takes no number above 9 after >&.
+        try #require(numbers.allSatisfy { $0 > 2 })
+        launch.path = "/usr/bin/env"
+        launch.arguments = ["env", "bash", "-c"] + launch.arguments.dropFirst(2)
+        let process = try launch.start()
+        #expect(waitpid(process, nil, 0) == process)
+        for ring in rings { close(ring[1]) }
+        for (index, number) in numbers.enumerated() {
+            var buffer = [UInt8](repeating: 0, count: 64)
+            let count = unsafe buffer.withUnsafeMutableBytes {
+                unsafe read(rings[(index + 1) % 6][0], $0.baseAddress, 64)
+            }
+            #expect(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == "\(number)\n")
+        }
+    }
+
+    @Test func `A zero byte in a word, a variable or a folder is refused`() {
+        var words = ProgramLaunch("/bin/true", ["true", "safe\0 --delete-all"])
+        #expect(throws: ProgramLaunch.Failure.self) { try words.start() }
+        words.arguments = ["true"]
+        words.environment = ["NAME": "a\0b"]
+        #expect(throws: ProgramLaunch.Failure.self) { try words.start() }
+        words.environment = nil
+        words.folder = "/\0"
+        #expect(#expect(throws: ProgramLaunch.Failure.self) { try words.start() }?.number == EINVAL)
+        #expect(throws: ProgramLaunch.Failure.self) { try ProgramLaunch("/bin/true\0", ["true"]).start() }
+    }
+
+    @Test func `A descriptor that is closed is refused`() {
+        var launch = ProgramLaunch("/bin/true", ["true"])
+        launch.descriptors[1] = 1_000_000
+        #expect(#expect(throws: ProgramLaunch.Failure.self) { try launch.start() }?.number == EBADF)
     }
 
     @Test func `What is no program says why`() {

@@ -69,7 +69,13 @@ import Testing
             "AUTHENTICATE block 04 with key A",
             "4 octets"
         ),
-        Sample(a, Frame([0x1B, 1, 2, 3, 4]), Frame([0, 0]), "PWD AUTH 01020304", "PACK: the password is right"),
+        Sample(
+            a,
+            Frame([0x1B, 1, 2, 3, 4]),
+            Frame([0, 0]),
+            "PWD AUTH, 4 octets not shown",
+            "PACK: the password is right"
+        ),
         Sample(a, Frame([2, 0, 0, 0]), nil, "SECTOR SELECT 02, second packet; silence is a yes", "no answer")
             .after(Trace.Exchange(a, request: Frame([0xC2, 0xFF]), answer: .success(bits(0xA, 4)))),
         Sample(

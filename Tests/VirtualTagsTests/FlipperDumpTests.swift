@@ -133,7 +133,7 @@ import VirtualTags
         ("Version: 4", "Version: four", .malformed, 2),
         ("Filetype: Flipper NFC device", "Filetype: Flipper SubGhz Key File", .unknownFormat, 1),
         ("NTAG/Ultralight type: NTAG215", "NTAG/Ultralight type: NTAG I2C Plus 2K", .unsupported, 12),
-        ("Device type: NTAG/Ultralight", "Device type: Mifare Plus", .unsupported, 4),
+        ("Device type: NTAG/Ultralight", "Device type: Jewel", .unsupported, 4),
         ("UID: 04 5E 2B 8A D1 6F 81", "UID: 04 5E 2B", .malformed, 6),
         ("UID: 04 5E 2B 8A D1 6F 81", "UID: 04 5E 2B 8A D1 6F 8", .malformed, 6),
         ("ATQA: 00 44", "ATQA: 0044", .malformed, 8),
@@ -167,6 +167,18 @@ import VirtualTags
         #expect(error?.code == .missingField)
         let whole = try text("ultralight.nfc").replacing("type: Mifare Ultralight", with: "type: Ultralight AES")
         #expect(failure(whole)?.reason == "A tag of type Ultralight AES is not supported yet.")
+    }
+
+    @Test(arguments: ["AcceptAllPasswords", "Accept All Passwords", "acceptallpasswords", "ACCEPT all PASSWORDS"])
+    func `A SLIX accepts every password where the file says so, in whatever spelling`(spelling: String) throws {
+        let whole = try text("slix2-every-password.nfc")
+        let line = "Capabilities: AcceptAllPasswords"
+        #expect(whole.contains(line))
+        let original = try TagImage(parsing: Array(whole.utf8)).contents
+        let spelled = whole.replacing(line, with: "Capabilities: \(spelling)")
+        #expect(try TagImage(parsing: Array(spelled.utf8)).contents == original)
+        let usual = whole.replacing(line, with: "Capabilities: Default")
+        #expect(try TagImage(parsing: Array(usual.utf8)).contents != original)
     }
 
     @Test(arguments: Files.dumps) func `A dump that is cut off anywhere is refused or whole`(_ name: String) throws {

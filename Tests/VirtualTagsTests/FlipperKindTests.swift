@@ -41,11 +41,19 @@ import VirtualTags
                 "Application 563412 File 2: 07 00 00 00"
             ]
         )
-        // A file more has no lines to go to.
+        // A file more has lines behind those of the file before it.
         card.applications[0].files.append(DESFireFile(number: 9, accessRights: 0xEEEE, kind: .standard([1])))
         type4.kind = .desfire(card)
         image.contents = .type4(type4)
-        #expect(throws: TagImageError(.lossy, "")) { try image.encoded() }
+        let text = String(decoding: try image.encoded(), as: UTF8.self)
+        #expect(text.contains("Application 563412 File IDs: 01 02 03 04 09\n"))
+        #expect(text.contains("Application 563412 File 4 Size: 32\nApplication 563412 File 9 Type: 00\n"))
+        #expect(text.contains("Application 563412 File 9: 01\nApplication 010000 Change Key ID: 00\n"))
+        // One file less has none.
+        card.applications[0].files.remove(at: 1)
+        type4.kind = .desfire(card)
+        image.contents = .type4(type4)
+        #expect(!String(decoding: try image.encoded(), as: UTF8.self).contains("File 2 Hi Limit"))
     }
 
     @Test(arguments: [
@@ -95,7 +103,9 @@ import VirtualTags
             await script.send("10 06 \(idm) 01 8b 00 01 80 00")
                 == "1d 07 \(idm) 00 00 01 00 00 00 00 00 00 00 00 20 00 00 d2 04 00 01 e3"
         )
-        #expect(try Files.failure("felica-standard.nfc", "System found: 1", "System found: 2")?.code == .unsupported)
+        #expect(try Files.failure("felica-standard.nfc", "System found: 1", "System found: 2")?.code == .missingField)
+        #expect(try Files.failure("felica-standard.nfc", "System found: 1", "System found: 17")?.code == .malformed)
+        #expect(try Files.failure("felica-standard.nfc", "Services #000-#003", "Services #000")?.code == .malformed)
         #expect(try Files.failure("felica-standard.nfc", "Block index 01", "Block index 02")?.code == .malformed)
         #expect(
             try Files.failure("felica-standard.nfc", "Service 003: | Code", "Service 003: | Cod")?.code == .malformed

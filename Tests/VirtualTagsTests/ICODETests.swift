@@ -153,6 +153,13 @@ import VirtualTags
         #expect(await bench.script.send("02 20 4f") == "00 ff ff 00 01")
     }
 
+    @Test func `An emulated tag may take every password for the right one`() async throws {
+        let bench = try Bench { $0.protection.acceptsEveryPassword = true }
+        #expect(await bench.give("02", "99 99 99 99") == "00")
+        #expect(await bench.send("b4", "02 aa bb cc dd") == "00")
+        #expect(bench.tag.contents.passwords[0x02] == 0xDDCC_BBAA)
+    }
+
     @Test(arguments: [Type5Product.icodeSLIX, .icodeSLIX2])
     func `Surveillance is set, reset, protected and locked`(_ product: Type5Product) async throws {
         let bench = try Bench(product)

@@ -137,7 +137,7 @@ import VirtualTags
     }
 
     static let faults: [(String, TagImageError.Code)] = [
-        ("", .unknownFormat), ("[]", .unknownFormat), ("{", .malformed), ("{}", .missingField), ("{}{}", .malformed),
+        ("", .unknownFormat), ("[]", .unknownFormat), ("{", .malformed), ("{}", .unknownFormat), ("{}{}", .malformed),
         (#"{"type": 2}"#, .malformed), (#"{"type": "T2T"}"#, .missingField), (#"{"type": "T2T",}"#, .malformed),
         (#"{"type": "T2T", "type": "T2T"}"#, .malformed), (#"{"type": "T2T" "product": ""}"#, .malformed),
         (#"{"type": "T2T", "product": "NTAG424"}"#, .unsupported), (#"{"type": "\ud800"}"#, .malformed),

@@ -45,6 +45,42 @@ import VirtualTags
         #expect(text.hasSuffix("    \"44\": \"00000000\"\n  }\n}"))
     }
 
+    @Test(arguments: [
+        "hf-mfu-ntag215-dump.bin", "hf-mfu-ul11-old.bin", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin",
+    ])
+    func `A file that was cut off anywhere is refused`(_ name: String) throws {
+        let bytes = try Files.dump(name)
+        // Some compilers make the state of an ISO 15693 tag, which is the last byte, three bytes longer.
+        let isType5 = name.hasPrefix("hf-15")
+        for count in 0..<bytes.count where !(isType5 && count == bytes.count - 3) {
+            #expect(throws: TagImageError.self, "\(count) bytes") { try TagImage(parsing: Array(bytes.prefix(count))) }
+        }
+        // With a part of the pages, and with more than there are.
+        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: Array(bytes.dropLast(24))) }
+        #expect(error?.code == .missingField)
+        #expect(throws: TagImageError.self) { try TagImage(parsing: bytes + [0, 0, 0, 0]) }
+    }
+
+    @Test func `A dump of a part of the pages is one, and says so`() throws {
+        var bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin").prefix(56 + 50 * 4))
+        bytes[11] = 49
+        let image = try TagImage(parsing: bytes)
+        #expect(image.contents.type2?.memory.count == 200)
+        #expect(try image.encoded() == bytes)
+        #expect(image.remarks.map(\.kind) == [.missing])
+        #expect(image.remarks.first?.text == "The image has 50 of the 135 pages; the others are as delivered.")
+    }
+
+    @Test func `A file with another number of pages than its header says is refused`() throws {
+        let bytes = Array(try Files.dump("hf-mfu-ntag215-dump.bin"))
+        for last in UInt8.min...UInt8.max where last != 134 {
+            var changed = bytes
+            changed[11] = last
+            let error = #expect(throws: TagImageError.self, "last page \(last)") { try TagImage(parsing: changed) }
+            #expect(error?.code == (last < 134 ? .inconsistent : .missingField))
+        }
+    }
+
     @Test func `An ISO 15693 tag has its UID from the low octet on`() throws {
         for name in ["hf-15-slix2-dump.json", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin"] {
             guard case .type5(let contents) = try Files.image(name).contents else {
@@ -131,6 +167,16 @@ import VirtualTags
     }
 
     @Test(arguments: [
+        ("iclass", "no phone sees it"), ("14b v2", "neither its UID nor its chip"), ("mfdes", "has the keys of a card"),
+        ("ndef", "nfc tag write --message"), ("hitag", "125 kHz"), ("lto", "no virtual tag of"),
+    ])
+    func `A file that no tag can be made of is refused with the reason`(type: String, reason: String) throws {
+        let error = try Files.failure("hf-mfu-ul11-dump.json", "\"mfu\"", "\"\(type)\"")
+        #expect(error?.code == .unsupported)
+        #expect(error?.reason.contains(reason) == true)
+    }
+
+    @Test(arguments: [
         ("\"pagescount\": \"50\"", "\"pagescount\": \"51\"", "malformed"),
         ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"00\"", "malformed"),
         ("\"bytesperpage\": \"04\"", "\"bytesperpage\": \"21\"", "malformed"),
@@ -153,5 +199,60 @@ import VirtualTags
         #expect(throws: TagImageError(.unsupported, "")) {
             try TagImage(parsing: Array(text.replacing("1148", with: "124C").utf8))
         }
+    }
+
+    // MARK: Text files
+
+    @Test(arguments: [("hf-mfu-ntag215-dump.eml", "hf-mfu-ntag215-dump.bin"), ("hf-mf-1k-dump.eml", "classic-1k.mfd")])
+    func `A text file holds what the binary one does`(text: String, binary: String) throws {
+        #expect(try Files.image(text).contents == Files.image(binary).contents)
+    }
+
+    @Test func `A text file that is written again keeps its comments, its spaces and its case`() throws {
+        var image = try Files.image("hf-mf-1k-dump.eml")
+        guard case .classic(var contents) = image.contents else { throw TagImageError(.unsupported, "") }
+        contents.memory[16] = 0xAB
+        image.contents = .classic(contents)
+        let (old, new) = (try Files.dump("hf-mf-1k-dump.eml"), try image.encoded())
+        let lines = [old, new].map { $0.split(separator: 0x0A, omittingEmptySubsequences: false) }
+        #expect(lines[0].count == lines[1].count)
+        let different = lines[0].indices.filter { lines[0][$0] != lines[1][$0] }
+        // The first line is a comment, the second block 0.
+        #expect(different == [2])
+        #expect(String(decoding: lines[1][2], as: UTF8.self).hasPrefix("ab "))
+        #expect(try TagImage(parsing: new).contents == image.contents)
+    }
+
+    @Test func `A new text file has a page or a block on each line`() throws {
+        let ntag = try TagImage(.type2(Type2Contents(blank: .ntag213, uid: Script.uid)), format: .proxmarkText)
+            .encoded()
+        let lines = ntag.split(separator: 0x0A)
+        #expect(lines.count == 14 + 45 && lines.allSatisfy { $0.count == 8 })
+        #expect(String(decoding: lines[0], as: UTF8.self) == "00040402")
+    }
+
+    @Test(arguments: [
+        ("hf-mf-1k-dump.eml", "ff ff ff ff ff ff", "ff ff ff ff ff", TagImageError.Code.malformed, 9),
+        ("hf-mf-1k-dump.eml", "ff ff ff ff ff ff", "?? ff ff ff ff ff", .malformed, 9),
+        ("hf-mfu-ntag215-dump.eml", "\n00000000\n", "\n0000000\n", .malformed, 12),
+        ("hf-mfu-ntag215-dump.eml", "E1103E00\n", "", .missingField, 0),
+    ])
+    func `A line that is not like the others is named, and a line that is missing is noticed`(
+        file: String,
+        original: String,
+        fault: String,
+        code: TagImageError.Code,
+        line: Int
+    ) throws {
+        let error = try #require(try Files.failure(file, original, fault))
+        #expect(error.code == code, "\(error)")
+        #expect(error.line ?? 0 == line)
+    }
+
+    @Test func `Lines of another tag are refused with their size`() {
+        let text = Array(repeating: "0011223344556677", count: 5).joined(separator: "\n")
+        let error = #expect(throws: TagImageError.self) { try TagImage(parsing: Array(text.utf8)) }
+        #expect(error?.code == .unknownFormat)
+        #expect(error?.reason.contains("The lines have 40 bytes") == true)
     }
 }

@@ -6,14 +6,20 @@ import UserActivityReceiving
 @MainActor
 final class AppDelegate: ApplicationDelegate {
     /// The name of the app's desktop entry.
-    static let desktopID = "org.opencorenfc.TagReader"
+    nonisolated static let desktopID = "org.opencorenfc.TagReader"
 
     private let reader: MessageReader
-    /// Shows the message of an index in the list.
+    private let isVisible: Bool
+    /// Shows the message of a number.
     private let show: (Int) -> Void
 
-    init(reader: MessageReader, show: @escaping (Int) -> Void) {
+    /// - Parameters:
+    ///   - reader: keeps the messages.
+    ///   - isVisible: whether a person sees what is shown; what nobody saw counts as new.
+    ///   - show: shows the message of a number.
+    init(reader: MessageReader, isVisible: Bool = true, show: @escaping (Int) -> Void) {
         self.reader = reader
+        self.isVisible = isVisible
         self.show = show
     }
 
@@ -26,22 +32,8 @@ final class AppDelegate: ApplicationDelegate {
         // An activity that comes of no card has a message of one empty record.
         let message = userActivity.ndefMessagePayload
         guard let first = message.records.first, first.typeNameFormat != .empty else { return false }
-        guard let index = reader.receive(message) else { return false }
-        show(index)
+        guard let number = reader.receive(message, isNew: !isVisible) else { return false }
+        show(number)
         return true
-    }
-
-    /// Takes links from now on. Where there is no bus, or the app runs already, it takes none.
-    ///
-    /// - Parameter onEnd: called when no link can come any more.
-    /// - Returns: why not, as a sentence.
-    func listen(onEnd: @escaping @Sendable () -> Void = {}) -> String? {
-        Application.shared.delegate = self
-        do {
-            try Application.shared.listen(as: Self.desktopID, onEnd: onEnd)
-            return nil
-        } catch {
-            return "\(error)"
-        }
     }
 }

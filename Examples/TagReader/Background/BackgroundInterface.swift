@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import UserActivityReceiving
 
-/// The app as the system starts it for a card that was read: it keeps the messages that it is given and shows them on
-/// standard output, and ends when none has come for a minute.
+/// The app as the system starts it for a card that was read. It opens a window, which is then given the message. Where
+/// there is no desktop to open one on, it keeps the messages that it is given and writes them to standard output, and
+/// ends when none has come for a minute, or when a window takes its place.
 @MainActor
 final class BackgroundInterface {
     private let reader: MessageReader
@@ -14,15 +16,22 @@ final class BackgroundInterface {
     ///
     /// - Returns: the exit status.
     func run() async -> Int32 {
+        if await TerminalWindow().open(isThere: { Application.isRunning(as: AppDelegate.desktopID) }) { return 0 }
         if let note = reader.load() { complain(note) }
-        let delegate = AppDelegate(reader: reader) { [self] index in
+        let delegate = AppDelegate(reader: reader, isVisible: false) { [self] number in
             received += 1
-            let message = reader.store.messages[index].message
-            let lines = MessageLines.details(of: message, number: index + 1)
-            FileHandle.standardOutput.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+            guard let message = reader.store.message(number)?.message else { return }
+            let lines = MessageLines.details(of: message, number: number).map(\.text)
+            StandardOutput.write(lines.joined(separator: "\n") + "\n")
         }
-        if let problem = delegate.listen(onEnd: { exit(0) }) {
-            complain(problem)
+        let links = LinkReceiver(delegate, isVisible: false)
+        links.begin(onEnd: { Task { @MainActor in StandardOutput.end(0) } })
+        switch links.state {
+        case .here: break
+        // A window that came late takes the links.
+        case .elsewhere: return 0
+        case .nobody(let reason):
+            complain(reason)
             return 1
         }
         var before: Int
@@ -30,8 +39,8 @@ final class BackgroundInterface {
             before = received
             try? await Task.sleep(for: .seconds(60))
         } while received != before
-        return withExtendedLifetime(delegate) { 0 }
+        return withExtendedLifetime(links) { 0 }
     }
 
-    private func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+    private func complain(_ text: String) { StandardError.write(text + "\n") }
 }

@@ -1,43 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 
-/// The app without a terminal: commands from standard input, one a line.
+/// The app line by line: commands from standard input, one a line, without any control of the terminal. For scripts, for
+/// terminals that can't draw, and for people who have lines read to them.
 ///
-/// Answers go to standard output, notes and failures to standard error. The app exits with 1 when a command failed.
+/// Answers go to standard output, notes and failures to standard error.
 @MainActor
-struct CommandInterface {
-    let reader: MessageReader
+final class CommandInterface {
+    private let reader: MessageReader
+    private let input = LineInput()
+    /// Whether a person types: there is a prompt, and Enter cancels a scan.
+    private let hasPerson: Bool
+    private var links: LinkReceiver?
+    private var isBusy = false
+    private var signals: (any DispatchSourceSignal)?
 
     /// Why a command failed, as a sentence.
     private struct Failure: Error {
         var text: String
+        /// What a script's exit status becomes.
+        var status: Int32 = 1
+    }
+
+    init(reader: MessageReader, hasPerson: Bool) {
+        self.reader = reader
+        self.hasPerson = hasPerson
     }
 
     /// Runs the commands.
     ///
-    /// - Returns: the exit status.
+    /// - Returns: the exit status: 1 when a command of a script failed, 3 when one had no reader.
     func run() async -> Int32 {
         var status: Int32 = 0
-        if let note = reader.load() {
-            complain(note)
-        }
-        if !reader.canScan { complain("\(Wording.unavailableTitle). \(Wording.unavailable)") }
-        let delegate = AppDelegate(reader: reader) { show($0) }
-        _ = delegate.listen()
-        defer { withExtendedLifetime(delegate) {} }
-        while let line = await nextLine() {
+        begin()
+        while !StandardOutput.isBroken {
+            prompt()
+            guard let line = await input.next() else { break }
+            _ = reader.reload()
             let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
             guard let command = words.first, !command.hasPrefix("#") else { continue }
-            if ["quit", "exit", "q"].contains(command) { break }
+            if ["quit", "exit", "q"].contains(command) { return withExtendedLifetime(links) { status } }
             do throws(Failure) {
                 try await run(command, Array(words.dropFirst()))
             } catch {
                 complain(error.text)
-                status = 1
+                if !hasPerson { status = max(status, error.status) }
             }
         }
-        return status
+        if hasPerson { say("") }
+        return withExtendedLifetime(links) { status }
     }
+
+    private func begin() {
+        if let note = reader.load() { complain(note) }
+        // Where there is no reader, the framework says why on standard error.
+        _ = reader.canScan
+        let links = LinkReceiver(
+            AppDelegate(reader: reader) { [self] number in
+                if hasPerson { say("\n\(Wording.arrived)") }
+                show(number)
+                if !isBusy { prompt() }
+            },
+            isVisible: hasPerson
+        )
+        links.begin()
+        self.links = links
+        if links.state == .elsewhere { complain(Wording.linksElsewhere) }
+        guard hasPerson else { return }
+        let count = reader.store.messages.count
+        say("Tag Reader. \(count == 1 ? "1 message" : "\(count) messages"). The command help lists the commands.")
+        if reader.store.messages.contains(where: \.isNew) { say(Wording.arrivedBefore) }
+        signal(SIGINT, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .main)
+        source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.interrupted() } }
+        source.activate()
+        signals = source
+        watch()
+    }
+
+    /// Ctrl-C cancels a scan, and else ends the app.
+    private func interrupted() {
+        if isBusy { return reader.cancel() }
+        say("")
+        exit(130)
+    }
+
+    /// Says now and then what other instances of the app have done.
+    private func watch() {
+        Task { [weak self] in
+            while let self {
+                try? await Task.sleep(for: .seconds(1))
+                guard !isBusy else { continue }
+                let added = reader.reload() ?? []
+                let takesOver = await links?.takeOver() == true
+                guard !added.isEmpty || takesOver else { continue }
+                say("")
+                if takesOver { say(Wording.linksHere) }
+                for number in added { say("Another window added: \(row(number))") }
+                prompt()
+            }
+        }
+    }
+
+    // MARK: Commands
 
     private func run(_ command: String, _ arguments: [String]) async throws(Failure) {
         switch command {
@@ -60,73 +126,93 @@ struct CommandInterface {
         guard arguments.isEmpty || (arguments[0] == "--many" && arguments.count <= 2) else {
             throw Failure(text: "Use: scan [--many [COUNT]]")
         }
-        let result = await reader.scan(readsMany: !arguments.isEmpty, limit: limit)
-        let messages = reader.store.messages
-        for index in messages.indices.suffix(result.added) { say(row(index)) }
+        let result = await cancellable { await reader.scan(readsMany: !arguments.isEmpty, limit: limit) }
+        for number in result.added { say(row(number)) }
         if let failure = result.failure { throw Failure(text: failure) }
-        if let alert = result.alert { throw Failure(text: "\(endTitle). \(alert)") }
+        if let alert = result.alert {
+            throw failure(alert, isWithoutReader: result.isWithoutReader)
+        }
     }
 
     private func list(_ arguments: [String]) throws(Failure) {
         guard arguments.isEmpty else { throw Failure(text: "Use: list") }
         if reader.store.messages.isEmpty { say("No messages.") }
-        for index in reader.store.messages.indices { say(row(index)) }
+        for message in reader.store.messages { say(MessageLines.row(of: message)) }
     }
 
-    /// Waits for a line beside the main thread, which takes the messages that the app is given meanwhile.
-    private func nextLine() async -> String? {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: readLine()) }
-        }
+    private func show(_ number: Int) {
+        guard let message = reader.store.message(number)?.message else { return }
+        for line in MessageLines.details(of: message, number: number) { say(line.text) }
+        reader.markSeen(number)
     }
 
-    private func show(_ index: Int) {
-        for line in MessageLines.details(of: reader.store.messages[index].message, number: index + 1) { say(line) }
-    }
-
-    private func write(_ index: Int) async throws(Failure) {
-        switch await reader.write(index) {
+    private func write(_ number: Int) async throws(Failure) {
+        guard let message = reader.store.message(number) else { return }
+        switch await cancellable({ await reader.write(message) }) {
         case .written: say(Wording.written)
         case .failed(let text): throw Failure(text: text)
-        case .ended(_, let alert?): throw Failure(text: "\(endTitle). \(alert)")
+        case .ended(let code, let alert?):
+            throw failure(alert, isWithoutReader: Wording.isWithoutReader(code))
         case .ended(_, nil): throw Failure(text: "Cancelled.")
         }
     }
 
-    private func delete(_ index: Int) throws(Failure) {
+    private func delete(_ number: Int) throws(Failure) {
         do throws(MessageStore.Failure) {
-            try reader.remove(index)
+            try reader.remove(number)
         } catch {
             throw Failure(text: error.text)
         }
-        say("Deleted message \(index + 1).")
+        say("Deleted message \(number).")
     }
 
-    private func row(_ index: Int) -> String {
-        MessageLines.row(of: reader.store.messages[index].message, number: index + 1)
+    /// Runs a session, which a person cancels with an empty line.
+    private func cancellable<Value>(_ body: () async -> Value) async -> Value {
+        isBusy = true
+        defer { isBusy = false }
+        guard hasPerson else { return await body() }
+        if reader.canScan { say(Wording.cancelHint) }
+        return await input.watched { [reader] line in
+            guard ["", "cancel"].contains(line.trimmingCharacters(in: .whitespaces)) else { return false }
+            reader.cancel()
+            return true
+        } _: {
+            await body()
+        }
     }
 
-    /// The index of the message that the only argument numbers.
+    private func row(_ number: Int) -> String {
+        reader.store.message(number).map { MessageLines.row(of: $0) } ?? "\(number)"
+    }
+
+    /// The number of a message, which is the only argument.
     private func number(_ arguments: [String]) throws(Failure) -> Int {
         guard arguments.count == 1, let number = Int(arguments[0]) else {
             throw Failure(text: "Give the number of a message. The command list shows them.")
         }
-        guard reader.store.messages.indices.contains(number - 1) else {
+        guard reader.store.message(number) != nil else {
             throw Failure(text: "There is no message \(number). The command list shows them.")
         }
-        return number - 1
+        return number
+    }
+
+    /// The failure of a session that ended by itself. Why there is no reader, the framework has said on standard error,
+    /// once for all sessions; it is not said again.
+    private func failure(_ alert: String, isWithoutReader: Bool) -> Failure {
+        isWithoutReader ? Failure(text: "\(endTitle).", status: 3) : Failure(text: "\(endTitle). \(alert)")
     }
 
     private var endTitle: String { reader.canScan ? Wording.endedTitle : Wording.unavailableTitle }
 
-    /// Standard output without a buffer, so that a program at the other end of a pipe sees each answer at once.
-    private func say(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    // MARK: Text
+
+    private func prompt() {
+        if hasPerson { StandardOutput.write("> ") }
     }
 
-    private func complain(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
-    }
+    private func say(_ text: String) { StandardOutput.write(text + "\n") }
+
+    private func complain(_ text: String) { StandardError.write(text + "\n") }
 
     private static let help = """
         scan                  scans one card

@@ -31,20 +31,37 @@ enum Lines {
         return result
     }
 
-    /// Breaks a text into lines of at most so many characters.
+    /// Breaks a text into lines, at its spaces, and inside of a word that is longer than a line.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - columns: the columns of a line.
     static func wrapped(_ text: String, columns: Int) -> [String] {
-        var lines = [""]
+        let columns = max(columns, 2)
+        var lines: [String] = []
+        var line = ""
         var used = 0
         for character in text {
-            if used + width(character) > max(columns, 2) {
-                lines.append("")
-                used = 0
+            if used + width(character) > columns {
+                let space = line.lastIndex(of: " ")
+                if character == " " || space == nil || space == line.startIndex {
+                    lines.append(line)
+                    (line, used) = ("", 0)
+                    if character == " " { continue }
+                } else if let space {
+                    lines.append(String(line[..<space]))
+                    line = String(line[line.index(after: space)...])
+                    used = width(line)
+                }
             }
-            lines[lines.count - 1].append(character)
+            line.append(character)
             used += width(character)
         }
-        return lines
+        return lines + [line]
     }
+
+    /// The columns that a text takes.
+    static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
     private static func width(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 
 /// The app in a terminal: a list of messages, the details of one, and alerts.
 ///
 /// It reads no key while a session is up: the scanning sheet owns the terminal then, and Esc cancels it.
 @MainActor
 final class ScreenInterface {
-    private enum Place {
-        case list
-        case details
-    }
-
     private let reader: MessageReader
-    private var place = Place.list
-    private var selection = 0
-    private var scroll = 0
-    private var status = ""
-    /// Whether a key is waited for, and nothing else is on the screen.
-    private var isIdle = false
-    /// A message that came and was not shown yet.
+    private let keyboard = Keyboard()
+    private var state = ScreenState()
+    private var links: LinkReceiver?
+    private var size = ScreenInterface.currentSize
+    /// Whether a session is up, and the lower part of the terminal is the sheet's.
+    private var isSheetUp = false
+    /// The message that came while a sheet was up.
     private var arrived: Int?
+    private var notes: StandardErrorNotes?
+    /// What is said when the person has seen the sentence before it.
+    private var nextNote = ""
 
     init(reader: MessageReader) {
         self.reader = reader
@@ -27,155 +26,194 @@ final class ScreenInterface {
 
     /// Runs until the person quits.
     ///
-    /// - Returns: the exit status.
-    func run() async -> Int32 {
-        write("\u{1B}[?1049h")
-        defer { write("\u{1B}[?25h\u{1B}[?1049l") }
-        if let note = reader.load() { await alert("Saved Messages", note) }
-        selection = max(messages.count - 1, 0)
-        if !reader.canScan { status = "\(Wording.unavailableTitle). \(Wording.unavailable)" }
-        let delegate = AppDelegate(reader: reader) { [self] index in
-            arrived = index
-            if isIdle { showArrived() }
-        }
-        _ = delegate.listen()
-        defer { withExtendedLifetime(delegate) {} }
-        while true {
-            showArrived()
-            draw()
-            isIdle = true
-            let key = await Keyboard.nextKey()
-            isIdle = false
-            if key == .interrupt { return 130 }
-            if key == .closed { return 0 }
-            if key == .resized { continue }
-            status = ""
-            switch place {
-            case .list: if await !handleInList(key) { return 0 }
-            case .details: await handleInDetails(key)
+    /// - Returns: the exit status; nil when there is no terminal.
+    func run() async -> Int32? {
+        guard let source = FullScreen.enter() else { return nil }
+        defer { FullScreen.leave() }
+        notes = StandardErrorNotes(source) { [self] line in take(note: line) }
+        defer { notes?.end() }
+        begin()
+        var ticks = 0
+        while !StandardOutput.isBroken {
+            guard let key = await keyboard.next(within: 250) else {
+                ticks += 1
+                await look(asksForLinks: ticks % 8 == 0)
+                continue
             }
+            switch state.handle(key, room: layout().room) {
+            case .none: break
+            case .scan(let readsMany): await scan(readsMany: readsMany)
+            case .write(let number): await write(number)
+            case .delete(let number): delete(number)
+            case .suspend: FullScreen.suspend()
+            case .quit(let status): return withExtendedLifetime(links) { status }
+            }
+            if state.note.isEmpty { (state.note, nextNote) = (nextNote, "") }
+            draw()
         }
+        return withExtendedLifetime(links) { 1 }
     }
 
-    /// Shows the message that came while something else was shown.
-    private func showArrived() {
-        guard let index = arrived else { return }
-        (arrived, selection, place, scroll, status) = (nil, index, .details, 0, Wording.arrived)
+    private func begin() {
+        let problem = reader.load()
+        state.update(reader.store.messages)
+        state.select(nil)
+        let new = reader.store.messages.last { $0.isNew }
+        if let new {
+            state.select(new.number)
+            state.note = Wording.arrivedBefore
+        }
+        // Where there is no reader, the framework notes why.
+        _ = reader.canScan
+        if let problem { state.alert("Saved Messages", problem) }
+        let links = LinkReceiver(AppDelegate(reader: reader) { [self] in show($0) })
+        links.begin()
+        self.links = links
+        if links.state == .elsewhere {
+            if state.note.isEmpty { state.note = Wording.linksElsewhere } else { nextNote = Wording.linksElsewhere }
+        }
         draw()
     }
 
-    private var messages: [StoredMessage] { reader.store.messages }
+    // MARK: What happens beside the keys
 
-    // MARK: Keys
-
-    private func handleInList(_ key: Keyboard.Key) async -> Bool {
-        switch key {
-        case .up, .character("k"): selection = max(selection - 1, 0)
-        case .down, .character("j"): selection = min(selection + 1, max(messages.count - 1, 0))
-        case .enter where !messages.isEmpty: (place, scroll) = (.details, 0)
-        case .character("s"): await scan(readsMany: false)
-        case .character("m"): await scan(readsMany: true)
-        case .character("w") where !messages.isEmpty: await writeSelected()
-        case .character("d") where !messages.isEmpty: await deleteSelected()
-        case .escape, .character("q"): return false
-        default: break
+    /// Looks for what has changed while no key came.
+    private func look(asksForLinks: Bool) async {
+        var isChanged = FullScreen.wasInterrupted || size != Self.currentSize
+        if let added = reader.reload() {
+            state.update(reader.store.messages)
+            if let last = added.last, state.place == .list {
+                state.select(last)
+                state.note =
+                    added.count == 1 ? "Another window added message \(last)." : "Another window added messages."
+            }
+            isChanged = true
         }
-        return true
+        if asksForLinks, await links?.takeOver() == true {
+            (state.note, nextNote) = (Wording.linksHere, "")
+            isChanged = true
+        }
+        if isChanged { draw() }
     }
 
-    private func handleInDetails(_ key: Keyboard.Key) async {
-        switch key {
-        case .up, .character("k"): scroll = max(scroll - 1, 0)
-        case .down, .character("j"): scroll += 1
-        case .character("w"): await writeSelected()
-        case .escape, .enter, .character("q"): place = .list
-        default: break
+    /// Shows a message that came from a card: at once, or when the sheet has gone.
+    private func show(_ number: Int) {
+        state.update(reader.store.messages)
+        if isSheetUp {
+            arrived = number
+            return
         }
+        state.show(number, note: Wording.arrived)
+        // The person looks elsewhere, at the notification: the window comes up, and says so where it can't.
+        put("\u{1B}[1t\u{1B}[5t\u{07}")
+        draw()
+    }
+
+    private func take(note: String) {
+        state.note = note
+        if !isSheetUp { draw() }
     }
 
     // MARK: Actions
 
     private func scan(readsMany: Bool) async {
         draw(keepsRoomForSheet: true)
+        isSheetUp = true
         let result = await reader.scan(readsMany: readsMany)
-        if result.added > 0 {
-            selection = messages.count - 1
-            status = result.added == 1 ? "1 message was added." : "\(result.added) messages were added."
-            if !readsMany { await pause() }
+        isSheetUp = false
+        state.update(reader.store.messages)
+        if let last = result.added.last {
+            state.select(last)
+            state.note = result.added.count == 1 ? "1 message was added." : "\(result.added.count) messages were added."
         }
-        if let failure = result.failure { await alert("Not Saved", failure) }
-        if let text = result.alert { await alert(endTitle, text) }
+        await finish(pauses: !result.added.isEmpty && !readsMany)
+        if let failure = result.failure { state.alert("Not Saved", failure) }
+        if let text = result.alert { state.alert(endTitle, text) }
     }
 
-    private func writeSelected() async {
+    private func write(_ number: Int) async {
+        guard let message = reader.store.message(number) else { return }
         draw(keepsRoomForSheet: true)
-        let result = await reader.write(selection)
+        isSheetUp = true
+        let result = await reader.write(message)
+        isSheetUp = false
+        state.update(reader.store.messages)
         switch result {
         case .written:
-            status = Wording.written
-            await pause()
+            state.note = Wording.written
+            await finish(pauses: true)
         case .failed(let text):
-            status = text
-            await pause()
-        case .ended(_, let text?): await alert(endTitle, text)
-        case .ended(_, nil): break
+            state.note = text
+            await finish(pauses: true)
+        case .ended(_, let text):
+            await finish(pauses: false)
+            if let text { state.alert(endTitle, text) }
         }
     }
 
-    private func deleteSelected() async {
-        status = "Delete message \(selection + 1)? Press y to delete it."
-        draw()
-        status = ""
-        guard await Keyboard.nextKey() == .character("y") else { return }
+    /// Leaves the sheet's result on the screen for a moment, or until a key is typed, and then shows what came meanwhile.
+    private func finish(pauses: Bool) async {
+        if pauses { await keyboard.wait(1500) }
+        if let number = arrived { show(number) }
+        arrived = nil
+    }
+
+    private func delete(_ number: Int) {
         do {
-            try reader.remove(selection)
-            selection = max(min(selection, messages.count - 1), 0)
+            try reader.remove(number)
+            state.update(reader.store.messages)
+            state.note = "Message \(number) is deleted."
         } catch {
-            await alert("Not Deleted", error.text)
+            state.alert("Not Deleted", error.text)
         }
     }
 
     private var endTitle: String { reader.canScan ? Wording.endedTitle : Wording.unavailableTitle }
 
-    /// Leaves the sheet's result on the screen for a moment.
-    private func pause() async {
-        try? await Task.sleep(for: .milliseconds(1500))
-    }
-
-    private func alert(_ title: String, _ text: String) async {
-        repeat {
-            let size = Keyboard.size
-            write("\u{1B}[H\u{1B}[J" + ScreenLines.alert(title, text, size: size).joined(separator: "\r\n"))
-        } while await Keyboard.nextKey() == .resized
+    /// What the help says beside the keys.
+    private var facts: [String] {
+        let taken =
+            switch links?.state {
+            case .here: "This window takes the links of cards that are read in the background."
+            case .elsewhere: Wording.linksElsewhere
+            case .nobody(let reason): "Nobody gives this app the links of cards: \(reason)"
+            case nil: ""
+            }
+        let noted = (notes?.lines ?? []).map { "Noted: \($0)" }
+        return ["", "The messages are in \(reader.store.path)", taken] + noted.map(Lines.escaped)
     }
 
     // MARK: Drawing
 
-    /// Draws the screen, and leaves the cursor where a sheet may be drawn.
-    private func draw(keepsRoomForSheet: Bool = false) {
-        let size = Keyboard.size
-        var lines: [String]
-        switch place {
-        case .list:
-            lines = ScreenLines.list(
-                messages.map(\.message),
-                selection: selection,
-                status: keepsRoomForSheet ? nil : status,
-                size: size
-            )
-        case .details:
-            let message = messages[selection].message
-            (lines, scroll) = ScreenLines.details(
-                MessageLines.details(of: message, number: selection + 1),
-                scroll: scroll,
-                status: keepsRoomForSheet ? nil : status,
-                size: size
-            )
-        }
-        write("\u{1B}[?25l\u{1B}[H\u{1B}[J" + lines.joined(separator: "\r\n") + (keepsRoomForSheet ? "\r\n\r\n" : ""))
+    private func layout(keepsRoomForSheet: Bool = false) -> ScreenLines {
+        ScreenLines(state.shown, size: size, keepsRoomForSheet: keepsRoomForSheet)
     }
 
-    private func write(_ text: String) {
-        FileHandle.standardOutput.write(Data(text.utf8))
+    /// Draws the screen, and leaves the cursor where a sheet may be drawn.
+    private func draw(keepsRoomForSheet: Bool = false) {
+        size = Self.currentSize
+        if state.place == .details, let number = state.selection { reader.markSeen(number) }
+        let layout = layout(keepsRoomForSheet: keepsRoomForSheet)
+        let lines =
+            switch state.shown {
+            case .list, .question: layout.list(state)
+            case .details: layout.details(&state)
+            case .help: layout.help(&state, facts)
+            case .alert(let title, let text): layout.alert(title, text)
+            }
+        let end = keepsRoomForSheet ? "\r\n\r\n" : ""
+        put("\u{1B}[?25l\u{1B}[H\u{1B}[J" + lines.joined(separator: "\r\n") + end)
+    }
+
+    private func put(_ text: String) {
+        StandardOutput.write(text)
+    }
+
+    private static var currentSize: TerminalSize {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return TerminalSize(columns: 80, lines: 24)
+        }
+        return TerminalSize(columns: Int(size.ws_col), lines: Int(size.ws_row))
     }
 }

@@ -1,82 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+import Foundation
 
 /// The screens as lines of text: pure functions of what they show and how much room there is.
-enum ScreenLines {
+struct ScreenLines {
     /// The lines that a scanning sheet takes, with some room for a long text.
     private static let sheetLines = 12
 
-    /// The list of messages.
+    let size: TerminalSize
+    /// Whether a sheet is drawn below.
+    let keepsRoomForSheet: Bool
+    private let footer: [String]
+    private let hasPosition: Bool
+    private let hasSpace: Bool
+    /// How many lines of a list, or of a message, are on the screen.
+    let room: Int
+
+    /// Lays a screen out.
     ///
     /// - Parameters:
-    ///   - messages: the messages, newest last.
-    ///   - selection: the index of the selected one.
-    ///   - status: a sentence for the last line but one; nil to leave room for a sheet instead.
+    ///   - place: what is shown.
     ///   - size: the terminal's size.
-    static func list(
-        _ messages: [NFCNDEFMessage],
-        selection: Int,
-        status: String?,
-        size: Keyboard.Size
-    ) -> [String] {
-        let room = room(in: size, hasStatus: status != nil)
-        var rows: [String] = []
-        if messages.isEmpty {
-            rows = ["  No messages yet. Press s to scan."]
-        } else {
-            let first = max(0, min(selection - room / 2, messages.count - room))
-            for index in messages.indices.dropFirst(first).prefix(room) {
-                let row = MessageLines.row(of: messages[index], number: index + 1)
-                let line = Lines.cut((index == selection ? "> " : "  ") + row, columns: size.columns)
-                rows.append(index == selection ? "\u{1B}[7m" + line + "\u{1B}[0m" : line)
-            }
-        }
-        let keys = "s scan  m scan many  Enter open  w write  d delete  q quit"
-        return page("Messages", rows, room: room, status: status, keys: keys, size: size)
+    ///   - keepsRoomForSheet: leaves the lower part to a scanning sheet.
+    init(_ place: ScreenState.Place, size: TerminalSize, keepsRoomForSheet: Bool = false) {
+        self.size = size
+        self.keepsRoomForSheet = keepsRoomForSheet
+        let keys = Self.keys(place)
+        footer = keepsRoomForSheet ? [] : keys.lines(columns: size.columns, limit: size.lines < 12 ? 1 : 3)
+        // A title, and a sentence over the keys or the sheet; what is less needed where there is room.
+        var room = size.lines - (keepsRoomForSheet ? 1 + Self.sheetLines : 2 + footer.count)
+        hasPosition = room > 2
+        if hasPosition { room -= 1 }
+        hasSpace = room > 3
+        if hasSpace { room -= 1 }
+        self.room = max(room, 1)
     }
 
-    /// The details of a message.
-    ///
-    /// - Returns: the lines, and how far they are really scrolled.
-    static func details(
-        _ lines: [String],
-        scroll: Int,
-        status: String?,
-        size: Keyboard.Size
-    ) -> ([String], scroll: Int) {
-        let room = room(in: size, hasStatus: status != nil)
-        let wrapped = lines.dropFirst().flatMap { Lines.wrapped($0, columns: size.columns) }
-        let scroll = max(0, min(scroll, wrapped.count - room))
-        let rows = Array(wrapped.dropFirst(scroll).prefix(room))
-        let keys = "w write  up/down scroll  Esc back"
-        return (
-            page(lines.first ?? "", rows, room: room, status: status, keys: keys, size: size), scroll
-        )
+    private static func keys(_ place: ScreenState.Place) -> Footer {
+        switch place {
+        case .list, .question, .alert: .list
+        case .details: .details
+        case .help: .help
+        }
+    }
+
+    /// The list of messages.
+    func list(_ state: ScreenState) -> [String] {
+        let messages = state.messages
+        guard !messages.isEmpty else {
+            return page("Messages", ["  No messages yet. Press s to scan."], "", state.status)
+        }
+        let index = messages.firstIndex { $0.number == state.selection } ?? 0
+        let first = max(0, min(index - room / 2, messages.count - room))
+        let width = String(messages.last?.number ?? 0).count
+        let rows = messages.indices.dropFirst(first).prefix(room).map { row in
+            let text = MessageLines.row(of: messages[row], width: width)
+            let line = Lines.cut((row == index ? "> " : "  ") + text, columns: size.columns)
+            return row == index ? "\u{1B}[7m" + line + "\u{1B}[0m" : line
+        }
+        let position = messages.count > room ? "\(index + 1) of \(messages.count)" : ""
+        return page("Messages", rows, position, state.status)
+    }
+
+    /// The details of the selected message.
+    func details(_ state: inout ScreenState) -> [String] {
+        guard let selected = state.selected else { return list(state) }
+        let message = selected.message
+        let title = MessageLines.heading(of: message, number: selected.number)
+        return scrolled(title, MessageLines.records(of: message), &state)
+    }
+
+    /// The help: the keys, and facts below them.
+    func help(_ state: inout ScreenState, _ facts: [String]) -> [String] {
+        let keys = [
+            ("s", "scans one card"), ("m", "scans many cards, one after the other"), ("Enter", "opens the message"),
+            ("w", "writes the message to a card"), ("d", "deletes the message"),
+            ("up, down", "go one line (also k, j)"),
+            ("PgUp, PgDn", "go one screen"), ("Home, End", "go to the first and the last (also g, G)"),
+            ("Esc", "goes back; on the sheet it cancels"), ("q", "goes back, and ends the app from the list"),
+        ]
+        let lines = keys.map { key, does in
+            MessageLines.Line(label: "  " + key.padding(toLength: 12, withPad: " ", startingAt: 0), value: does)
+        }
+        return scrolled("Help", lines + facts.map { MessageLines.Line(label: "  ", value: $0) }, &state)
     }
 
     /// An alert, which any key takes away.
-    static func alert(_ title: String, _ text: String, size: Keyboard.Size) -> [String] {
-        ["", "\u{1B}[1m" + Lines.cut("  " + title, columns: size.columns) + "\u{1B}[0m", ""]
-            + Lines.wrapped(Lines.escaped(text), columns: size.columns - 4).map { "  " + $0 }
-            + ["", "  Press any key."]
+    func alert(_ title: String, _ text: String) -> [String] {
+        let lines = Lines.wrapped(Lines.escaped(text), columns: size.columns - 4).map { "  " + $0 }
+        let all =
+            ["", "\u{1B}[1m" + Lines.cut("  " + title, columns: size.columns) + "\u{1B}[0m", ""]
+            + lines.prefix(max(size.lines - 5, 1)) + ["", "  Press any key."]
+        return Array(all.prefix(size.lines))
     }
 
-    private static func room(in size: Keyboard.Size, hasStatus: Bool) -> Int {
-        max(size.lines - (hasStatus ? 5 : 3 + sheetLines), 1)
+    /// Lines of which some may be above and below the screen; then it says which are on it.
+    private func scrolled(_ title: String, _ lines: [MessageLines.Line], _ state: inout ScreenState) -> [String] {
+        let wrapped = lines.flatMap { $0.wrapped(columns: size.columns) }
+        state.limitScroll(to: wrapped.count - room)
+        let rows = Array(wrapped.dropFirst(state.scroll).prefix(room))
+        let end = state.scroll + rows.count
+        let position = wrapped.count > room ? "Lines \(state.scroll + 1) to \(end) of \(wrapped.count)" : ""
+        return page(title, rows, position, state.status)
     }
 
-    private static func page(
-        _ title: String,
-        _ rows: [String],
-        room: Int,
-        status: String?,
-        keys: String,
-        size: Keyboard.Size
-    ) -> [String] {
-        let head = ["\u{1B}[1m" + Lines.cut(title, columns: size.columns) + "\u{1B}[0m", ""]
-        guard let status else { return head + rows }
-        let space = Array(repeating: "", count: max(room - rows.count, 0) + 1)
-        return head + rows + space
-            + [Lines.cut(Lines.escaped(status), columns: size.columns), Lines.cut(keys, columns: size.columns)]
+    private func page(_ title: String, _ rows: [String], _ position: String, _ status: String) -> [String] {
+        let head = "\u{1B}[1m" + Lines.cut(title, columns: size.columns) + "\u{1B}[0m"
+        let lines = [head] + (hasPosition ? [Lines.cut(position, columns: size.columns)] : []) + rows
+        guard !keepsRoomForSheet else { return lines }
+        let space = Array(repeating: "", count: max(room - rows.count, 0) + (hasSpace ? 1 : 0))
+        let sentence = Lines.cut(Lines.escaped(status), columns: size.columns)
+        return Array((lines + space + [sentence] + footer).suffix(max(size.lines, 1)))
     }
+}
+
+/// The columns and lines of a terminal.
+struct TerminalSize: Sendable, Equatable {
+    var columns: Int
+    var lines: Int
 }

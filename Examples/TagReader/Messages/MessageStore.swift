@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreNFC
 import Foundation
 
-/// The messages of earlier runs and of this one, newest last, in a file.
+/// The messages of earlier runs and of this one, newest last, in a file that all instances of the app share.
 ///
-/// The file is `TAGREADER_STORE`, or `tagreader/messages.json` in `XDG_DATA_HOME` (`~/.local/share` unless set). It is
-/// replaced whole, so a run that is cut off leaves the old one.
+/// The file is `TAGREADER_STORE`, or `tagreader/messages.json` in `XDG_DATA_HOME` (`~/.local/share` unless set). Each
+/// change is made to what the file holds at that moment, under a lock: what another instance added stays.
 struct MessageStore: Sendable {
     /// Why the store could not be opened or saved, as a sentence.
     struct Failure: Error {
@@ -12,81 +13,159 @@ struct MessageStore: Sendable {
     }
 
     private struct Contents: Codable {
-        var version = 1
-        var messages: [StoredMessage]
+        static let version = 1
+
+        var version = Self.version
+        /// The largest number that a message ever had.
+        var last: Int?
+        var messages: [StoredMessage] = []
     }
 
-    let file: URL
+    /// What is the same in the files of all versions.
+    private struct Head: Decodable {
+        var version: Int
+    }
+
+    private let file: StoreFile
     private(set) var messages: [StoredMessage] = []
+    private var state: StoreFile.State?
 
-    init(file: URL = Self.defaultFile) {
-        self.file = file
+    init(path: String = Self.defaultPath) {
+        file = StoreFile(path)
     }
+
+    /// Where the messages are.
+    var path: String { file.path }
+
+    /// The message of a number; nil when it is not there.
+    func message(_ number: Int) -> StoredMessage? { messages.first { $0.number == number } }
 
     /// Opens the store.
     ///
     /// - Returns: a sentence to show, when the file was damaged and has been put aside.
     mutating func load() throws(Failure) -> String? {
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-        let data: Data
-        do {
-            data = try Data(contentsOf: file)
-        } catch {
-            throw Failure(text: "The saved messages can't be read from \(file.path): check who owns the file.")
+        state = file.state
+        guard let data = try file.read() else {
+            messages = []
+            return nil
         }
-        guard let contents = try? JSONDecoder().decode(Contents.self, from: data), contents.version == 1 else {
-            return try putAside()
-        }
+        guard let contents = try contents(of: data) else { return try putAside() }
         messages = contents.messages
         return nil
     }
 
-    mutating func append(_ message: StoredMessage) throws(Failure) {
-        messages.append(message)
-        try save()
+    /// Takes over what other instances have changed since the last look.
+    ///
+    /// - Returns: whether there is a change.
+    mutating func reload() -> Bool {
+        guard file.state != state else { return false }
+        let before = messages.map { [$0.number, $0.isNew ? 1 : 0] }
+        do {
+            _ = try load()
+        } catch {
+            // What is wrong with the file is said when something is to be saved.
+            return false
+        }
+        return messages.map { [$0.number, $0.isNew ? 1 : 0] } != before
     }
 
-    mutating func remove(at index: Int) throws(Failure) {
-        messages.remove(at: index)
-        try save()
+    /// Adds messages at the end.
+    ///
+    /// - Parameter isNew: whether nobody can see them now.
+    /// - Returns: their numbers.
+    mutating func append(_ added: [NFCNDEFMessage], isNew: Bool = false) throws(Failure) -> [Int] {
+        try change { contents in
+            let first = (contents.last ?? 0) + 1
+            for (offset, message) in added.enumerated() {
+                contents.messages.append(StoredMessage(message, number: first + offset, isNew: isNew))
+            }
+            contents.last = first + added.count - 1
+            return Array(first..<first + added.count)
+        }
     }
 
-    private func save() throws(Failure) {
+    /// Removes a message. One that another instance has removed is no failure.
+    mutating func remove(_ number: Int) throws(Failure) {
+        try change { contents in contents.messages.removeAll { $0.number == number } }
+    }
+
+    /// Notes that a message was shown.
+    mutating func markSeen(_ number: Int) throws(Failure) {
+        guard message(number)?.isNew == true else { return }
+        try change { contents in
+            for index in contents.messages.indices where contents.messages[index].number == number {
+                contents.messages[index].isNew = false
+            }
+        }
+    }
+
+    /// Makes one change to what the file holds now.
+    private mutating func change<Value>(_ body: (inout Contents) -> Value) throws(Failure) -> Value {
+        let lock = try file.lock()
+        defer { lock.unlock() }
+        var contents = Contents()
+        if let data = try file.read() {
+            if let found = try self.contents(of: data) { contents = found } else { _ = try moveAside() }
+        }
+        let value = body(&contents)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        do {
-            let folder = file.deletingLastPathComponent()
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try encoder.encode(Contents(messages: messages)).write(to: file, options: .atomic)
-        } catch {
-            throw Failure(text: "The messages can't be saved in \(file.path): check the folder and its free space.")
-        }
+        guard let data = try? encoder.encode(contents) else { throw file.notSaved }
+        try file.replace(with: data)
+        state = file.state
+        messages = contents.messages
+        return value
     }
 
-    /// Keeps a file that can't be understood, under a name that is not taken.
-    private func putAside() throws(Failure) -> String {
-        for number in 1...999 {
-            let aside = file.appendingPathExtension("damaged-\(number)")
-            if FileManager.default.fileExists(atPath: aside.path) { continue }
-            do {
-                try FileManager.default.moveItem(at: file, to: aside)
-            } catch {
-                throw Failure(text: "The saved messages in \(file.path) are damaged and can't be moved aside.")
-            }
-            return "The saved messages were damaged. They are kept in \(aside.path), and the list begins anew."
+    /// What a file holds; nil when it is damaged.
+    private func contents(of data: Data) throws(Failure) -> Contents? {
+        guard let head = try? JSONDecoder().decode(Head.self, from: data), head.version >= 1 else { return nil }
+        guard head.version == Contents.version else {
+            throw Failure(
+                text: """
+                    The saved messages in \(path) are those of a newer Tag Reader. They stay as they are; start the \
+                    newer one, or name another file in TAGREADER_STORE.
+                    """
+            )
         }
-        throw Failure(text: "The saved messages in \(file.path) are damaged; move the damaged files away.")
+        guard var contents = try? JSONDecoder().decode(Contents.self, from: data) else { return nil }
+        // Numbers grow, also in a file of an earlier app, which had none.
+        var number = 0
+        for index in contents.messages.indices {
+            number = max(number + 1, contents.messages[index].number)
+            contents.messages[index].number = number
+        }
+        contents.last = max(contents.last ?? 0, number)
+        return contents
     }
 
-    private static var defaultFile: URL {
+    /// Keeps a file that can't be understood under another name, unless another instance was quicker.
+    private mutating func putAside() throws(Failure) -> String? {
+        let lock = try file.lock()
+        defer { lock.unlock() }
+        messages = []
+        guard let data = try file.read() else { return nil }
+        if let contents = try contents(of: data) {
+            messages = contents.messages
+            return nil
+        }
+        let aside = try moveAside()
+        return "The saved messages were damaged. They are kept in \(aside), and the list begins with nothing."
+    }
+
+    private func moveAside() throws(Failure) -> String {
+        guard let aside = file.moveAside() else {
+            throw Failure(text: "The saved messages in \(path) are damaged and can't be moved aside. Move them away.")
+        }
+        return aside
+    }
+
+    private static var defaultPath: String {
         let environment = ProcessInfo.processInfo.environment
-        if let path = environment["TAGREADER_STORE"], !path.isEmpty { return URL(fileURLWithPath: path) }
+        if let path = environment["TAGREADER_STORE"], !path.isEmpty { return URL(fileURLWithPath: path).path }
         // A relative path is invalid and to be ignored (XDG Base Directory Specification).
-        func folder(_ name: String) -> URL? {
-            environment[name].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0, isDirectory: true) : nil }
-        }
-        let home = folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
-        let data = folder("XDG_DATA_HOME") ?? home.appendingPathComponent(".local/share")
-        return data.appendingPathComponent("tagreader/messages.json")
+        func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        let home = folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
+        return (folder("XDG_DATA_HOME") ?? home + "/.local/share") + "/tagreader/messages.json"
     }
 }

@@ -36,7 +36,8 @@ struct RecordDetails {
         case .media:
             let type = text(record.type)
             let head = "Media: \(type), \(size(record.payload))"
-            return type.lowercased().hasPrefix("text/") ? [head, Lines.escaped(preview(record.payload))] : [head]
+            return type.lowercased().hasPrefix("text/")
+                ? [head] + preview(record.payload) : [head] + hex(record.payload)
         case .absoluteURI:
             return ["Link: \(text(record.type))"]
         case .nfcExternal:
@@ -52,7 +53,7 @@ struct RecordDetails {
             return ["Link: " + Lines.escaped(url.absoluteString)]
         }
         if case (let text?, let locale?) = record.wellKnownTypeTextPayload() {
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { Lines.escaped(String($0)) }
+            let lines = lines(of: text)
             return ["Text (\(locale.identifier(.bcp47))): " + (lines.first ?? "")] + lines.dropFirst()
         }
         if record.type == Data("Sp".utf8), depth == 0, let poster = NFCNDEFMessage(data: record.payload) {
@@ -79,17 +80,33 @@ struct RecordDetails {
         data.count == 1 ? "1 byte" : "\(data.count) bytes"
     }
 
-    private static func preview(_ data: Data) -> String {
-        String(decoding: data.prefix(400), as: UTF8.self) + (data.count > 400 ? "…" : "")
+    /// The lines of a text that is a whole payload.
+    private static func preview(_ data: Data) -> [String] {
+        let text = String(decoding: data.prefix(textLimit), as: UTF8.self)
+        return lines(of: text) + rest(of: data, textLimit)
+    }
+
+    private static func lines(of text: String) -> [String] {
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { Lines.escaped(String($0)) }
     }
 
     private static func text(_ data: Data) -> String {
-        data.isEmpty ? "none" : Lines.escaped(preview(data))
+        if data.isEmpty { return "none" }
+        let text = Lines.escaped(String(decoding: data.prefix(nameLimit), as: UTF8.self))
+        return ([text] + rest(of: data, nameLimit)).joined(separator: " ")
     }
 
     private static func hex(_ data: Data) -> [String] {
         if data.isEmpty { return [] }
-        let digits = data.prefix(32).map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }
-        return [digits.joined() + (data.count > 32 ? "…" : "")]
+        let digits = data.prefix(hexLimit).map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }
+        return [digits.joined()] + rest(of: data, hexLimit)
+    }
+
+    /// How many bytes are shown of a name, of a text, and of other data. Cards of many kilobytes exist.
+    private static let (nameLimit, textLimit, hexLimit) = (400, 4000, 256)
+
+    /// Says of what is cut that it is.
+    private static func rest(of data: Data, _ limit: Int) -> [String] {
+        data.count > limit ? ["… and \(data.count - limit) more bytes, which are not shown"] : []
     }
 }

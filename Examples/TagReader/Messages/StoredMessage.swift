@@ -12,9 +12,21 @@ struct StoredMessage: Codable, Sendable {
         var payload: Data
     }
 
+    /// The message's number, which it keeps as long as it is there. No other message ever gets it.
+    var number: Int
+    /// Whether it came while nobody could see it.
+    var isNew: Bool
     var records: [Record]
 
-    init(_ message: NFCNDEFMessage) {
+    private enum CodingKeys: String, CodingKey {
+        case number
+        case isNew = "new"
+        case records
+    }
+
+    init(_ message: NFCNDEFMessage, number: Int, isNew: Bool = false) {
+        self.number = number
+        self.isNew = isNew
         records = message.records.map { record in
             Record(
                 format: record.typeNameFormat.rawValue,
@@ -23,6 +35,21 @@ struct StoredMessage: Codable, Sendable {
                 payload: record.payload
             )
         }
+    }
+
+    /// Reads a message. An earlier app kept no numbers: those messages have the number 0 here.
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        number = try values.decodeIfPresent(Int.self, forKey: .number) ?? 0
+        isNew = try values.decodeIfPresent(Bool.self, forKey: .isNew) ?? false
+        records = try values.decode([Record].self, forKey: .records)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(number, forKey: .number)
+        if isNew { try values.encode(true, forKey: .isNew) }
+        try values.encode(records, forKey: .records)
     }
 
     /// The message, to show or to write.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 
 /// Writes one message to a card, as the delegate of a session that is given the cards themselves.
@@ -25,14 +25,20 @@ final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     /// - Parameters:
     ///   - message: the message.
     ///   - prompt: what the sheet says.
+    ///   - begun: is given the session, which it may end.
     /// - Returns: how it ended; when the card was worked with, what became of it.
-    static func write(_ message: NFCNDEFMessage, prompt: String) async -> Result {
+    static func write(
+        _ message: NFCNDEFMessage,
+        prompt: String,
+        begun: (NFCNDEFReaderSession) -> Void
+    ) async -> Result {
         let (stream, results) = AsyncStream.makeStream(of: Result.self)
         // The session holds its delegate weakly.
         let writer = MessageWriter(message: message, results: results)
         let session = NFCNDEFReaderSession(delegate: writer, queue: nil, invalidateAfterFirstRead: false)
         session.alertMessage = prompt
         session.begin()
+        begun(session)
         var first: Result?
         for await result in stream { first = first ?? result }
         return withExtendedLifetime(writer) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 
 /// Scans cards for messages, as the delegate of one session after the other.
@@ -24,11 +24,13 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     /// - Parameters:
     ///   - prompt: what the sheet says.
     ///   - readsMany: goes on after the first message.
+    ///   - begun: is given the session, which it may end.
     ///   - handle: is given the messages as they are found; returns false to end the session.
     /// - Returns: why the session ended.
     static func scan(
         prompt: String,
         readsMany: Bool,
+        begun: (NFCNDEFReaderSession) -> Void,
         handle: ([NFCNDEFMessage]) async -> Bool
     ) async -> NFCReaderError {
         let (stream, events) = AsyncStream.makeStream(of: Event.self)
@@ -37,6 +39,7 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         let session = NFCNDEFReaderSession(delegate: scanner, queue: nil, invalidateAfterFirstRead: !readsMany)
         session.alertMessage = prompt
         session.begin()
+        begun(session)
         var end = NFCReaderError(.readerSessionInvalidationErrorUserCanceled)
         for await event in stream {
             switch event {

@@ -16,9 +16,10 @@ enum Wording {
     static let write = "Hold the card near the reader to save the message on it."
     static let writeAgain = "Hold another card near the reader to save the message on it."
 
-    // MARK: The sheet after a scan
+    // MARK: The sheet after a scan or a cancelled one
 
     static let found = "The message is in your list."
+    static let cancelled = "That was cancelled."
 
     // MARK: The sheet while and after a card is written
 
@@ -38,11 +39,17 @@ enum Wording {
     // MARK: Notes and alerts
 
     static let arrived = "This message came from a card that was held near the reader."
+    static let arrivedBefore = "A message came from a card while this app was closed."
+    static let linksElsewhere = "Another window takes the links of cards. This one shows them too."
+    static let linksHere = "This window takes the links of cards now."
+    static let cancelHint = "To cancel, use the Enter key."
     static let unavailableTitle = "Scanning Isn't Available"
     static let unavailable = "No reader was found. Connect one and start again."
     static let endedTitle = "Scanning Ended"
+    static let unexpected = "Scanning ended unexpectedly. Check the reader and scan again."
 
-    /// The alert for a session that ended by itself; nil for the ends that a person expects.
+    /// The alert for a session that ended by itself; nil for the ends that a person expects. Without a reader it is the
+    /// reason, where the system gives one.
     static func alert(for error: NFCReaderError) -> String? {
         switch error.code {
         case .readerSessionInvalidationErrorFirstNDEFTagRead, .readerSessionInvalidationErrorUserCanceled:
@@ -52,13 +59,21 @@ enum Wording {
         case .readerSessionInvalidationErrorSystemIsBusy:
             "The reader is busy. Please wait a moment and scan again."
         case .readerErrorUnsupportedFeature:
-            unavailable
+            (error as NSError).localizedFailureReason ?? unavailable
         case .readerErrorSecurityViolation:
             "This app isn't allowed to scan. Check its settings and start again."
         case .readerErrorRadioDisabled:
             "The reader is switched off. Switch it on and scan again."
+        case .readerSessionInvalidationErrorSessionTerminatedUnexpectedly:
+            (error as NSError).localizedFailureReason ?? unexpected
         default:
-            "Scanning ended unexpectedly. Check the reader and scan again."
+            unexpected
         }
+    }
+
+    /// Whether a session ended because there is no reader, or it was lost.
+    static func isWithoutReader(_ code: NFCReaderError.Code) -> Bool {
+        code == .readerErrorUnsupportedFeature
+            || code == .readerSessionInvalidationErrorSessionTerminatedUnexpectedly
     }
 }

@@ -60,7 +60,7 @@ public final class EmulatedTag {
         program = try TalkingProgram(Self.tool.path, arguments)
         let line = try await program.line(with: #""event":"ready""#)
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-        ready = object?.mapValues { "\($0)" } ?? [:]
+        ready = object?.compactMapValues { $0 is NSNull ? nil : "\($0)" } ?? [:]
         switch reader {
         case .reader: environment = [:]
         case .pcsc: environment = ["PCSCLITE_CSOCK_NAME": ready["pcsclite_csock_name"] ?? ""]

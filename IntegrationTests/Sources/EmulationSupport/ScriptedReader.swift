@@ -98,6 +98,8 @@ public final class ScriptedReader: Sendable {
 
     private func serve(_ connection: Int32) {
         state.withLock { $0.connection = connection }
+        // The reader greets first, with the version of the protocol.
+        Self.send(connection, 0x48, 0, [2])
         defer {
             state.withLock { $0.connection = -1 }
             close(connection)

@@ -3,7 +3,7 @@
 // what the flow saw, and exits with 1 when the test fails.
 //
 // Usage: FlowProbe PRODUCT
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
 

@@ -19,6 +19,7 @@ struct SessionProbe {
         for await line in lines {
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
+            case "begin": probe.begin()
             case "invalidate": probe.invalidate()
             case "restart": probe.restart()
             default: Task { await probe.perform(words.first ?? "", words.dropFirst().first ?? "") }

@@ -23,6 +23,7 @@ final class TagProbe: NSObject, Probe, NFCTagReaderSessionDelegate, Sendable {
         guard let tag = tag.withLock({ $0 }) else { return SessionProbe.say("no tag") }
         do {
             switch command {
+            case "identifier": SessionProbe.say("identifier \(SessionProbe.text(Self.identifier(tag)))")
             case "read": SessionProbe.say("message \(try await Self.ndef(tag).readNDEF().summary)")
             case "status":
                 let (status, capacity) = try await Self.ndef(tag).queryNDEFStatus()
@@ -36,6 +37,21 @@ final class TagProbe: NSObject, Probe, NFCTagReaderSessionDelegate, Sendable {
                 else { return SessionProbe.say("no card") }
                 let (data, sw1, sw2) = try await card.sendCommand(apdu: apdu)
                 SessionProbe.say("answer \(SessionProbe.text(data + [sw1, sw2]))")
+            case "until-lost":
+                // As Apple's sample waits until a tag is taken away.
+                guard let session = session.withLock({ $0 }) else { return }
+                while (try? await session.connect(to: tag)) != nil, tag.isAvailable {
+                    SessionProbe.say("near")
+                    try await Task.sleep(for: .milliseconds(500))
+                }
+                SessionProbe.say("gone")
+            case "until-unavailable":
+                // As an SDK for hardware keys does.
+                while session.withLock({ $0 })?.connectedTag?.isAvailable == true {
+                    SessionProbe.say("near")
+                    try await Task.sleep(for: .milliseconds(500))
+                }
+                SessionProbe.say("gone")
             default: SessionProbe.say("no command \(command)")
             }
         } catch {
@@ -49,6 +65,15 @@ final class TagProbe: NSObject, Probe, NFCTagReaderSessionDelegate, Sendable {
         case .iso7816(let tag): tag
         case .iso15693(let tag): tag
         case .miFare(let tag): tag
+        }
+    }
+
+    private static func identifier(_ tag: NFCTag) -> Data {
+        switch tag {
+        case .feliCa(let tag): tag.currentIDm
+        case .iso7816(let tag): tag.identifier
+        case .iso15693(let tag): tag.identifier
+        case .miFare(let tag): tag.identifier
         }
     }
 

@@ -24,7 +24,45 @@ extension BackgroundService {
             let status = try #require(try await desk.ask("status") as? [String: Any])
             #expect(status["reading"] as? Bool == false)
             let lines = try await desk.nfc("background", "status").lines
-            #expect(lines.dropFirst().first?.contains("NFC_READER is none") == true)
+            #expect(lines.dropFirst().first?.contains("--reader is none") == true)
+        }
+
+        @Test func `A tag that is brought again right after the screen was woken is offered again`() async throws {
+            let desk = try await Desk()
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            // It leaves, and much later the display goes off and on; then it leaves while the display is off.
+            for isTakenInTheDark in [false, true] {
+                if !isTakenInTheDark {
+                    try desk.takeAway()
+                    try await Task.sleep(for: .milliseconds(1500))
+                }
+                try await desk.ask("login", ["IdleHint": true])
+                try await desk.event("not-reading")
+                if isTakenInTheDark { try desk.takeAway() }
+                try await Task.sleep(for: .milliseconds(300))
+                try await desk.ask("login", ["IdleHint": false])
+                try await desk.event("reading")
+                try desk.bring("https://b.example/1")
+                try await desk.event("shown")
+            }
+            #expect(try await desk.notifications().count == 3)
+        }
+
+        @Test func `A tag that lies there while the display is off is not offered again`() async throws {
+            let desk = try await Desk()
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            try await desk.ask("login", ["IdleHint": true])
+            try await desk.event("not-reading")
+            try await desk.ask("login", ["IdleHint": false])
+            try await desk.event("reading")
+            // Another tag shows that the field was looked at.
+            try desk.bring("https://b.example/2", number: 2)
+            try await desk.event("shown")
+            #expect(try await desk.notifications().count == 2)
         }
 
         @Test func `Before the first unlock tags are not read; it is remembered for this start of the system`()
@@ -118,6 +156,33 @@ extension BackgroundService {
             #expect(try await desk.notifications().count == 1)
         }
 
+        @Test func `A tag that an app's session has read, and that still lies there, is not offered after the session`()
+            async throws
+        {
+            let desk = try await Desk()
+            try await desk.start()
+            // It comes while the session has the reader: the service has never seen it. The session goes on for a while,
+            // so that both have noticed the file: each has a field of its own here.
+            let path = Desk.programs.appending(path: "nfc").path
+            let arguments = ["scan", "--many", "--timeout", "1.5", "--tags", desk.folder.path + "/tags", "--json"]
+            let app = try TalkingProgram(path, arguments, environment: desk.environment)
+            try await desk.event("not-reading")
+            try desk.bring("https://b.example/1")
+            #expect(try await app.end() == 0, "\(app.output)")
+            #expect(app.output.contains("b.example/1"))
+            try await desk.event("reading")
+            // Another tag shows that the field was looked at.
+            try desk.bring("https://b.example/2", number: 2)
+            try await desk.event("shown")
+            #expect(try await desk.notifications().count == 1)
+            // When it comes again it is offered.
+            try desk.takeAway()
+            try await Task.sleep(for: .milliseconds(1500))
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            #expect(try await desk.notifications().count == 2)
+        }
+
         @Test func `The gate answers quickly, for sessions and cards, and an app that dies gives the reader back`()
             async throws
         {
@@ -138,24 +203,6 @@ extension BackgroundService {
                 app.send(signal: SIGKILL)
                 try await desk.event("reading")
             }
-        }
-
-        @Test func `A screen saver locks where there is no logind, and without either the user counts as there`()
-            async throws
-        {
-            let desk = try await Desk(login: false)
-            try desk.installBrowser()
-            try await desk.ask("saver_on_bus")
-            try await desk.ask("saver", false)
-            try await desk.start()
-            try await desk.ask("saver", true)
-            try await desk.event("lock")
-            try desk.bring("https://b.example/1")
-            try await desk.event("shown")
-            try await desk.ask("act", 1, "default")
-            try await desk.event("waits")
-            try await desk.ask("saver", false)
-            try await desk.event("delivered")
         }
 
         @Test func `A second service ends, and the first goes on`() async throws {

@@ -19,6 +19,8 @@ final class Desk: @unchecked Sendable {
     let folder: URL
     let environment: [String: String]
     private let peer: TalkingProgram
+    /// The systemd of the user; nil where there is none.
+    private let manager: TalkingProgram?
     private(set) var service: TalkingProgram?
 
     /// The folder of the built programs.
@@ -26,9 +28,12 @@ final class Desk: @unchecked Sendable {
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug")
 
     /// Makes a desk with a session that is unlocked, and notifications.
+    ///
+    /// - Parameter systemd: whether the user has a systemd, whose bus is that of the session.
     init(
         notifications: Bool = true,
         login: Bool = true,
+        systemd: Bool = false,
         variables: [String: String] = [:]
     ) async throws {
         // A socket's path is short.
@@ -39,33 +44,53 @@ final class Desk: @unchecked Sendable {
                 withIntermediateDirectories: true
             )
         }
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "desktop_peer.py").path
-        peer = try TalkingProgram(Self.python ?? "python3", [script, folder.path])
-        let addresses = try JSONDecoder().decode(
-            [String: String].self,
-            from: Data(try await peer.line(with: "DBUS_SYSTEM_BUS_ADDRESS").utf8)
-        )
-        environment = addresses.merging([
+        let own = [
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path + "/run", "XDG_STATE_HOME": folder.path + "/state",
             "XDG_DATA_HOME": folder.path + "/data", "XDG_DATA_DIRS": folder.path + "/none",
             "XDG_CACHE_HOME": folder.path + "/cache", "XDG_CONFIG_HOME": folder.path + "/config",
             "XDG_CONFIG_DIRS": folder.path + "/none", "XDG_SESSION_ID": "", "NFC_SYSTEM_ROOT": folder.path + "/machine",
             "PATH": folder.path + "/bin:/usr/bin:/bin", "NFC_READER": "", "XDG_CURRENT_DESKTOP": "",
-            "PCSCLITE_CSOCK_NAME": "/nonexistent/pcscd.comm",
-        ]) { $1 }.merging(variables) { $1 }
+            "PCSCLITE_CSOCK_NAME": "/nonexistent/pcscd.comm", "DISPLAY": "", "WAYLAND_DISPLAY": "",
+        ].merging(variables) { $1 }
+        let scripts = URL(filePath: #filePath).deletingLastPathComponent()
+        manager = try systemd ? Self.manager(folder, scripts, own) : nil
+        try await manager?.line(with: "ready")
+        peer = try TalkingProgram(
+            Self.python ?? "python3",
+            [scripts.appending(path: "desktop_peer.py").path, folder.path],
+            environment: systemd ? ["NFC_SESSION_BUS": "unix:path=\(folder.path)/run/bus"] : [:]
+        )
+        let addresses = try JSONDecoder().decode(
+            [String: String].self,
+            from: Data(try await peer.line(with: "DBUS_SYSTEM_BUS_ADDRESS").utf8)
+        )
+        environment = addresses.merging(own) { $1 }
+        // Web links have a browser, which can't be started.
+        try write("bin/xdg-open", "#!/bin/sh\nexit 1\n", mode: 0o755)
         try write("machine/proc/sys/kernel/random/boot_id", "boot-1\n")
         if notifications { try await ask("notify_on") }
         if login { try await ask("login_on", getuid()) }
     }
 
+    private static func manager(_ folder: URL, _ scripts: URL, _ own: [String: String]) throws -> TalkingProgram {
+        var variables = own
+        // What the units are given: nfcd reads the desk's tags.
+        variables["NFC_TAGS"] = folder.path + "/tags"
+        variables["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(folder.path)/system"
+        let script = scripts.appending(path: "systemd_peer.sh").path
+        return try TalkingProgram("/usr/bin/unshare", ["-m", "bash", script, folder.path], environment: variables)
+    }
+
     deinit {
         service?.send(signal: SIGKILL)
         peer.closeInput()
-        let (peer, folder) = (peer, folder)
+        manager?.closeInput()
+        let (peer, manager, folder) = (peer, manager, folder)
         // The last of all has no time to wait for its peer.
         try? FileManager.default.removeItem(at: folder)
         Task {
             _ = try? await peer.end(within: .seconds(20))
+            _ = try? await manager?.end(within: .seconds(20))
             try? FileManager.default.removeItem(at: folder)
         }
     }
@@ -74,7 +99,11 @@ final class Desk: @unchecked Sendable {
 
     /// Has the desktop do something.
     @discardableResult
-    func ask(_ name: String, _ arguments: Any...) async throws -> Any? {
+    func ask(_ name: String, _ arguments: Any...) async throws -> Any? { try await ask(name, list: arguments) }
+
+    /// Has the desktop do something.
+    @discardableResult
+    func ask(_ name: String, list arguments: [Any]) async throws -> Any? {
         let line = try JSONSerialization.data(withJSONObject: [name] + arguments)
         peer.say(String(decoding: line, as: UTF8.self))
         let text = try await peer.line { $0.hasPrefix("{\"value\"") || $0.hasPrefix("{\"error\"") }
@@ -126,7 +155,10 @@ final class Desk: @unchecked Sendable {
     }
 
     /// Runs `nfc`.
-    func nfc(_ arguments: String...) async throws -> (status: Int32, lines: [String]) {
+    func nfc(_ arguments: String...) async throws -> (status: Int32, lines: [String]) { try await nfc(arguments) }
+
+    /// Runs `nfc`.
+    func nfc(_ arguments: [String]) async throws -> (status: Int32, lines: [String]) {
         let path = Self.programs.appending(path: "nfc").path
         let program = try TalkingProgram(path, arguments, environment: environment)
         let status = try await program.end()
@@ -213,16 +245,21 @@ final class Desk: @unchecked Sendable {
 /// A notification, as the desktop was asked for it.
 struct Notification {
     var replaces: Int
+    var icon: String
     var title: String
     var body: String
     var actions: [String]
     var hints: [String: Any]
+    /// After how many milliseconds it goes; -1 leaves that to the desktop, and 0 is never.
+    var timeout: Int
 
     init(_ arguments: [Any]) {
         replaces = arguments[1] as? Int ?? -1
+        icon = arguments[2] as? String ?? ""
         title = arguments[3] as? String ?? ""
         body = arguments[4] as? String ?? ""
         actions = arguments[5] as? [String] ?? []
         hints = arguments[6] as? [String: Any] ?? [:]
+        timeout = arguments[7] as? Int ?? -2
     }
 }

@@ -35,9 +35,9 @@ extension BackgroundService {
             try desk.installBrowser()
             try await desk.start()
             let links: [(uri: String, body: String?)] = [
-                ("https://xn--pple-43d.example/", "Open “xn--pple-43d.example” in the browser"),
-                ("https://\u{430}pple.example/", "Open “xn--pple-43d.example” in the browser"),
-                ("https://good.example@evil.example/", "Open “evil.example” in the browser"),
+                ("https://xn--pple-43d.example/", "Open “xn--pple-43d.example” in Browser"),
+                ("https://\u{430}pple.example/", "Open “xn--pple-43d.example” in Browser"),
+                ("https://good.example@evil.example/", "Open “evil.example” in Browser"),
                 ("mailto:<b>a</b>\u{202E}moc@b.example", nil),
                 ("mailto:a&b'\"@b.example?body=$(reboot)", nil),
             ]
@@ -63,7 +63,7 @@ extension BackgroundService {
             let long = "https://b.example/" + String(repeating: "x", count: 60_000)
             try desk.bring(try message(Array(long.utf8)))
             try await desk.event("shown")
-            #expect(try await desk.notifications().map(\.body) == ["Open “b.example” in the browser"])
+            #expect(try await desk.notifications().map(\.body) == ["Open “b.example” in Browser"])
             try await desk.ask("act", 1, "default")
             try await desk.event("delivered")
             #expect(desk.lines(of: "opened") == ["1", long])

@@ -9,6 +9,7 @@ it starts ends with its input.
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -55,6 +56,15 @@ def stop(key):
     child.wait()
 
 
+def pause(key):
+    """Has one of the programs do nothing until it goes on."""
+    children[key].send_signal(signal.SIGSTOP)
+
+
+def go_on(key):
+    children[key].send_signal(signal.SIGCONT)
+
+
 def start_bus(name):
     path = f"{FOLDER}/{name}.conf"
     with open(path, "w") as file:
@@ -64,7 +74,8 @@ def start_bus(name):
 
 
 os.makedirs(f"{FOLDER}/services", exist_ok=True)
-SESSION = start_bus("session")
+# That of a systemd, or one of its own.
+SESSION = os.environ.get("NFC_SESSION_BUS") or start_bus("session")
 SYSTEM = start_bus("system")
 session = dbus.bus.BusConnection(SESSION)
 system = dbus.bus.BusConnection(SYSTEM)
@@ -125,10 +136,42 @@ def saver_on_bus():
     mock("saver", session, SAVER, [SAVER, SAVER_PATH, SAVER])
 
 
+def prompts():
+    """How often the screen saver was asked to ask for the password."""
+    return len([name for _, name, _ in session.get_object(SAVER, SAVER_PATH).GetCalls(dbus_interface=MOCK)
+                if name == "SimulateUserActivity"])
+
+
 def saver(active):
     it = session.get_object(SAVER, SAVER_PATH)
+    it.AddMethod(SAVER, "SimulateUserActivity", "", "", "", dbus_interface=MOCK)
     it.AddMethod(SAVER, "GetActive", "", "b", f"ret = {bool(active)}", dbus_interface=MOCK)
     it.EmitSignal(SAVER, "ActiveChanged", "b", [bool(active)], dbus_interface=MOCK)
+
+
+def notify_refuses(error):
+    """Notify is answered by an error from now on; None has it answered again."""
+    it = session.get_object(NOTIFICATIONS, NOTIFICATIONS_PATH)
+    code = f"raise dbus.exceptions.DBusException('{error}', name='org.example.Error')" if error else "ret = 1"
+    it.AddMethod(NOTIFICATIONS, "Notify", "susssasa{sv}i", "u", code, dbus_interface=MOCK)
+
+
+def flood(count):
+    """Calls Status with an array of that many arrays, each of a thousand values; the name of the error."""
+    message = dbus.lowlevel.MethodCallMessage("org.opencorenfc.Background", "/org/opencorenfc/Background",
+                                              "org.opencorenfc.Background1", "Status")
+    message.append([[1] * 1000] * count, signature="aan")
+    try:
+        session.send_message_with_reply_and_block(message, 60)
+        return None
+    except dbus.DBusException as error:
+        return error.get_dbus_name()
+
+
+def memory(name):
+    """The most memory that the program of a name has had, in MB."""
+    with open(f"/proc/{process(name)}/status") as file:
+        return next(int(line.split()[1]) // 1024 for line in file if line.startswith("VmHWM"))
 
 
 def calls(method):
@@ -141,6 +184,12 @@ def calls(method):
 def act(number, action):
     session.get_object(NOTIFICATIONS, NOTIFICATIONS_PATH).EmitSignal(
         NOTIFICATIONS, "ActionInvoked", "us", [dbus.UInt32(number), action], dbus_interface=MOCK)
+
+
+def close(number, reason):
+    """A notification is gone: it has expired (1), or the person has dismissed it (2)."""
+    session.get_object(NOTIFICATIONS, NOTIFICATIONS_PATH).EmitSignal(
+        NOTIFICATIONS, "NotificationClosed", "uu", [dbus.UInt32(number), dbus.UInt32(reason)], dbus_interface=MOCK)
 
 
 def forge(number, action, destination):
@@ -158,9 +207,28 @@ def owner(name):
     return str(session.get_name_owner(name))
 
 
+def process(name):
+    """The number of the program that has a name."""
+    return session.get_object("org.freedesktop.DBus", "/").GetConnectionUnixProcessID(name)
+
+
 def end(name):
     """Ends the program that has a name, which somebody else has started."""
     os.kill(session.get_object("org.freedesktop.DBus", "/").GetConnectionUnixProcessID(name), 9)
+
+
+def introspect(path):
+    return str(session.get_object("org.opencorenfc.Background", path, introspect=False).Introspect(
+        dbus_interface="org.freedesktop.DBus.Introspectable"))
+
+
+def call(path, interface, method, *arguments):
+    """Calls a method of the service; of an error its name and its text."""
+    try:
+        it = session.get_object("org.opencorenfc.Background", path, introspect=False)
+        return it.get_dbus_method(method, interface)(*arguments)
+    except dbus.DBusException as error:
+        return f"{error.get_dbus_name()}: {error.get_dbus_message()}"
 
 
 def status():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import EmulationSupport
 import Foundation
+import PeerSupport
 import Testing
 import VirtualTags
 
@@ -37,6 +38,29 @@ struct `libnfc, libfreefare and our tags` {
             for text in expected { #expect(output.contains(text), "\(output)") }
             #expect(try await tag.stop() == contents)
         }
+    }
+
+    private struct CardB: Decodable {
+        var pupi: String
+        var message: String
+        var present: Bool
+        var again: String
+        var selected_again: Bool
+    }
+
+    @Test(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
+    func `libnfc sends commands to a Type 4B tag, and finds that it is still there`() async throws {
+        let tag = try await EmulatedTag(Samples.type4(isTypeB: true), on: .pn532)
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "libnfc_peer.py").path
+        let output = try await run(PythonInterpreter.path ?? "", [script], tag)
+        let line = output.split(separator: "\n").last ?? ""
+        let card = try JSONDecoder().decode(CardB.self, from: Data(line.utf8))
+        #expect(card.pupi == "0a0b0c0d")
+        #expect(card.message == Samples.message.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        #expect(card.present)
+        #expect(card.again == "00" + String(Samples.message.count, radix: 16))
+        #expect(card.selected_again)
+        _ = try await tag.stop()
     }
 
     @Test func `pn53x-diagnose finds the chip in order`() async throws {
@@ -107,6 +131,68 @@ struct `libnfc, libfreefare and our tags` {
             #expect(output.contains(text), "\(output)")
         }
         _ = try await tag.stop()
+    }
+
+    /// What a DESFire has been configured to, and its ATS.
+    private func configuration(_ contents: TagContents) throws -> (DESFireConfiguration, ats: [UInt8]) {
+        guard case .type4(let tag) = contents, case .desfire(let desfire) = tag.kind,
+            case .nfcA(_, _, _, let ats) = tag.frontEnd
+        else {
+            Issue.record("The image is not a DESFire's.")
+            return (DESFireConfiguration(), [])
+        }
+        return (desfire.configuration, ats)
+    }
+
+    @Test(.enabled(if: Program.areInstalled("mifare-desfire-ev1-configure-ats"), "libfreefare-bin is not installed."))
+    func `libfreefare gives a DESFire another ATS`() async throws {
+        guard case .type4(var contents) = Samples.desfire(),
+            case .nfcA(let uid, let atqa, let sak, _) = contents.frontEnd
+        else { return }
+        // The program sets the ATS that cards are delivered with.
+        contents.frontEnd = .nfcA(uid: uid, atqa: atqa, sak: sak, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0xAA])
+        let tag = try await EmulatedTag(.type4(contents), on: .pn532)
+        let first = plain(try await run("nfc-list", [], tag))
+        #expect(first.contains("ATS: 75 77 81 02 aa"), "\(first)")
+        _ = try await run("mifare-desfire-ev1-configure-ats", ["-y"], tag)
+        let second = plain(try await run("nfc-list", [], tag))
+        #expect(second.contains("ATS: 75 77 81 02 80"), "\(second)")
+        #expect(try configuration(await tag.stop()).ats == [0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
+    }
+
+    @Test(
+        .enabled(
+            if: Program.areInstalled("mifare-desfire-ev1-configure-random-uid"),
+            "libfreefare-bin is not installed."
+        )
+    )
+    func `libfreefare gives a DESFire a random UID, and gets its own by its key`() async throws {
+        let tag = try await EmulatedTag(Samples.desfire(), on: .pn532)
+        let configured = try await run("mifare-desfire-ev1-configure-random-uid", ["-y"], tag)
+        #expect(configured.contains("with UID 04112233445566"), "\(configured)")
+        let info = plain(try await run("mifare-desfire-info", [], tag))
+        #expect(info.contains("Use random UID: yes"), "\(info)")
+        let again = try await run("mifare-desfire-ev1-configure-random-uid", ["-y"], tag)
+        #expect(again.contains("with UID 08"), "\(again)")
+        #expect(again.contains("Old card UID: 04112233445566"), "\(again)")
+        #expect(try configuration(await tag.stop()).0.usesRandomUID)
+    }
+
+    @Test(
+        .enabled(
+            if: Program.areInstalled("mifare-desfire-ev1-configure-default-key"),
+            "libfreefare-bin is not installed."
+        )
+    )
+    func `libfreefare finds its default key in a new application of a DESFire`() async throws {
+        let tag = try await EmulatedTag(Samples.desfire(), on: .pn532)
+        // It proves the key, sets zeros again and formats the card.
+        _ = try await run("mifare-desfire-ev1-configure-default-key", ["-y"], tag)
+        guard case .type4(let contents) = try await tag.stop(), case .desfire(let desfire) = contents.kind else {
+            return
+        }
+        #expect(desfire.applications.isEmpty)
+        #expect(desfire.configuration == DESFireConfiguration())
     }
 
     @Test(.enabled(if: Program.areInstalled("mrtdreader"), "mrtdreader is not installed."))

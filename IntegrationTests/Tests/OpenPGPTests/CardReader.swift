@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCRuntime
 import PCSCDriver
-import Synchronization
 
 /// A session on the reader of these tests, as an app has it.
-final class CardReader: NSObject, NFCTagReaderSessionDelegate, Sendable {
+final class CardReader: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
+    // Sendable because the session is kept under a lock, and streams may be used from any thread.
     private let (tags, found) = AsyncStream.makeStream(of: NFCTag.self)
     private let (ends, ended) = AsyncStream.makeStream(of: NFCReaderError.Code.self)
-    private let box = Mutex<NFCTagReaderSession?>(nil)
+    private let lock = NSLock()
+    private var kept: NFCTagReaderSession?
 
-    var session: NFCTagReaderSession? { box.withLock { $0 } }
+    var session: NFCTagReaderSession? {
+        lock.lock()
+        defer { lock.unlock() }
+        return kept
+    }
 
     /// Begins a session.
     func begin() {
@@ -19,7 +24,9 @@ final class CardReader: NSObject, NFCTagReaderSessionDelegate, Sendable {
         let session = NFCEnvironment.$scoped.withValue(environment) {
             NFCTagReaderSession(pollingOption: .iso14443, delegate: self, queue: nil)
         }
-        box.withLock { $0 = session }
+        lock.lock()
+        kept = session
+        lock.unlock()
         session?.begin()
     }
 
@@ -38,7 +45,8 @@ final class CardReader: NSObject, NFCTagReaderSessionDelegate, Sendable {
     func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
 
     func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
-        for tag in tags { found.yield(tag) }
+        nonisolated(unsafe) let tags = tags
+        for tag in unsafe tags { found.yield(tag) }
     }
 
     func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {

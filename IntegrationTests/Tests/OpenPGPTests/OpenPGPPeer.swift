@@ -10,13 +10,21 @@ actor OpenPGPPeer {
 
     /// Why tests are skipped; nil when everything is there.
     static let whyNot: String? = {
+        #if !arch(x86_64)
+            return "jcecard needs a library that is built for x86-64 alone."
+        #else
+            return missing
+        #endif
+    }()
+
+    private static var missing: String? {
         guard PythonInterpreter.path != nil else { return PythonInterpreter.reason }
         for path in ["/usr/sbin/pcscd", "/usr/lib/pcsc/drivers/serial/libifdvpcd.so"]
         where !FileManager.default.fileExists(atPath: path) {
             return "\(path) is not there; install it with: apt-get install pcscd vsmartcard-vpcd"
         }
         return nil
-    }()
+    }
 
     static let shared = OpenPGPPeer()
 

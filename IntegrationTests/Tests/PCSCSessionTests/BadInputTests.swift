@@ -118,6 +118,32 @@ struct `Bad readers behind the real pcscd` {
         }
     }
 
+    @Test func `A card whose UID the reader refuses to report has an unknown one`() async throws {
+        let reader = try ScriptedReader("Bad NFC Reader", answerToReset: Self.card) { _ in .octets([0x6A, 0x81]) }
+        try await Self.withApp("tag", reader) { app, daemon in
+            try await app.line(with: "tag iso7816")
+            app.say("identifier")
+            try await app.line(where: { $0 == "identifier " })
+            app.say("invalidate")
+            try await app.line(with: "ended 200")
+            let record = FileManager.default.temporaryDirectory.appending(path: "ocn-\(UUID().uuidString).jsonl").path
+            defer { try? FileManager.default.removeItem(atPath: record) }
+            for arguments in [
+                ["scan", "--record", record], ["scan", "--reader", "replay:" + record], ["tag", "info"],
+            ] {
+                let json = try Client.nfc(arguments + ["--json"], on: daemon)
+                _ = try await json.end()
+                #expect(!json.output.contains(#""uid":""#), "\(json.output)")
+                let text = try Client.nfc(arguments, on: daemon)
+                _ = try await text.end()
+                #expect(text.output == "" || !text.output.contains("UID 08"), "\(text.output)")
+            }
+            let info = try Client.nfc(["tag", "info", "--json"], on: daemon)
+            #expect(try await info.end() == 0)
+            #expect(info.output.contains(#""uid":null"#), "\(info.output)")
+        }
+    }
+
     @Test func `A storage card of no known kind is no tag, and the session goes on`() async throws {
         let unknown: [UInt8] = [
             0x3B, 0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0, 0, 3, 6, 0x77, 0x12, 0x34, 0, 0, 0, 0, 0x1E,

@@ -130,15 +130,50 @@ struct `Our programs behind the real pcscd` {
         let desk = try await Desk(.type4)
         let holder = try Client.probe("tag", desk.daemon.environment)
         try await holder.line(with: "tag ")
-        let scan = try Client.nfc(["scan", "--json"], on: desk.daemon)
-        #expect(try await scan.end() == 3)
-        #expect(scan.output.contains("Another program holds the card"), "\(scan.output)")
+        let scan = try Client.nfc(["scan", "--timeout", "3", "--json"], on: desk.daemon)
+        #expect(try await scan.end() == 1)
+        #expect(scan.output.contains(#""error":"in-use""#), "\(scan.output)")
+        #expect(scan.output.contains("The card is in use by another program"), "\(scan.output)")
         holder.say("invalidate")
         try await holder.line(with: "ended 200")
         let again = try Client.nfc(["scan", "--json"], on: desk.daemon)
         #expect(try await again.end() == 0, "\(again.output)")
         holder.closeInput()
         _ = try await holder.end()
+        _ = try await desk.close()
+    }
+
+    /// A PC/SC program that begins a transaction with the card in the first reader, and says so.
+    private static let transaction = """
+        import time; from smartcard.scard import *
+        context = SCardEstablishContext(SCARD_SCOPE_SYSTEM)[1]
+        reader = SCardListReaders(context, [])[1][0]
+        card = SCardConnect(context, reader, SCARD_SHARE_SHARED, SCARD_PROTOCOL_ANY)[1]
+        print("begun", SCardBeginTransaction(card), flush=True); time.sleep(600)
+        """
+    private static let hasPyscard = FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/smartcard")
+
+    @Test(.enabled(if: hasPyscard, "python3-pyscard is not installed."), arguments: ["0.5", "3"])
+    func `A card in another program's transaction is said to be in use`(_ seconds: String) async throws {
+        let desk = try await Desk(.type2)
+        let holder = try TalkingProgram(
+            "/usr/bin/python3",
+            ["-c", Self.transaction],
+            environment: desk.daemon.environment
+        )
+        try await holder.line(with: "begun 0")
+        for command in [["scan"], ["tag", "read"]] {
+            let scan = try Client.nfc(command + ["--timeout", seconds, "--json"], on: desk.daemon)
+            #expect(try await scan.end(within: .seconds(9)) == 1)
+            #expect(scan.output.contains("The card is in use by another program"), "\(scan.output)")
+        }
+        // What a reader can do, with and without its card, is not waited for without end either.
+        let readers = try Client.nfc(["readers", "--verbose", "--json"], on: desk.daemon)
+        #expect(try await readers.end(within: .seconds(15)) == 0)
+        #expect(readers.output.contains("in use by another program"), "\(readers.output)")
+        holder.send(signal: SIGKILL)
+        let again = try Client.nfc(["scan", "--json"], on: desk.daemon)
+        #expect(try await again.end() == 0, "\(again.output)")
         _ = try await desk.close()
     }
 

@@ -31,6 +31,27 @@ struct `The end of an emulation` {
         #expect(try await tool.end(within: .seconds(10)) == 130)
     }
 
+    @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."), arguments: [SIGTERM, SIGINT])
+    func `After a signal nothing of an emulation and its pcscd stays`(signal: Int32) async throws {
+        let folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let image = folder.appending(path: "tag.json").path
+        try Data(Samples.image(Samples.type2())).write(to: URL(fileURLWithPath: image))
+        let own = folder.path + "/opencorenfc"
+        let tool = try TalkingProgram(
+            EmulatedTag.tool.path,
+            ["emulate", "--image", image, "--pcsc", "--start-pcscd", "--json"],
+            environment: ["XDG_RUNTIME_DIR": folder.path]
+        )
+        try await tool.line(with: #""event":"ready""#)
+        let files = try FileManager.default.contentsOfDirectory(atPath: own)
+        #expect(Set(files) == ["pcscd.comm", "pcscd.log", "reader.conf.d", "reader.sock"])
+        tool.send(signal: signal)
+        #expect(try await tool.end(within: .seconds(20)) == (signal == SIGINT ? 130 : 0))
+        #expect(!FileManager.default.fileExists(atPath: own))
+    }
+
     @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."))
     func `pcscd ends with an emulation that was killed`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
@@ -40,6 +61,18 @@ struct `The end of an emulation` {
         let limit = ContinuousClock.now + .seconds(20)
         while Self.isRunning(pcscd), ContinuousClock.now < limit { try await Task.sleep(for: .milliseconds(5)) }
         #expect(!Self.isRunning(pcscd))
+    }
+
+    @Test(
+        .enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."),
+        arguments: [
+            (SIGKILL, "pcscd was ended by signal 9 (Killed)."), (SIGTERM, "because another program asked it to."),
+        ]
+    )
+    func `An emulation whose pcscd is ended says how`(_ signal: Int32, _ sentence: String) async throws {
+        let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
+        kill(try #require(tag.ready["pcscd_pid"].flatMap { Int32($0) }), signal)
+        try await tag.line(with: sentence)
     }
 
     /// Whether a process runs; one that has ended and was not waited for does not.

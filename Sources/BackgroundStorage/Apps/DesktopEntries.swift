@@ -69,10 +69,10 @@ public struct DesktopEntries: Sendable, Hashable {
     ///   - limit: the most apps.
     public func handlers(of scheme: String, limit: Int = 4) -> [Found] { handlers(of: scheme, limit, lists) }
 
-    /// Those of some schemes that an app opens.
-    public func handled(_ schemes: [String]) -> Set<String> {
+    /// The apps that open URIs of each scheme, as ``handlers(of:limit:)`` has them.
+    public func handlers(of schemes: [String]) -> [String: [Found]] {
         let lists = lists
-        return Set(schemes.filter { !handlers(of: $0, 1, lists).isEmpty })
+        return Dictionary(schemes.map { ($0, handlers(of: $0, 4, lists)) }) { first, _ in first }
     }
 
     private func handlers(of scheme: String, _ limit: Int, _ lists: Lists) -> [Found] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
 public import PrivateStorage
+import SystemLibrary
 
 /// The installed apps: what the folders for data have in `nfc/apps`, with the desktop entries in `applications`.
 ///
@@ -30,7 +31,7 @@ public struct InstalledApps: Sendable, Hashable {
         var identifiers: Set<String> = []
         for folder in folders.allData {
             let own = folder + "/nfc/apps"
-            for file in TrustedFile.names(in: own, suffix: ".json", limit: Self.maximumCount) {
+            for file in Self.descriptions(in: own) {
                 let path = "\(own)/\(file)"
                 guard seen.insert(file).inserted else { continue }
                 do throws(Failure) {
@@ -44,6 +45,11 @@ public struct InstalledApps: Sendable, Hashable {
                 }
             }
         }
+    }
+
+    /// The names of the descriptions in a folder.
+    private static func descriptions(in folder: String) -> [String] {
+        FolderNames.read(folder, limit: maximumCount) { $0.hasSuffix(".json") && $0 != ".json" } ?? []
     }
 
     private struct Failure: Error {
@@ -78,6 +84,7 @@ public struct InstalledApps: Sendable, Hashable {
             name: entry.name,
             desktopID: name,
             associatedDomains: description.associatedDomains,
+            ignoredDomains: description.ignoredDomains,
             schemes: entry.schemes,
             isBusActivated: entry.isBusActivated
         )

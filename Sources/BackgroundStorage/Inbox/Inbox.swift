@@ -17,12 +17,15 @@ public struct Inbox<Store: FileStore>: Sendable {
         public var entries: [InboxEntry]
         /// The names of files that are none of the inbox's, or damaged.
         public var damaged: [String]
+
+        /// The entries whose files are damaged.
+        public var damagedEntries: Set<InboxEntry.ID> { Set(damaged.compactMap { Inbox.parse($0)?.id }) }
     }
 
     private static var header: String { "nfc-inbox 1 " }
     private static var limit: Int { BackgroundReader.maximumMessageSize + 64 }
 
-    private let store: Store
+    let store: Store
 
     /// Opens an inbox.
     ///
@@ -41,7 +44,7 @@ public struct Inbox<Store: FileStore>: Sendable {
     public func content() throws(StorageError) -> Content {
         var content = Content(entries: [], damaged: [])
         var seen: Set<InboxEntry.ID> = []
-        for name in try store.names() where !name.hasSuffix(Store.unfinished) {
+        for name in try store.names() where !Self.isUnfinished(name) {
             guard let (id, isAnnounced) = Self.parse(name) else {
                 content.damaged.append(name)
                 continue
@@ -56,7 +59,7 @@ public struct Inbox<Store: FileStore>: Sendable {
             } catch  where error.code == .missing {
                 // Removed by another process since its name was read.
                 continue
-            } catch  where error.code == .tooLarge || error.code == .unsafe {
+            } catch  where [.tooLarge, .unsafe, .denied].contains(error.code) {
                 content.damaged.append(name)
             }
         }
@@ -73,7 +76,7 @@ public struct Inbox<Store: FileStore>: Sendable {
     public func add(_ entry: InboxEntry) throws(StorageError) {
         let header = Array("\(Self.header)\(entry.message.count)\n".utf8)
         try store.replace(Self.name(entry.id, isAnnounced: entry.isAnnounced), with: header + entry.message)
-        try trim()
+        try trim(keeping: entry.id)
     }
 
     /// Notes that the entry's notification was shown. One that is not there is no error.
@@ -88,27 +91,41 @@ public struct Inbox<Store: FileStore>: Sendable {
 
     /// Removes an entry. One that is not there is no error.
     public func remove(_ id: InboxEntry.ID) throws(StorageError) {
-        try store.remove(Self.name(id, isAnnounced: false))
+        try unlink(id)
+        try store.synchronize()
+    }
+
+    /// Removes an entry, which is on the disk once the names are synchronized.
+    func unlink(_ id: InboxEntry.ID) throws(StorageError) {
+        // Should something else have one of the names, such as a folder, the other goes all the same.
+        let result = Result { () throws(StorageError) in try store.remove(Self.name(id, isAnnounced: false)) }
         try store.remove(Self.name(id, isAnnounced: true))
-        try store.synchronize()
+        try result.get()
     }
 
-    /// Removes everything, damaged files too.
-    public func clear() throws(StorageError) {
-        for name in try store.names() where !name.hasSuffix(Store.unfinished) { try store.remove(name) }
-        try store.synchronize()
+    /// Removes the oldest of too many entries.
+    ///
+    /// - Parameter added: one that stays, whatever its name says of its age.
+    private func trim(keeping added: InboxEntry.ID? = nil) throws(StorageError) {
+        var ids = try identifiers()
+        let surplus = ids.count - Self.maximumEntries
+        guard surplus > 0 else { return }
+        if let added { ids.remove(added) }
+        // One that can't be removed, such as a folder, keeps no other from being removed or added.
+        for id in ids.sorted().prefix(surplus) { try? unlink(id) }
+        try? store.synchronize()
     }
 
-    private func trim() throws(StorageError) {
-        let ids = try store.names().compactMap { Self.parse($0)?.id }
-        for id in ids.sorted().dropLast(Self.maximumEntries) { try remove(id) }
+    /// Whether a name is that of an entry that is being written. Other files that end like it are none of the inbox's.
+    private static func isUnfinished(_ name: String) -> Bool {
+        name.hasSuffix(Store.unfinished) && parse(String(name.dropLast(Store.unfinished.count))) != nil
     }
 
-    private static func name(_ id: InboxEntry.ID, isAnnounced: Bool) -> String {
+    static func name(_ id: InboxEntry.ID, isAnnounced: Bool) -> String {
         "\(id)\(isAnnounced ? ".entry" : ".new")"
     }
 
-    private static func parse(_ name: String) -> (id: InboxEntry.ID, isAnnounced: Bool)? {
+    static func parse(_ name: String) -> (id: InboxEntry.ID, isAnnounced: Bool)? {
         let isAnnounced = name.hasSuffix(".entry")
         guard isAnnounced || name.hasSuffix(".new"), let id = InboxEntry.ID(String(name.dropLast(isAnnounced ? 6 : 4)))
         else {
@@ -134,6 +151,12 @@ extension Inbox where Store == DirectoryStore {
     ///
     /// - Parameter folders: the user's folders.
     public init(of folders: UserFolders) throws(StorageError) {
-        self.init(try DirectoryStore(folders.state + "/nfc/inbox"))
+        self.init(try DirectoryStore(Self.path(of: folders)))
     }
+
+    /// The folder of a user's inbox.
+    public static func path(of folders: UserFolders) -> String { folders.state + "/nfc/inbox" }
+
+    /// Whether the inbox's folder is still the one at its path. What is put into another one nobody finds.
+    public var isInPlace: Bool { store.isInPlace }
 }

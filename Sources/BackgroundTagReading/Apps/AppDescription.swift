@@ -22,6 +22,8 @@ public struct AppDescription: Sendable, Hashable {
     public var id: String
     /// The entries that can be read.
     public var associatedDomains: [AssociatedDomain]
+    /// The entries that can't be read, as they are written.
+    public var ignoredDomains: [String]
     /// What is ignored, as sentences for people.
     public var remarks: [String]
 
@@ -58,14 +60,15 @@ public struct AppDescription: Sendable, Hashable {
         }
         id = content.app_id
         associatedDomains = []
+        ignoredDomains = []
         remarks = []
         for entry in content.associated_domains.prefix(Self.maximumDomains) {
-            if let domain = AssociatedDomain(entry), let name = HostName.ascii(domain.domain),
-                let ascii = AssociatedDomain(Self.entry(domain, name))
-            {
+            if let domain = AssociatedDomain(entry), let ascii = AssociatedDomain(Self.entry(domain)) {
                 associatedDomains.append(ascii)
             } else {
-                remarks.append("The entry \"\(DisplayText.plain(entry, limit: 80))\" can't be read and is ignored.")
+                ignoredDomains.append(entry)
+                let shown = DisplayText.plain(entry, limit: 80)
+                remarks.append("The entry \"\(shown)\" is ignored: \(Self.fault(of: entry))")
             }
         }
         if content.associated_domains.count > Self.maximumDomains {
@@ -73,13 +76,49 @@ public struct AppDescription: Sendable, Hashable {
         }
     }
 
-    private static func entry(_ domain: AssociatedDomain, _ name: String) -> String {
+    /// What is wrong with an entry that can't be one, and what to write.
+    private static func fault(of entry: String) -> String {
+        let parts = entry.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            return "write a service before it, as in applinks:example.org."
+        }
+        let (service, rest) = (parts[0], parts[1])
+        if service.lowercased() == "http" || service.lowercased() == "https" {
+            return "it is a URL; write a service and the domain alone, as in applinks:example.org."
+        }
+        let name = rest.prefix { $0 != "?" }
+        if rest.contains("://") { return "write the domain without its scheme, as in \(service):example.org." }
+        if let problem = Self.domainProblem(name), problem != .notAName {
+            return "\"\(DisplayText.plain(String(name), limit: 60))\" \(problem.description)"
+        }
+        if name.contains("/") { return "write the domain without a path. The association file says which paths count." }
+        if name.contains(":") { return "write the domain without a port." }
+        if name.isEmpty { return "it has no domain." }
+        if name.contains(where: \.isWhitespace) { return "it has a blank." }
+        if name.contains("*"), !(name.hasPrefix("*.") && !name.dropFirst(2).contains("*")) {
+            return "a wildcard stands first and alone, as in \(service):*.example.org."
+        }
+        if rest.contains("?") { return "its mode is none of developer, managed and developer+managed." }
+        return "\"\(DisplayText.plain(String(name), limit: 60))\" can't be the name of a domain."
+    }
+
+    /// Why a name, with its wildcard or without, is no domain; nil for one.
+    private static func domainProblem(_ name: Substring) -> HostName.DomainProblem? {
+        do throws(HostName.DomainProblem) {
+            _ = try HostName.domain(String(name.hasPrefix("*.") ? name.dropFirst(2) : name))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func entry(_ domain: AssociatedDomain) -> String {
         let mode = domain.mode.map { "?mode=\($0.rawValue)" } ?? ""
-        return "\(domain.service):\(domain.isWildcard ? "*." : "")\(name)\(mode)"
+        return "\(domain.service):\(domain.isWildcard ? "*." : "")\(domain.domain)\(mode)"
     }
 
     /// Whether a text is an application identifier, such as `ABCDE12345.org.example.reader`.
-    static func isIdentifier(_ text: String) -> Bool {
+    public static func isIdentifier(_ text: String) -> Bool {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         return text.utf8.count <= 255 && labels.count >= 2
             && labels.allSatisfy { label in

@@ -11,6 +11,8 @@ public struct InstalledApp: Sendable, Hashable {
     public var desktopID: String
     /// The entries of the app's associated domains.
     public var associatedDomains: [AssociatedDomain]
+    /// The entries that have no effect, as they are written, since they can't be read.
+    public var ignoredDomains: [String]
     /// The custom schemes of the desktop entry's `MimeType`, in lower case.
     public var schemes: [String]
     /// Whether the bus starts the app.
@@ -22,6 +24,7 @@ public struct InstalledApp: Sendable, Hashable {
         name: String,
         desktopID: String,
         associatedDomains: [AssociatedDomain],
+        ignoredDomains: [String] = [],
         schemes: [String] = [],
         isBusActivated: Bool = false
     ) {
@@ -29,6 +32,7 @@ public struct InstalledApp: Sendable, Hashable {
         self.name = name
         self.desktopID = desktopID
         self.associatedDomains = associatedDomains
+        self.ignoredDomains = ignoredDomains
         self.schemes = schemes
         self.isBusActivated = isBusActivated
     }

@@ -7,8 +7,13 @@ public struct StartCommand: Sendable, Hashable {
     public struct Problem: Error, Sendable, Hashable {
         /// A sentence for people.
         public var reason: String
+        /// Whether it is that the command has more places for a link than one.
+        public var isAmbiguous: Bool
 
-        init(_ reason: String) { self.reason = reason }
+        init(_ reason: String, isAmbiguous: Bool = false) {
+            self.reason = reason
+            self.isAmbiguous = isAmbiguous
+        }
     }
 
     private enum Part: Sendable, Hashable {
@@ -48,7 +53,7 @@ public struct StartCommand: Sendable, Hashable {
             throw Problem("Exec does not begin with the path or the name of a program.")
         }
         guard words.joined().count(where: { ["f", "F", "u", "U"].map(Part.code).contains($0) }) <= 1 else {
-            throw Problem("Exec has more than one of %f, %F, %u and %U.")
+            throw Problem("Exec has more than one of %f, %F, %u and %U.", isAmbiguous: true)
         }
         self.words = words
         self.program = program

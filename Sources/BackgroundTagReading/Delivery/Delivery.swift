@@ -32,7 +32,9 @@ public enum Delivery: Sendable, Hashable {
             guard let payload else { return nil }
             self = .app(app, payload)
         case .browser: self = .browser(uri.text)
-        case .system(let scheme): self = .system(scheme, uri.text)
+        case .system(let scheme):
+            guard let link = SystemLink(uri) else { return nil }
+            self = .system(scheme, link.uri)
         case .customScheme(let app): self = .customScheme(app, uri.text)
         case .refused: return nil
         }

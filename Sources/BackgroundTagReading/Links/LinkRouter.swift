@@ -11,8 +11,13 @@ public struct LinkRouter: Sendable {
     public var allowsCustomSchemes: Bool
     /// The domains for which the person chose the browser.
     public var choices: LinkChoices
-    /// Schemes that nothing on this system opens. A link of theirs is shown, and can't be opened.
+    /// Schemes that nothing on this system opens. A link of theirs is shown, and can't be opened; but a place on a map that is a
+    /// page of the web too goes to the browser.
     public var unopenedSchemes: Set<LinkScheme>
+    /// The schemes of web links, `http` and `https`, for which this system has no browser.
+    public var schemesWithoutBrowser: Set<String>
+    /// The name of the browser for `http` and `https`, as far as it is known.
+    public var browserNames: [String: String]
 
     /// Creates a router.
     public init(
@@ -20,33 +25,63 @@ public struct LinkRouter: Sendable {
         associations: [String: LinkMatcher] = [:],
         allowsCustomSchemes: Bool = false,
         choices: LinkChoices = LinkChoices(),
-        unopenedSchemes: Set<LinkScheme> = []
+        unopenedSchemes: Set<LinkScheme> = [],
+        schemesWithoutBrowser: Set<String> = [],
+        browserNames: [String: String] = [:]
     ) {
         self.apps = apps
         self.associations = associations
         self.allowsCustomSchemes = allowsCustomSchemes
         self.choices = choices
         self.unopenedSchemes = unopenedSchemes
+        self.schemesWithoutBrowser = schemesWithoutBrowser
+        self.browserNames = browserNames
     }
 
     /// Says where a link goes.
     public func route(_ uri: TagURI) -> LinkRoute {
-        if let scheme = LinkScheme(uri) { return .system(scheme) }
         if let host = uri.host {
             guard !choices.opensBrowser(for: host) else {
                 return .browser(why: "The browser was chosen for \(host); nfc apps choose changes it.")
             }
+            if LinkScheme(uri) == .map { return mapRoute(uri) }
             let answer = universalLink(uri)
             guard let id = answer.app, let app = apps.first(where: { $0.id == id }) else {
                 return .browser(why: answer.why)
             }
             return .app(app, why: answer.why)
         }
+        if let scheme = LinkScheme(uri) { return .system(scheme) }
         guard allowsCustomSchemes else { return .refused(.customScheme) }
         guard LinkScheme.isCustom(uri.scheme), let app = apps.first(where: { $0.schemes.contains(uri.scheme) }) else {
             return .refused(.noApp)
         }
         return .customScheme(app)
+    }
+
+    /// Where the page of a map goes: to the app for maps, as a place, where there is both.
+    private func mapRoute(_ uri: TagURI) -> LinkRoute {
+        guard MapPlace(uri.text) != nil else {
+            return .browser(why: "The link names no place that an app for maps can show.")
+        }
+        guard !unopenedSchemes.contains(.map) else {
+            return .browser(why: "No app on this system opens geo: links, so the map opens as a page.")
+        }
+        return .system(.map)
+    }
+
+    /// The scheme that nothing on this system opens although a link goes there.
+    ///
+    /// - Parameters:
+    ///   - uri: the link.
+    ///   - route: where it goes.
+    /// - Returns: nil where something opens it, or the link goes nowhere.
+    public func unopenedScheme(of uri: TagURI, route: LinkRoute) -> String? {
+        switch route {
+        case .system(let scheme): unopenedSchemes.contains(scheme) ? uri.scheme : nil
+        case .browser: schemesWithoutBrowser.contains(uri.scheme) ? uri.scheme : nil
+        case .app, .customScheme, .refused: nil
+        }
     }
 
     /// Says which installed app opens a link, and why.
@@ -68,6 +103,8 @@ public struct LinkRouter: Sendable {
             files[entry.domain] = (max(length, known?.length ?? 0), (known?.apps ?? []).union([app.id]))
         }
         var refusal: LinkAnswer?
+        // One limit for all files.
+        var work = MatchWork()
         let order = files.sorted { ($1.value.length, $0.key) < ($0.value.length, $1.key) }
         for (domain, candidates) in order {
             guard let matcher = associations[domain] else {
@@ -75,7 +112,7 @@ public struct LinkRouter: Sendable {
                 refusal = refusal ?? LinkAnswer(app: nil, rule: nil, why: why)
                 continue
             }
-            let answer = matcher.answer(url, installed: candidates.apps)
+            let answer = matcher.answer(url, installed: candidates.apps, &work)
             if answer.app != nil { return answer }
             refusal = refusal ?? answer
         }

@@ -12,7 +12,7 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
     case faceTime = "facetime"
     /// A FaceTime audio call.
     case faceTimeAudio = "facetime-audio"
-    /// A place on a map, `http://maps.apple.com/?…`. The scheme is that of the desktop's apps for maps.
+    /// A place on a map, `geo:…` or `http://maps.apple.com/?…`. The scheme is that of the desktop's apps for maps.
     case map = "geo"
     /// The set-up code of a HomeKit accessory.
     case homeKit = "x-hm"
@@ -26,7 +26,7 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
             self = .map
             return
         }
-        guard uri.scheme != Self.map.rawValue, let scheme = LinkScheme(rawValue: uri.scheme) else { return nil }
+        guard let scheme = LinkScheme(rawValue: uri.scheme) else { return nil }
         self = scheme
     }
 

@@ -1,30 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place on a map, as links of maps.apple.com have it, as a `geo:` URI that the apps for maps take (RFC 5870).
+/// A place on a map, as `geo:` URIs and links of maps.apple.com have it, as a `geo:` URI that the apps for maps take (RFC 5870).
 public struct MapPlace: Sendable, Hashable {
     /// The `geo:` URI. Without coordinates it has those of nowhere with what is to be looked for behind them, which apps
     /// for maps understand.
     public let uri: String
+    /// The latitude and the longitude in degrees, with a comma between; empty when the place is known by its name alone.
+    public let point: String
 
     /// Takes the link of a map.
     ///
     /// - Returns: nil when it names no place.
     public init?(_ link: String) {
-        guard let mark = link.firstIndex(of: "?") else { return nil }
-        var items: [Substring: Substring] = [:]
-        for item in link[link.index(after: mark)...].prefix(while: { $0 != "#" }).split(separator: "&").prefix(32) {
-            let parts = item.split(separator: "=", maxSplits: 1)
-            if parts.count == 2, items[parts[0]] == nil { items[parts[0]] = parts[1] }
+        let items = Self.items(link)
+        if link.hasPrefix("geo:") {
+            // A height, and parameters such as the uncertainty, are left out; only the usual reference system is taken.
+            let path = link.dropFirst(4).prefix { $0 != "?" && $0 != "#" }
+            let parts = path.split(separator: ";", omittingEmptySubsequences: false)
+            let numbers = (parts.first ?? "").split(separator: ",", omittingEmptySubsequences: false)
+            let system = parts.dropFirst().map { $0.lowercased() }.first { $0.hasPrefix("crs=") }
+            guard (2...3).contains(numbers.count), system ?? "crs=wgs84" == "crs=wgs84",
+                let point = Self.point(Substring("\(numbers[0]),\(numbers[1])"))
+            else {
+                return nil
+            }
+            self.point = point
+            uri = "geo:\(point)" + (items["q"].map { "?q=\($0)" } ?? "")
+            return
         }
         let name = ["q", "address", "daddr", "name"].lazy.compactMap { items[$0] }.first
         let search = name.map { "?q=\($0)" } ?? ""
         if let point = ["ll", "coordinate", "sll"].lazy.compactMap({ items[$0] }).first.flatMap(Self.point) {
+            self.point = point
             uri = "geo:\(point)\(search)"
         } else if !search.isEmpty {
+            point = ""
             uri = "geo:0,0\(search)"
         } else {
             return nil
         }
+    }
+
+    /// The items of the query, each name once.
+    private static func items(_ link: String) -> [Substring: Substring] {
+        var items: [Substring: Substring] = [:]
+        let query = link.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
+        for item in query.split(separator: "&").prefix(32) {
+            let parts = item.split(separator: "=", maxSplits: 1)
+            if parts.count == 2, items[parts[0]] == nil { items[parts[0]] = parts[1] }
+        }
+        return items
     }
 
     /// A latitude and a longitude in degrees, with a comma between that may be encoded.

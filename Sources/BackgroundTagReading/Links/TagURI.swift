@@ -126,6 +126,11 @@ public enum LinkChoice: Sendable, Hashable {
             self = .unusable
             return
         }
+        // One of the system's schemes that names nobody opens nothing.
+        guard LinkScheme(uri) == nil || SystemLink(uri) != nil else {
+            self = .unusable
+            return
+        }
         self = .uri(uri)
     }
 }

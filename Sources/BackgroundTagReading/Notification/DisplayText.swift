@@ -8,6 +8,8 @@ public enum DisplayText {
         case head
         /// Its end: of a host, whose last labels say who has it.
         case tail
+        /// Both ends, with the ellipsis in the middle: of a number, which may differ at either.
+        case both
     }
 
     /// Text without control characters, line breaks, marks that change the direction of text, characters that nobody
@@ -39,7 +41,11 @@ public enum DisplayText {
         }
         guard scalars.count > limit else { return string(scalars[...]) }
         let kept = max(limit - 1, 0)
-        return keeping == .head ? string(scalars.prefix(kept)) + "…" : "…" + string(scalars.suffix(kept))
+        return switch keeping {
+        case .head: string(scalars.prefix(kept)) + "…"
+        case .tail: "…" + string(scalars.suffix(kept))
+        case .both: string(scalars.prefix(kept - kept / 2)) + "…" + string(scalars.suffix(kept / 2))
+        }
     }
 
     /// Text as the markup of notifications has it (Desktop Notifications Specification 1.2).

@@ -8,6 +8,8 @@ public struct NotificationContent: Sendable, Hashable {
     public static let maximumHostLength = 80
     /// The most characters that are shown of another target, such as a mail address.
     public static let maximumTargetLength = 100
+    /// The most characters that are shown of a number.
+    public static let maximumNumberLength = 32
 
     /// The heading.
     public var title: String
@@ -36,18 +38,27 @@ public struct NotificationContent: Sendable, Hashable {
         return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again", host: nil)
     }
 
+    /// What is said of a link that another process is opening.
+    public static let beingOpened = NotificationContent(
+        title: "The Link Is Being Opened",
+        body: "Another program opens it now.",
+        actionTitle: "Open",
+        host: nil
+    )
+
     /// Creates what is said of a link.
     ///
     /// - Parameters:
     ///   - uri: the link.
     ///   - route: where it goes.
+    ///   - browser: the name of the browser; nil where it is not known.
     /// - Returns: nil when it goes nowhere, of which nothing is said.
-    public init?(_ uri: TagURI, route: LinkRoute) {
+    public init?(_ uri: TagURI, route: LinkRoute, browser: String? = nil) {
         let host = uri.host.map { DisplayText.plain($0, limit: Self.maximumHostLength, keeping: .tail) }
         let target = host ?? Self.target(uri)
         switch route {
         case .app(let app, _): self.init(body: "Open “\(target)” in \(app.name)", host: host)
-        case .browser: self.init(body: "Open “\(target)” in the browser", host: host)
+        case .browser: self.init(body: "Open “\(target)” in \(browser ?? "the browser")", host: host)
         case .customScheme(let app):
             self.init(body: "Open “\(uri.scheme):” in \(app.name)", host: nil)
         case .system(let scheme):
@@ -58,6 +69,7 @@ public struct NotificationContent: Sendable, Hashable {
                 case .call: "Call “\(target)”"
                 case .faceTime: "Call “\(target)” with FaceTime"
                 case .faceTimeAudio: "Call “\(target)” with FaceTime Audio"
+                case .map where host == nil && !target.isEmpty: "Show “\(target)” on the map"
                 case .map: "Show a place on the map"
                 case .homeKit: "Set up a HomeKit accessory"
                 }
@@ -66,19 +78,21 @@ public struct NotificationContent: Sendable, Hashable {
         }
     }
 
-    /// Creates what is said of a link, which can't be opened when nothing on the system takes its scheme.
+    /// Creates what is said of a link. One that nothing on the system opens has no button, and says where to see what to do.
     ///
     /// - Returns: nil when it goes nowhere, of which nothing is said.
     public init?(_ uri: TagURI, router: LinkRouter) {
         let route = router.route(uri)
-        self.init(uri, route: route)
-        if case .system(let scheme) = route, router.unopenedSchemes.contains(scheme) {
-            body = "No app opens “\(uri.scheme):” links"
+        self.init(uri, route: route, browser: router.browserNames[uri.scheme])
+        if let scheme = router.unopenedScheme(of: uri, route: route) {
+            let target = host ?? Self.target(uri)
+            let example = target.isEmpty ? "" : ", such as “\(target)”"
+            body = "No app opens “\(scheme):” links\(example). To see what to install, run: nfc background doctor"
             actionTitle = nil
         }
     }
 
-    private init(title: String, body: String, actionTitle: String?, host: String?) {
+    init(title: String, body: String, actionTitle: String?, host: String?) {
         self.title = title
         self.body = body
         self.actionTitle = actionTitle
@@ -89,36 +103,45 @@ public struct NotificationContent: Sendable, Hashable {
         self.init(title: "NFC Tag Detected", body: body, actionTitle: "Open", host: host)
     }
 
-    /// Whom a URI without a host is for: what stands before the query, its escapes left as they are.
-    private static func target(_ uri: TagURI) -> String {
-        var text = uri.stem.dropFirst(uri.scheme.count + 1)
-        while text.hasPrefix("/") { text.removeFirst() }
-        return DisplayText.plain(String(text), limit: maximumTargetLength)
+    /// Whom a URI without a host is for. The escapes of numbers are resolved; of what is too long both ends are shown, since
+    /// the digits that tell numbers apart may stand at either.
+    ///
+    /// - Parameter limit: the most characters.
+    static func target(_ uri: TagURI, limit: Int = maximumTargetLength) -> String {
+        guard let link = SystemLink(uri) else { return DisplayText.plain(SystemLink.path(uri), limit: limit) }
+        switch link.scheme {
+        case .call, .textMessage, .faceTime, .faceTimeAudio:
+            return DisplayText.plain(link.target, limit: min(limit, maximumNumberLength), keeping: .both)
+        case .mail, .map, .homeKit: return DisplayText.plain(link.target, limit: limit, keeping: .both)
+        }
     }
 }
 
 /// A notification as the desktop is asked for it (Desktop Notifications Specification 1.2).
 ///
-/// It is never transient, so that one that nobody acts on is kept; and it has a button beside the action of a click, since
-/// some desktops have no such action.
+/// It is never transient, so that one that nobody acts on is kept. It has one action, that of a click: a desktop without
+/// clicks makes a button of it.
 public struct NotificationRequest: Sendable, Hashable {
     /// The action of a click on the notification.
     public static let clickAction = "default"
-    /// The action of the button.
-    public static let buttonAction = "open"
+    /// The name of the desktop entry and of the icon, which are installed with the service.
+    public static let desktopEntry = "org.opencorenfc.Background"
 
     /// The app's name.
     public var appName = "NFC"
     /// The number of the notification that this one takes the place of; 0 for none.
     public var replacedNumber: UInt32
     /// The name of the icon.
-    public var icon = "nfc"
+    public var icon = Self.desktopEntry
     /// The heading.
     public var summary: String
     /// The text, in markup where the desktop takes it for that.
     public var body: String
     /// The actions, each by its name and its text.
     public var actions: [String]
+    /// Whether the desktop has to be told to keep it, since it does not keep what nobody has acted on. Then it neither
+    /// expires nor goes when it is clicked: it is closed when what it is about is done.
+    public var staysUntilClosed: Bool
 
     /// Creates a request.
     ///
@@ -130,12 +153,13 @@ public struct NotificationRequest: Sendable, Hashable {
         replacedNumber = number
         summary = content.title
         body = capabilities.contains("body-markup") ? content.markupBody : content.body
+        staysUntilClosed = !capabilities.contains("persistence")
         actions = []
         if let title = content.actionTitle, capabilities.contains("actions") {
-            actions = [Self.clickAction, title, Self.buttonAction, title]
+            actions = [Self.clickAction, title]
         }
     }
 
     /// Whether an action opens what the notification is about.
-    public static func opens(_ action: String) -> Bool { action == clickAction || action == buttonAction }
+    public static func opens(_ action: String) -> Bool { action == clickAction }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// From the tag to the notification.
+/// From the tag to the inbox.
 extension BackgroundReader {
     mutating func read(_ reading: TagReading, _ id: InboxEntry.ID, _ now: Duration) -> [Action] {
         guard conditions.allowReading else { return [.note(.notEligible(conditions.obstacles))] }
@@ -16,15 +16,16 @@ extension BackgroundReader {
         case nil: return [.note(reading.message == nil ? .noMessage : .badMessage)]
         case .some(.none): return [.note(.noLink)]
         case .unusable:
-            return admitted(now) { _ in [.note(.unusableLink), .announce(id, .unusable)] }
+            return admitted(now, canWait: false) { _, _ in [.note(.unusableLink), .announce(id, .unusable)] }
         case .uri(let uri):
             let route = router.route(uri)
             if case .refused(let refusal) = route { return [.note(.refused(refusal))] }
             guard index(id) == nil else { return [] }
-            return admitted(now) { reader in
+            let id = id.following(entries.map(\.id))
+            return admitted(now, canWait: true) { reader, place in
                 let entry = InboxEntry(id: id, message: reading.message ?? [])
-                let dropped = reader.add(Entry(id: id, message: entry.message, stage: .storing))
-                return [.store(entry)] + dropped
+                let new = Entry(id: id, message: entry.message, stage: .storing, place: place)
+                return [.store(entry)] + reader.add(new)
             }
         }
     }
@@ -37,91 +38,76 @@ extension BackgroundReader {
 
     private mutating func admitted(
         _ now: Duration,
-        _ body: (inout BackgroundReader) -> [Action]
+        canWait: Bool,
+        _ body: (inout BackgroundReader, Place) -> [Action]
     ) -> [Action] {
         let refused = limiter.refused
-        guard limiter.admit(at: now) else { return refused == 0 ? [.note(.tooManyArrivals)] : [] }
-        return (refused > 0 ? [.note(.turnedAway(refused))] : []) + body(&self)
+        let outcome = limiter.admit(at: now, canWait: canWait)
+        guard outcome != .refused else { return refused == 0 ? [.note(.tooManyArrivals)] : [] }
+        return (refused > 0 ? [.note(.turnedAway(refused))] : [])
+            + body(&self, outcome == .alone ? .own : .summary)
     }
 
     /// Adds an entry, and forgets the oldest where there are too many.
-    private mutating func add(_ entry: Entry) -> [Action] {
+    mutating func add(_ entry: Entry) -> [Action] {
         entries.append(entry)
         guard entries.count > Self.maximumEntries else { return [] }
         let old = entries.removeFirst()
-        return [.withdraw(old.id), .remove(old.id), .note(.forgotten(old.id))]
+        return [.remove(old.id)] + withdraw(old) + [.note(.forgotten(old.id))]
     }
 
     mutating func stored(_ id: InboxEntry.ID, _ isKept: Bool) -> [Action] {
-        guard let index = index(id), entries[index].stage == .storing else { return [] }
+        guard let index = index(id) else { return [] }
+        guard entries[index].stage == .storing else { return storedAgain(index, isKept) }
+        entries[index].stage = .waiting
+        entries[index].isKept = isKept
         // What can't be kept is shown all the same.
         let note: [Action] = isKept ? [] : [.note(.notKept(id))]
-        return note + announce(index)
+        return note + (entries[index].place == .summary ? summarize() : announce(index))
     }
 
-    private mutating func announce(_ index: Int) -> [Action] {
-        let entry = entries[index]
-        guard let message = try? NDEFMessage(decoding: entry.message), case .uri(let uri) = LinkChoice(message),
-            let content = NotificationContent(uri, router: router)
-        else {
-            entries[index].stage = .waiting
-            return [.note(.nothingToOpen(entry.id))]
+    mutating func inboxLost() -> [Action] {
+        for index in entries.indices { entries[index].isKept = false }
+        return []
+    }
+
+    /// Has what the disk did not take written again, but nothing that is being opened and then goes.
+    mutating func storeAgain() -> [Action] {
+        entries.filter { !$0.isKept && $0.stage != .storing && $0.stage != .delivering }.map { entry in
+            .store(InboxEntry(id: entry.id, message: entry.message, isAnnounced: entry.isAnnounced))
         }
-        entries[index].stage = .announcing
-        return [.announce(entry.id, content)]
     }
 
-    mutating func announced(_ id: InboxEntry.ID) -> [Action] {
-        guard let index = index(id) else {
-            return []
-        }
-        // It may have been activated before the answer of the notification service came.
-        if entries[index].stage == .announcing { entries[index].stage = .waiting }
-        return [.markAnnounced(id)]
+    private mutating func storedAgain(_ index: Int, _ isKept: Bool) -> [Action] {
+        guard isKept, !entries[index].isKept else { return [] }
+        entries[index].isKept = true
+        return [.note(.kept(entries[index].id))]
     }
 
-    /// Takes what an earlier run left; what it did not announce is announced now.
-    mutating func restore(_ kept: [InboxEntry]) -> [Action] {
+    /// Takes what an earlier run left, and shows what the person does not see and has not dismissed.
+    mutating func restore(_ run: EarlierRun) -> [Action] {
         var actions: [Action] = []
-        for entry in kept.sorted(by: { $0.id < $1.id }) where index(entry.id) == nil {
-            restored.insert(entry.message)
-            actions += add(Entry(id: entry.id, message: entry.message, stage: .waiting))
-            if !entry.isAnnounced, let index = index(entry.id) { actions += announce(index) }
+        for kept in run.entries.sorted(by: { $0.id < $1.id }) where index(kept.id) == nil {
+            restored.insert(kept.message)
+            let mark = run.marks[kept.id]
+            let place: Place =
+                run.shown.contains(kept.id)
+                ? .own : run.summarized.contains(kept.id) ? .summary : mark == .dismissed ? .inbox : .due
+            actions += add(
+                Entry(
+                    id: kept.id,
+                    message: kept.message,
+                    stage: mark == .wanted ? .waitingForUnlock : .waiting,
+                    place: place,
+                    isAnnounced: kept.isAnnounced,
+                    mark: mark
+                )
+            )
         }
-        return actions
-    }
-}
-
-/// Bounds how many arrivals have an effect: some at once, and then as many as time gives back.
-struct ArrivalLimiter: Sendable, Hashable {
-    /// How many may come at once.
-    static let burst = 8
-    /// The time that gives one back.
-    static let interval = Duration.seconds(2)
-
-    private var used = 0
-    private var since = Duration.zero
-    /// How many were turned away since the last that was let in.
-    private(set) var refused = 0
-
-    /// Lets an arrival in, or not.
-    ///
-    /// - Parameter now: the time; it never goes back.
-    mutating func admit(at now: Duration) -> Bool {
-        if now - since >= Self.interval * used {
-            used = 0
-            since = now
-        } else {
-            let gained = Int((now - since) / Self.interval)
-            used -= gained
-            since += Self.interval * gained
-        }
-        guard used < Self.burst else {
-            refused += 1
-            return false
-        }
-        used += 1
-        refused = 0
-        return true
+        hasSummary = !run.summarized.isEmpty
+        // What was opened or cleared while no service ran is still shown.
+        actions += run.shown.filter { index($0) == nil }.sorted().map { .withdraw(.entry($0)) }
+        if run.summarized.contains(where: { index($0) == nil }) { actions += summarize() }
+        return actions + showDue()
     }
 }

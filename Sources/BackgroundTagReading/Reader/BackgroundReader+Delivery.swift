@@ -5,41 +5,62 @@ extension BackgroundReader {
     mutating func activate(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
         switch entries[index].stage {
-        case .storing, .waitingForUnlock, .delivering: return []
-        case .announcing, .waiting: break
-        }
-        guard !isLocked else {
+        case .storing, .delivering: return []
+        case .waiting:
+            // What a click does is what was shown: where the link goes elsewhere by now, that is shown first.
+            if let offer = entries[index].offer, let now = content(of: entries[index]), now.body != offer.body {
+                return showAlone(index)
+            }
+            guard isLocked else { return deliver(id) }
             entries[index].stage = .waitingForUnlock
-            return [.requestUnlock]
+            return keep(.wanted, index) + showAlone(index) + [.requestUnlock]
+        // The click has closed what said so.
+        case .waitingForUnlock: return isLocked ? showAlone(index) + [.requestUnlock] : deliver(id)
         }
-        return deliver(id)
     }
 
     mutating func deliver(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
+        // The wish is gone before the link is opened, so that nothing opens it a second time by itself.
+        let forgetting = keep(nil, index)
         guard let delivery = Delivery(message: entries[index].message, router: router) else {
             entries[index].stage = .waiting
-            return [.note(.nothingToOpen(id))]
+            return forgetting + [.note(.nothingToOpen(id))]
         }
         entries[index].stage = .delivering
-        return [.deliver(id, delivery)]
+        return forgetting + [.deliver(id, delivery)]
+    }
+
+    /// Keeps a mark of an entry in place of the last one.
+    mutating func keep(_ mark: EntryMark?, _ index: Int) -> [Action] {
+        guard entries[index].mark != mark else { return [] }
+        entries[index].mark = mark
+        return [.mark(entries[index].id, mark)]
     }
 
     mutating func delivered(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id), entries[index].stage == .delivering else { return [] }
-        entries.remove(at: index)
-        return [.remove(id), .withdraw(id)]
+        let entry = entries.remove(at: index)
+        return [.remove(id)] + withdraw(entry)
     }
 
-    mutating func deliveryFailed(_ id: InboxEntry.ID) -> [Action] {
+    mutating func deliveryFailed(_ id: InboxEntry.ID, _ reason: String) -> [Action] {
         guard let index = index(id), entries[index].stage == .delivering else { return [] }
         entries[index].stage = .waiting
-        return [.note(.notDelivered(id))]
+        return [.note(.notDelivered(id))] + showAlone(index, .notOpened(reason: reason))
+    }
+
+    mutating func beingOpened(_ id: InboxEntry.ID) -> [Action] {
+        guard let index = index(id), entries[index].stage == .delivering else { return [] }
+        entries[index].stage = .waiting
+        // The click has closed what was shown; should the other process fail, this is left to click.
+        return showAlone(index, .beingOpened)
     }
 
     mutating func cleared(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
-        entries.remove(at: index)
-        return [.withdraw(id)]
+        let forgetting = keep(nil, index)
+        let entry = entries.remove(at: index)
+        return forgetting + withdraw(entry)
     }
 }

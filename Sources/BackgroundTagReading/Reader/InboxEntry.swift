@@ -31,6 +31,21 @@ public struct InboxEntry: Sendable, Hashable {
             self.number = number
         }
 
+        /// The least name above this one; nil for the greatest.
+        var next: ID? {
+            if number < .max { return ID(received: received, number: number + 1) }
+            return received < 0xFFFF_FFFF_FFFF ? ID(received: received + 1, number: 0) : nil
+        }
+
+        /// A name that sorts behind others, since what is newest stays the longest: this one, or where that is below them,
+        /// as after the clock was wrong, the next above them.
+        ///
+        /// - Parameter others: the names that are there.
+        public func following(_ others: some Sequence<ID>) -> ID {
+            guard let highest = others.max(), self <= highest else { return self }
+            return highest.next ?? self
+        }
+
         public static func < (left: ID, right: ID) -> Bool {
             (left.received, left.number) < (right.received, right.number)
         }
@@ -46,7 +61,7 @@ public struct InboxEntry: Sendable, Hashable {
 
     /// The entry's name.
     public let id: ID
-    /// The octets of the tag's message.
+    /// The bytes of the tag's message.
     public let message: [UInt8]
     /// Whether its notification was shown.
     public var isAnnounced: Bool

@@ -6,7 +6,7 @@
 public struct ReadingConditions: Sendable, Hashable {
     /// Why tags are not read.
     public enum Obstacle: String, Sendable, Hashable, CaseIterable {
-        /// There is no reader, or it can't read in the background.
+        /// There is no reader that answers.
         case unsupported
         /// The screen was never unlocked since the system started.
         case neverUnlocked = "never-unlocked"
@@ -35,7 +35,7 @@ public struct ReadingConditions: Sendable, Hashable {
         }
     }
 
-    /// Whether there is a reader.
+    /// Whether there is a reader that answers.
     public var isSupported: Bool
     /// Whether the screen was unlocked once since the system started.
     public var wasUnlocked: Bool
@@ -84,4 +84,7 @@ public struct ReadingConditions: Sendable, Hashable {
 
     /// Whether tags are read.
     public var allowReading: Bool { obstacles.isEmpty }
+
+    /// Whether tags are to be looked for, which shows whether there is a reader: nothing else keeps them from being read.
+    public var allowLooking: Bool { obstacles.allSatisfy { $0 == .unsupported } }
 }

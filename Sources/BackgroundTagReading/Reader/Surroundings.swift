@@ -22,14 +22,17 @@ public struct Surroundings: Sendable, Hashable {
         }
     }
 
-    /// Whether there is a reader that answers.
-    public var isReaderThere = false
-    /// The reader's name, or why there is none.
-    public var reader = "The reader was not asked yet."
-    /// The user's session; nil where the system tells of none.
-    public var session: LoginSession?
+    /// What is known of the reader.
+    public var reader = ReaderState.unasked(name: nil)
+    /// The user's session; nil where the system names none.
+    public var session: LoginSession? { didSet { updateLock() } }
     /// Whether the screen saver is on; nil where there is none.
-    public var isScreenSaverOn: Bool?
+    public var isScreenSaverOn: Bool? { didSet { updateLock() } }
+    /// The screen savers that are there and have not answered whether the screen is locked. Until they do, it counts as locked.
+    public var silentSavers: [String] = [] { didSet { updateLock() } }
+    /// Whether the screen is locked. Where nothing reports it any more, the last report counts: a screen does not unlock
+    /// because what reported the lock has ended.
+    public private(set) var isLocked = false
     /// Whether the screen is known to have been unlocked since the system started.
     public var wasUnlocked = false
     /// The compositor's `PowerSaveMode`, 0 for a display that is on; nil where it does not tell.
@@ -50,11 +53,19 @@ public struct Surroundings: Sendable, Hashable {
     /// Creates surroundings of which nothing is known yet.
     public init() {}
 
-    /// Whether the screen is locked.
-    public var isLocked: Bool { session?.isLocked == true || isScreenSaverOn == true }
+    private var wasLocked = false
+
+    private mutating func updateLock() {
+        if session != nil || isScreenSaverOn != nil {
+            wasLocked = session?.isLocked == true || isScreenSaverOn == true
+        }
+        isLocked = wasLocked || !silentSavers.isEmpty
+    }
 
     /// Whether the screen is seen to be unlocked.
-    public var isUnlocked: Bool { session.map { $0.isActive && !$0.isLocked } == true && isScreenSaverOn != true }
+    public var isUnlocked: Bool {
+        session.map { $0.isActive && !$0.isLocked } == true && isScreenSaverOn != true && silentSavers.isEmpty
+    }
 
     /// The conditions that follow.
     public var conditions: ReadingConditions {
@@ -75,8 +86,24 @@ public struct Surroundings: Sendable, Hashable {
 
     /// Each condition with its source.
     public var findings: [Finding] {
+        let others = otherFindings
+        return [readerFinding(isLookedFor: others.allSatisfy(\.isMet))] + others
+    }
+
+    /// - Parameter isLookedFor: whether nothing else keeps tags from being read.
+    private func readerFinding(isLookedFor: Bool) -> Finding {
+        // A reader that nobody asks because of something else is not what keeps tags from being read.
+        let isMet =
+            switch reader {
+            case .ready: true
+            case .missing: false
+            case .unasked: !isLookedFor
+            }
+        return Finding(obstacle: .unsupported, isMet: isMet, source: reader.text(isLookedFor: isLookedFor))
+    }
+
+    private var otherFindings: [Finding] {
         [
-            Finding(obstacle: .unsupported, isMet: isReaderThere, source: reader),
             unlocked,
             display,
             Finding(
@@ -141,39 +168,5 @@ public struct Surroundings: Sendable, Hashable {
             )
         }
         return Finding(obstacle: .airplaneMode, isMet: !radios.isAirplaneModeOn, source: "/dev/rfkill")
-    }
-}
-
-/// A session of a user, as `org.freedesktop.login1.Session` tells of it.
-public struct LoginSession: Sendable, Hashable {
-    /// Its name.
-    public var id: String
-    /// `Class`, such as `user`.
-    public var sessionClass: String
-    /// `Active`: whether it is the one that is seen.
-    public var isActive: Bool
-    /// `LockedHint`: whether its screen is locked.
-    public var isLocked: Bool
-    /// `IdleHint`: whether nobody did anything for some time.
-    public var isIdle: Bool
-
-    /// Creates a session.
-    public init(id: String, sessionClass: String = "user", isActive: Bool, isLocked: Bool, isIdle: Bool = false) {
-        self.id = id
-        self.sessionClass = sessionClass
-        self.isActive = isActive
-        self.isLocked = isLocked
-        self.isIdle = isIdle
-    }
-
-    /// The session whose screen the user looks at.
-    ///
-    /// - Parameters:
-    ///   - sessions: the user's sessions.
-    ///   - own: the session of this process, where it is in one.
-    /// - Returns: nil when the user has none with a screen or a terminal.
-    public static func shown(_ sessions: [LoginSession], own: String?) -> LoginSession? {
-        let users = sessions.filter { $0.sessionClass.hasPrefix("user") }
-        return users.first { $0.id == own } ?? users.first(where: \.isActive) ?? users.min { $0.id < $1.id }
     }
 }

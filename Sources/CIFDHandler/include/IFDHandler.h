@@ -51,6 +51,8 @@ typedef struct {
 
 // A comparison with pcscd's headers does without the functions, whose types have other names there.
 #ifndef OCN_WITHOUT_FUNCTIONS
+// All that the driver shows to the program that loads it.
+#pragma GCC visibility push(default)
 IFDResult IFDHCreateChannelByName(IFDWord lun, char *name);
 IFDResult IFDHCreateChannel(IFDWord lun, IFDWord channel);
 IFDResult IFDHCloseChannel(IFDWord lun);
@@ -63,6 +65,7 @@ IFDResult IFDHTransmitToICC(IFDWord lun, IFDHeader send, IFDByte *command, IFDWo
 IFDResult IFDHControl(IFDWord lun, IFDWord code, IFDByte *command, IFDWord count, IFDByte *response, IFDWord capacity,
                       IFDWord *responseCount);
 IFDResult IFDHICCPresence(IFDWord lun);
+#pragma GCC visibility pop
 #endif
 
 #endif

@@ -16,7 +16,7 @@ extension CardSession {
     }
 
     /// The events of a session, in order.
-    public final class EventStream: AsyncSequence, Sendable {
+    public final class EventStream: AsyncSequence {
         public typealias Element = CardSession.Event
         public typealias AsyncIterator = Iterator
 

@@ -10,11 +10,9 @@ import NFCRuntime
 /// 6A82, and the app hears nothing of them. A session lasts 60 seconds at most.
 ///
 /// The session may be used from any thread.
-public class CardSession: @unchecked Sendable {
-    // Sendable because all that changes is in the state, which is locked.
-
+open class CardSession {
     /// What the person sees when emulation stops.
-    public enum EmulationUIStatus: Sendable, Hashable {
+    public enum EmulationUIStatus: Hashable {
         /// A check mark.
         case success
         /// An error symbol.
@@ -22,6 +20,9 @@ public class CardSession: @unchecked Sendable {
     }
 
     let core: CardSessionCore
+
+    /// What happens, in order. A session has one stream: several iterators share its events.
+    public let eventStream: EventStream
 
     /// Creates a session.
     ///
@@ -34,6 +35,7 @@ public class CardSession: @unchecked Sendable {
             throw Error.accessNotAccepted
         }
         core = CardSessionCore(port: port, configuration: configuration, environment: .current)
+        eventStream = EventStream(core.events)
         guard core.attach() else { throw Error.systemNotAvailable }
         await core.claimReader()
     }
@@ -53,9 +55,6 @@ public class CardSession: @unchecked Sendable {
             return false
         }
     }
-
-    /// What happens, in order. A session has one stream: several iterators share its events.
-    public var eventStream: EventStream { core.stream }
 
     /// The text on the sheet.
     public var alertMessage: String {

@@ -25,15 +25,13 @@ final class CardSessionCore: EmulatedCard {
     private let environment: NFCEnvironment
     private let continuation: AsyncStream<CardSession.Event>.Continuation
     private let state = Locked(State())
-    let stream: CardSession.EventStream
+    let events: AsyncStream<CardSession.Event>
 
     init(port: any CardReaderPort, configuration: AppConfiguration, environment: NFCEnvironment) {
         self.port = port
         self.configuration = configuration
         self.environment = environment
-        let (events, continuation) = AsyncStream<CardSession.Event>.makeStream()
-        stream = CardSession.EventStream(events)
-        self.continuation = continuation
+        (events, continuation) = AsyncStream<CardSession.Event>.makeStream()
     }
 
     /// Takes the port and begins the session's time.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import PrivateStorage
 
 extension AppConfiguration {
     /// Reads the configuration of an app.
     ///
-    /// `NFC_INFO_PLIST` and `NFC_ENTITLEMENTS` name the files; without them an `Info.plist` beside the executable or in
-    /// its bundle is taken, and a file with the executable's name and the extension `entitlements` beside it.
-    /// `NFC_STRICT=1` makes it strict.
+    /// `NFC_INFO_PLIST` and `NFC_ENTITLEMENTS` name the files. Without them an `Info.plist` is taken, and a file with the
+    /// executable's name and the extension `entitlements`, from beside the executable, from its bundle, or from the
+    /// resources of the package's target that has the executable's name. `NFC_STRICT=1` makes it strict.
     ///
     /// - Parameters:
     ///   - environment: the variables of the process.
@@ -15,38 +16,52 @@ extension AppConfiguration {
         let program = URL(fileURLWithPath: executable)
         let directory = program.deletingLastPathComponent()
         let name = program.deletingPathExtension().lastPathComponent
+        let resources = Self.resources(of: name, in: directory)
         self.init(
             infoPlist: Self.file(
                 named: environment["NFC_INFO_PLIST"],
-                or: [
-                    directory.appendingPathComponent("Info.plist"),
-                    directory.appendingPathComponent("\(name).resources/Info.plist"),
-                    directory.deletingLastPathComponent().appendingPathComponent("Info.plist"),
-                ]
+                or: [directory.appendingPathComponent("Info.plist")]
+                    + resources.map { $0.appendingPathComponent("Info.plist") }
+                    + [directory.deletingLastPathComponent().appendingPathComponent("Info.plist")]
             ),
             entitlements: Self.file(
                 named: environment["NFC_ENTITLEMENTS"],
-                or: [
-                    directory.appendingPathComponent("\(name).entitlements"),
-                    directory.appendingPathComponent("\(name).resources/\(name).entitlements"),
-                ]
+                or: ([directory] + resources).map { $0.appendingPathComponent("\(name).entitlements") }
             ),
             isStrict: environment["NFC_STRICT"] == "1"
         )
+    }
+
+    /// The folders of an executable's resources, which the package manager puts beside it: `PACKAGE_TARGET.resources`.
+    ///
+    /// It takes no `Info.plist` that is a resource by itself (a bundle on Apple's systems has one of its own), so that the
+    /// files may stand in a folder of the resources, `Resources`.
+    private static func resources(of name: String, in directory: URL) -> [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        let bundles = names.filter { $0 == "\(name).resources" || $0.hasSuffix("_\(name).resources") }.sorted()
+        return bundles.map(directory.appendingPathComponent).flatMap {
+            [$0, $0.appendingPathComponent("Resources")]
+        }
     }
 
     /// Reads the file that was named, or the first of the candidates that is a property list.
     private static func file(named path: String?, or candidates: [URL]) -> PropertyFile? {
         if let path, !path.isEmpty {
             // A file that was named and can't be read is one without entries: its absence would go unnoticed.
-            let url = URL(fileURLWithPath: path)
-            return PropertyFile(path: path, values: (try? Data(contentsOf: url)).flatMap { parse($0) } ?? [:])
+            return PropertyFile(path: path, values: data(path).flatMap { parse($0) } ?? [:])
         }
         for url in candidates {
-            guard let data = try? Data(contentsOf: url), let values = parse(data) else { continue }
+            guard let data = data(url.path), let values = parse(data) else { continue }
             return PropertyFile(path: url.path, values: values)
         }
         return nil
+    }
+
+    /// No property list of an app is larger. A pipe is not waited for.
+    private static let maximumSize = 1 << 20
+
+    private static func data(_ path: String) -> Data? {
+        (try? InputFile(path, limit: maximumSize).readToEnd()).map { Data($0) }
     }
 
     /// Reads the strings and lists of strings of a property list; nil when it is not one.

@@ -61,7 +61,7 @@ package struct AppConfiguration: Sendable, Hashable {
 
     /// The configuration that a session made now takes.
     package static var current: AppConfiguration {
-        scoped ?? NFCEnvironment.scoped?.app.map { AppConfiguration($0) } ?? process
+        scoped ?? NFCEnvironment.ofTest?.app.map { AppConfiguration($0) } ?? process
     }
 
     /// The configuration that a test gives as data.

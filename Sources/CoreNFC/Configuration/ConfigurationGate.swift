@@ -23,14 +23,19 @@ enum ConfigurationGate {
             write("CoreNFC: the session was refused. \(violation.message)")
             return violation.readerError
         case .endsProcess(let violation):
-            write("CoreNFC: the process ends, as it would on iOS. \(violation.message)")
-            abort()
+            endProcess(violation.message)
         }
+    }
+
+    /// Ends the process, where iOS would.
+    static func endProcess(_ reason: String) -> Never {
+        write("CoreNFC: the process ends, as it would on iOS. \(reason)")
+        abort()
     }
 
     private static func note(_ violations: [AppConfiguration.Violation]) {
         // A test has a field of its own, and no app around it.
-        guard !violations.isEmpty, NFCEnvironment.scoped == nil else { return }
+        guard !violations.isEmpty, NFCEnvironment.ofTest == nil else { return }
         let isFirst = hasNoted.withLock { hasNoted in
             defer { hasNoted = true }
             return !hasNoted
@@ -41,6 +46,6 @@ enum ConfigurationGate {
     }
 
     private static func write(_ line: String) {
-        FileHandle.standardError.write(Data("\(line)\n".utf8))
+        OutputDescriptor.standardError.write("\(line)\n")
     }
 }

@@ -4,4 +4,4 @@
 ///
 /// The codes are those of ISO/IEC 15693-3, 7.4.2: 0x10 for a block that does not exist, for instance. The error's own
 /// code is `readerTransceiveErrorTagResponseError`.
-public let NFCISO15693TagResponseErrorKey: String = "NFCISO15693TagResponseErrorKey"
+public let NFCISO15693TagResponseErrorKey: String = "ISO15693TagResponseErrorCode"

@@ -40,7 +40,7 @@ extension NFCReaderError {
             self.init(.ndefReaderSessionErrorTagNotWritable, reason: error.reason)
         case .messageTooLong:
             self.init(.ndefReaderSessionErrorTagSizeTooSmall, reason: error.reason)
-        case .updateFailed:
+        case .updateFailed, .keyNeeded:
             self.init(.ndefReaderSessionErrorTagUpdateFailure, reason: error.reason)
         case .cancelled:
             self.init(.readerTransceiveErrorSessionInvalidated, reason: error.reason)

@@ -65,6 +65,19 @@ extension NFCReaderError {
     public static var ndefReaderSessionErrorTagSizeTooSmall: Code { .ndefReaderSessionErrorTagSizeTooSmall }
     /// The tag holds no message.
     public static var ndefReaderSessionErrorZeroLengthMessage: Code { .ndefReaderSessionErrorZeroLengthMessage }
+
+    /// The person does not let the app use the location, which a payment session needs on a phone.
+    public static var paymentTagReaderSessionErrorLocationAuthorizationDenied: Code {
+        .paymentTagReaderSessionErrorLocationAuthorizationDenied
+    }
+    /// The app may not use the location, because of a restriction.
+    public static var paymentTagReaderSessionErrorLocationServiceRestricted: Code {
+        .paymentTagReaderSessionErrorLocationServiceRestricted
+    }
+    /// The location does not come from the device itself.
+    public static var paymentTagReaderSessionErrorOnDeviceLocationUnavailable: Code {
+        .paymentTagReaderSessionErrorOnDeviceLocationUnavailable
+    }
 }
 
 extension NFCReaderError.Code {
@@ -95,6 +108,10 @@ extension NFCReaderError.Code {
         case .ndefReaderSessionErrorTagUpdateFailure: "NDEF tag write failed"
         case .ndefReaderSessionErrorTagSizeTooSmall: "Insufficient space on NDEF tag"
         case .ndefReaderSessionErrorZeroLengthMessage: "NDEF tag does not contain any NDEF message"
+        // What a phone says of these is not known.
+        case .paymentTagReaderSessionErrorLocationAuthorizationDenied: "Location authorization denied"
+        case .paymentTagReaderSessionErrorLocationServiceRestricted: "Location service restricted"
+        case .paymentTagReaderSessionErrorOnDeviceLocationUnavailable: "On-device location unavailable"
         }
     }
 }

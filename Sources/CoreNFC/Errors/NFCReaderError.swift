@@ -6,7 +6,7 @@ public import Foundation
 /// Every error that a delegate or a completion handler is given is of this type, so `as? NFCReaderError`,
 /// `catch NFCReaderError.readerTransceiveErrorTagConnectionLost` and `error as NSError` all work.
 /// `localizedDescription` is the phone's English text; `localizedFailureReason` of the `NSError`, where there is one,
-/// says what happened on the tag in more words.
+/// says what happened on the tag in more words. `print` shows both.
 public struct NFCReaderError: _BridgedStoredNSError {
     /// The error behind the value, in ``NFCErrorDomain``.
     public let _nsError: NSError
@@ -90,5 +90,12 @@ public struct NFCReaderError: _BridgedStoredNSError {
         case ndefReaderSessionErrorTagSizeTooSmall = 402
         /// The tag holds no message.
         case ndefReaderSessionErrorZeroLengthMessage = 403
+
+        /// The person does not let the app use the location, which a payment session needs on a phone.
+        case paymentTagReaderSessionErrorLocationAuthorizationDenied = 500
+        /// The app may not use the location, because of a restriction.
+        case paymentTagReaderSessionErrorLocationServiceRestricted = 501
+        /// The location does not come from the device itself.
+        case paymentTagReaderSessionErrorOnDeviceLocationUnavailable = 502
     }
 }

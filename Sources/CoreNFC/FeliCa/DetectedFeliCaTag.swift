@@ -34,6 +34,7 @@ final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
         super.init(detected, channel: channel, session: session, queue: queue)
     }
 
+    override var kind: String { "NFCFeliCaTag" }
     var type: __NFCTagType { .feliCa }
     var currentSystemCode: Data { Data(identity.withLock { $0.systemCode }) }
     var currentIDm: Data { Data(identity.withLock { $0.idm }) }
@@ -191,7 +192,7 @@ final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
     }
 
     /// Sends a command to the selected system.
-    private func send<Value: Sendable>(
+    private func send<Value>(
         _ command: FeliCaPacket.Command,
         _ parameters: Result<[UInt8], NFCReaderError> = .success([]),
         answer: AnswerTime = .usual,

@@ -2,7 +2,7 @@
 public import Foundation
 
 /// The answer to a Request Specification Version command.
-public struct NFCFeliCaRequestSpecificationVersionResponse: Sendable {
+public struct NFCFeliCaRequestSpecificationVersionResponse {
     /// 0 when the command was carried out.
     public var statusFlag1: Int
     /// The reason, when ``statusFlag1`` is not 0.
@@ -11,4 +11,12 @@ public struct NFCFeliCaRequestSpecificationVersionResponse: Sendable {
     public var basicVersion: Data?
     /// The versions of options, 2 octets each in packed decimal, least significant first.
     public var optionVersion: Data?
+
+    /// Creates a value, for a card of one's own for instance; each argument is the property of that name.
+    public init(statusFlag1: Int, statusFlag2: Int, basicVersion: Data?, optionVersion: Data?) {
+        self.statusFlag1 = statusFlag1
+        self.statusFlag2 = statusFlag2
+        self.basicVersion = basicVersion
+        self.optionVersion = optionVersion
+    }
 }

@@ -2,7 +2,7 @@
 public import Foundation
 
 /// The answer to a Request Service v2 command. (The name is spelled as on a phone.)
-public struct NFCFeliCaRequsetServiceV2Response: Sendable {
+public struct NFCFeliCaRequsetServiceV2Response {
     /// 0 when the command was carried out.
     public var statusFlag1: Int
     /// The reason, when ``statusFlag1`` is not 0.
@@ -13,4 +13,19 @@ public struct NFCFeliCaRequsetServiceV2Response: Sendable {
     public var nodeKeyVersionListAES: [Data]?
     /// The DES key version of each node, 2 octets, least significant first.
     public var nodeKeyVersionListDES: [Data]?
+
+    /// Creates a value, for a card of one's own for instance; each argument is the property of that name.
+    public init(
+        statusFlag1: Int,
+        statusFlag2: Int,
+        encryptionIdentifier: NFCFeliCaEncryptionId,
+        nodeKeyVersionListAES: [Data]?,
+        nodeKeyVersionListDES: [Data]?
+    ) {
+        self.statusFlag1 = statusFlag1
+        self.statusFlag2 = statusFlag2
+        self.encryptionIdentifier = encryptionIdentifier
+        self.nodeKeyVersionListAES = nodeKeyVersionListAES
+        self.nodeKeyVersionListDES = nodeKeyVersionListDES
+    }
 }

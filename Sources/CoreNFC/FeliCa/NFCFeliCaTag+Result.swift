@@ -13,11 +13,12 @@ extension NFCFeliCaTag {
     ///   - timeSlot: how many time slots cards may answer in.
     ///   - resultHandler: called on the session's queue with the manufacture parameter (PMm), and what was asked for or
     ///     no octets, or with an ``NFCReaderError``.
+    @preconcurrency
     public func polling(
         systemCode: Data,
         requestCode: NFCFeliCaPollingRequestCode,
         timeSlot: NFCFeliCaPollingTimeSlot,
-        resultHandler: @escaping (Result<NFCFeliCaPollingResponse, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<NFCFeliCaPollingResponse, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         polling(systemCode: systemCode, requestCode: requestCode, timeSlot: timeSlot) { parameter, data, error in
@@ -34,7 +35,11 @@ extension NFCFeliCaTag {
     ///   - nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
     ///   - resultHandler: called on the session's queue with the key version of each node: two octets, least
     ///     significant first, `FFFF` for a node that the card does not have, or with an ``NFCReaderError``.
-    public func requestService(nodeCodeList: [Data], resultHandler: @escaping (Result<[Data], any Error>) -> Void) {
+    @preconcurrency
+    public func requestService(
+        nodeCodeList: [Data],
+        resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
+    ) {
         let handler = ResultHandler(resultHandler)
         requestService(nodeCodeList: nodeCodeList) { versions, error in
             handler.call(versions, error)
@@ -44,7 +49,8 @@ extension NFCFeliCaTag {
     /// Asks whether the card is there, and for its mode (Request Response, 0x04).
     ///
     /// - Parameter resultHandler: called on the session's queue with the mode, 0 to 3, or with an ``NFCReaderError``.
-    public func requestResponse(resultHandler: @escaping (Result<Int, any Error>) -> Void) {
+    @preconcurrency
+    public func requestResponse(resultHandler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
         let handler = ResultHandler(resultHandler)
         requestResponse { mode, error in
             handler.call(mode, error)
@@ -59,10 +65,11 @@ extension NFCFeliCaTag {
     ///   - blockList: the block list elements, two or three octets each.
     ///   - resultHandler: called on the session's queue with the two status flags, and the blocks of 16 octets, none
     ///     when the first flag is not 0, or with an ``NFCReaderError``.
+    @preconcurrency
     public func readWithoutEncryption(
         serviceCodeList: [Data],
         blockList: [Data],
-        resultHandler: @escaping (Result<(NFCFeliCaStatusFlag, [Data]), any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<(NFCFeliCaStatusFlag, [Data]), any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         readWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList) { flag1, flag2, blocks, error in
@@ -78,11 +85,12 @@ extension NFCFeliCaTag {
     ///   - blockList: the block list elements, two or three octets each.
     ///   - blockData: the blocks, 16 octets each, as many as the list has elements.
     ///   - resultHandler: called on the session's queue with the two status flags, or with an ``NFCReaderError``.
+    @preconcurrency
     public func writeWithoutEncryption(
         serviceCodeList: [Data],
         blockList: [Data],
         blockData: [Data],
-        resultHandler: @escaping (Result<NFCFeliCaStatusFlag, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<NFCFeliCaStatusFlag, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         writeWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList, blockData: blockData) {
@@ -97,7 +105,8 @@ extension NFCFeliCaTag {
     ///
     /// - Parameter resultHandler: called on the session's queue with the system codes: two octets each, most
     ///   significant first, or with an ``NFCReaderError``.
-    public func requestSystemCode(resultHandler: @escaping (Result<[Data], any Error>) -> Void) {
+    @preconcurrency
+    public func requestSystemCode(resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void) {
         let handler = ResultHandler(resultHandler)
         requestSystemCode { codes, error in
             handler.call(codes, error)
@@ -110,9 +119,10 @@ extension NFCFeliCaTag {
     ///   - nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
     ///   - resultHandler: called on the session's queue with the two status flags, the kind of encryption, and the key
     ///     versions for AES and for DES, or with an ``NFCReaderError``.
+    @preconcurrency
     public func requestServiceV2(
         nodeCodeList: [Data],
-        resultHandler: @escaping (Result<NFCFeliCaRequsetServiceV2Response, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<NFCFeliCaRequsetServiceV2Response, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         requestServiceV2(nodeCodeList: nodeCodeList) { flag1, flag2, encryption, aes, des, error in
@@ -133,8 +143,9 @@ extension NFCFeliCaTag {
     ///
     /// - Parameter resultHandler: called on the session's queue with the two status flags, the version of the basic
     ///   specification and those of options, no octets for what the card does not say, or with an ``NFCReaderError``.
+    @preconcurrency
     public func requestSpecificationVersion(
-        resultHandler: @escaping (Result<NFCFeliCaRequestSpecificationVersionResponse, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<NFCFeliCaRequestSpecificationVersionResponse, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         requestSpecificationVersion { flag1, flag2, basic, option, error in
@@ -154,7 +165,8 @@ extension NFCFeliCaTag {
     ///
     /// - Parameter resultHandler: called on the session's queue with the two status flags, or with an
     ///   ``NFCReaderError``.
-    public func resetMode(resultHandler: @escaping (Result<NFCFeliCaStatusFlag, any Error>) -> Void) {
+    @preconcurrency
+    public func resetMode(resultHandler: @escaping @Sendable (Result<NFCFeliCaStatusFlag, any Error>) -> Void) {
         let handler = ResultHandler(resultHandler)
         resetMode { flag1, flag2, error in
             handler.call(NFCFeliCaStatusFlag(statusFlag1: flag1, statusFlag2: flag2), error)
@@ -167,7 +179,11 @@ extension NFCFeliCaTag {
     ///   - commandPacket: the packet from the command code on, at most 254 octets; its length and checksum are put in.
     ///   - resultHandler: called on the session's queue with the answer, which begins with its length as on a phone,
     ///     or with an ``NFCReaderError``.
-    public func sendFeliCaCommand(commandPacket: Data, resultHandler: @escaping (Result<Data, any Error>) -> Void) {
+    @preconcurrency
+    public func sendFeliCaCommand(
+        commandPacket: Data,
+        resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
+    ) {
         let handler = ResultHandler(resultHandler)
         sendFeliCaCommand(commandPacket: commandPacket) { data, error in
             handler.call(data, error)

@@ -10,7 +10,6 @@ public import Foundation
 /// ``NFCTagResponseUnexpectedLengthErrorKey`` for an answer of a wrong length),
 /// `readerTransceiveErrorSessionInvalidated`, `readerErrorInvalidParameterLength`, `readerErrorInvalidParameter`, or
 /// `readerErrorSecurityViolation` for a system code that is not listed.
-@preconcurrency
 public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     /// The system code of the system that was selected last: two octets, most significant first.
     var currentSystemCode: Data { get }

@@ -30,6 +30,7 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
         super.init(detected, channel: channel, session: session, queue: queue)
     }
 
+    override var kind: String { "NFCISO15693Tag" }
     var type: __NFCTagType { .ISO15693 }
     var identifier: Data { Data(uid) }
     var icManufacturerCode: Int { uid.count == 8 ? Int(uid[1]) : 0 }
@@ -45,7 +46,7 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
     typealias Parameters = Result<[UInt8], NFCReaderError>
 
     /// Sends a command and reads what follows the flags of the response.
-    func send<Value: Sendable>(
+    func send<Value>(
         _ command: ISO15693Request.Command,
         _ flags: NFCISO15693RequestFlag,
         _ parameters: Parameters = .success([]),

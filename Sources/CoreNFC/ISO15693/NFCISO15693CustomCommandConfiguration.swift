@@ -3,14 +3,13 @@ public import Foundation
 import TagLink
 
 /// A custom command of a manufacturer, and how often it is sent again.
-public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfiguration, @unchecked Sendable {
+public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfiguration {
     private struct Fields {
         var manufacturerCode: Int
         var customCommandCode: Int
         var requestParameters: Data
     }
 
-    // The class is Sendable because this is all of its state, and it is locked.
     private let storage: Locked<Fields>
 
     /// Creates a configuration without retries.

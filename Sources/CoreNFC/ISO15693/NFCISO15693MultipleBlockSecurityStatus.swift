@@ -2,11 +2,18 @@
 import Foundation
 
 /// The security status of blocks (ISO/IEC 15693-3, 10.4.12).
-public struct NFCISO15693MultipleBlockSecurityStatus: Sendable {
+public struct NFCISO15693MultipleBlockSecurityStatus {
     /// The status of each block, in order: 0 for a block that is not locked, 1 for one that is.
     public var blockSecurityStatus: [Int]
 
+    /// Creates a value, for a tag of one's own for instance.
+    ///
+    /// - Parameter blockSecurityStatus: the status of each block, in order.
+    public init(blockSecurityStatus: [Int]) {
+        self.blockSecurityStatus = blockSecurityStatus
+    }
+
     init(_ statuses: [NSNumber]) {
-        blockSecurityStatus = statuses.map(\.intValue)
+        self.init(blockSecurityStatus: statuses.map(\.intValue))
     }
 }

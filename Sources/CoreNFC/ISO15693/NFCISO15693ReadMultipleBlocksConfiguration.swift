@@ -3,8 +3,7 @@ public import Foundation
 import TagLink
 
 /// A range of blocks to read, how many at a time, and how often a read is sent again.
-public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConfiguration, @unchecked Sendable {
-    // The class is Sendable because this is all of its state, and it is locked.
+public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConfiguration {
     private let storage: Locked<(range: NSRange, chunkSize: Int)>
 
     /// Creates a configuration without retries.

@@ -2,7 +2,7 @@
 public import Foundation
 
 /// What a tag says of itself (ISO/IEC 15693-3, 10.4.11). What it does not say is -1.
-public struct NFCISO15693SystemInfo: Sendable {
+public struct NFCISO15693SystemInfo {
     /// The UID as it is in the response: least significant octet first.
     public var uniqueIdentifier: Data
     /// The data storage format identifier (DSFID), 0 to 255.
@@ -15,16 +15,35 @@ public struct NFCISO15693SystemInfo: Sendable {
     public var totalBlocks: Int
     /// The IC reference, 0 to 255.
     public var icReference: Int
+
+    /// Creates a value, for a tag of one's own for instance; each argument is the property of that name.
+    public init(
+        uniqueIdentifier: Data,
+        dataStorageFormatIdentifier: Int,
+        applicationFamilyIdentifier: Int,
+        blockSize: Int,
+        totalBlocks: Int,
+        icReference: Int
+    ) {
+        self.uniqueIdentifier = uniqueIdentifier
+        self.dataStorageFormatIdentifier = dataStorageFormatIdentifier
+        self.applicationFamilyIdentifier = applicationFamilyIdentifier
+        self.blockSize = blockSize
+        self.totalBlocks = totalBlocks
+        self.icReference = icReference
+    }
 }
 
 extension NFCISO15693SystemInfo {
     /// Joins what a completion handler is given.
     init(_ uid: Data?, _ dsfid: Int, _ afi: Int, _ blockSize: Int, _ totalBlocks: Int, _ icReference: Int) {
-        uniqueIdentifier = uid ?? Data()
-        dataStorageFormatIdentifier = dsfid
-        applicationFamilyIdentifier = afi
-        self.blockSize = blockSize
-        self.totalBlocks = totalBlocks
-        self.icReference = icReference
+        self.init(
+            uniqueIdentifier: uid ?? Data(),
+            dataStorageFormatIdentifier: dsfid,
+            applicationFamilyIdentifier: afi,
+            blockSize: blockSize,
+            totalBlocks: totalBlocks,
+            icReference: icReference
+        )
     }
 }

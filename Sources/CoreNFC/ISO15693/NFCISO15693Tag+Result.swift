@@ -10,10 +10,11 @@ extension NFCISO15693Tag {
     ///   - blockNumber: the block, 0 to 255.
     ///   - resultHandler: called on the session's queue with the block, after its security status with the option flag,
     ///     or with an ``NFCReaderError``.
+    @preconcurrency
     public func readSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: UInt8,
-        resultHandler: @escaping (Result<Data, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         readSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
@@ -28,10 +29,11 @@ extension NFCISO15693Tag {
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
     ///   - resultHandler: called on the session's queue with the blocks, each after its security status with the option
     ///     flag, or with an ``NFCReaderError``.
+    @preconcurrency
     public func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
-        resultHandler: @escaping (Result<[Data], any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         readMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
@@ -44,9 +46,10 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - resultHandler: called on the session's queue with the system information, or with an ``NFCReaderError``.
+    @preconcurrency
     public func getSystemInfo(
         requestFlags flags: NFCISO15693RequestFlag,
-        resultHandler: @escaping (Result<NFCISO15693SystemInfo, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<NFCISO15693SystemInfo, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         __getSystemInfoAndUID(with: flags) { uid, dsfid, afi, blockSize, blockCount, icReference, error in
@@ -61,10 +64,11 @@ extension NFCISO15693Tag {
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
     ///   - resultHandler: called on the session's queue with the blocks, each after its security status with the option
     ///     flag, or with an ``NFCReaderError``.
+    @preconcurrency
     public func fastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
-        resultHandler: @escaping (Result<[Data], any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         __fastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
@@ -81,11 +85,12 @@ extension NFCISO15693Tag {
     ///   - customRequestParameters: what follows the manufacturer's code.
     ///   - resultHandler: called on the session's queue with what follows the flags of the response, or with an
     ///     ``NFCReaderError``.
+    @preconcurrency
     public func customCommand(
         requestFlags flags: NFCISO15693RequestFlag,
         customCommandCode: Int,
         customRequestParameters: Data,
-        resultHandler: @escaping (Result<Data, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         customCommand(
@@ -104,10 +109,11 @@ extension NFCISO15693Tag {
     ///   - blockNumber: the block, 0 to 65 535.
     ///   - resultHandler: called on the session's queue with the block, after its security status with the option flag,
     ///     or with an ``NFCReaderError``.
+    @preconcurrency
     public func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: Int,
-        resultHandler: @escaping (Result<Data, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         extendedReadSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
@@ -122,16 +128,19 @@ extension NFCISO15693Tag {
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
     ///   - dataBlocks: the octets of each block, all of one size.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
+    @preconcurrency
     public func extendedWriteMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
         dataBlocks: [Data],
-        completionHandler: @escaping ((any Error)?) -> Void
+        completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let handler = ErrorHandler(completionHandler)
-        __extendedWriteMultipleBlocks(withRequestFlags: flags, blockRange: blockRange, dataBlocks: dataBlocks) {
-            error in handler.call(error)
-        }
+        __extendedWriteMultipleBlocks(
+            withRequestFlags: flags,
+            blockRange: blockRange,
+            dataBlocks: dataBlocks,
+            completionHandler: completionHandler
+        )
     }
 
     /// Authenticates (0x35). A reply of a process that goes on is returned as it is.
@@ -142,11 +151,12 @@ extension NFCISO15693Tag {
     ///   - message: what the cryptographic suite asks for.
     ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
     ///     ``NFCReaderError``.
+    @preconcurrency
     public func authenticate(
         requestFlags flags: NFCISO15693RequestFlag,
         cryptoSuiteIdentifier: Int,
         message: Data,
-        resultHandler: @escaping (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         __authenticate(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) {
@@ -165,11 +175,12 @@ extension NFCISO15693Tag {
     ///   - message: what the cryptographic suite asks for.
     ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
     ///     ``NFCReaderError``.
+    @preconcurrency
     public func keyUpdate(
         requestFlags flags: NFCISO15693RequestFlag,
         keyIdentifier: Int,
         message: Data,
-        resultHandler: @escaping (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         __keyUpdate(withRequestFlags: flags, keyIdentifier: keyIdentifier, message: message) {
@@ -187,16 +198,19 @@ extension NFCISO15693Tag {
     ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
     ///   - message: what the cryptographic suite asks for.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
+    @preconcurrency
     public func challenge(
         requestFlags flags: NFCISO15693RequestFlag,
         cryptoSuiteIdentifier: Int,
         message: Data,
-        completionHandler: @escaping ((any Error)?) -> Void
+        completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let handler = ErrorHandler(completionHandler)
-        __challenge(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) { error in
-            handler.call(error)
-        }
+        __challenge(
+            withRequestFlags: flags,
+            cryptoSuiteIdentifier: cryptoSuiteIdentifier,
+            message: message,
+            completionHandler: completionHandler
+        )
     }
 
     /// Reads the tag's response buffer (0x3A).
@@ -205,9 +219,10 @@ extension NFCISO15693Tag {
     ///   - flags: the flags of the request.
     ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
     ///     ``NFCReaderError``.
+    @preconcurrency
     public func readBuffer(
         requestFlags flags: NFCISO15693RequestFlag,
-        resultHandler: @escaping (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         __readBuffer(withRequestFlags: flags) { responseFlags, data, error in
@@ -221,10 +236,11 @@ extension NFCISO15693Tag {
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
     ///   - resultHandler: called on the session's queue with the status of each block, or with an ``NFCReaderError``.
+    @preconcurrency
     public func extendedGetMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
-        resultHandler: @escaping (Result<NFCISO15693MultipleBlockSecurityStatus, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<NFCISO15693MultipleBlockSecurityStatus, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         __extendedGetMultipleBlockSecurityStatus(with: flags, blockRange: blockRange) { statuses, error in
@@ -239,10 +255,11 @@ extension NFCISO15693Tag {
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
     ///   - resultHandler: called on the session's queue with the blocks, each after its security status with the option
     ///     flag, or with an ``NFCReaderError``.
+    @preconcurrency
     public func extendedFastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
-        resultHandler: @escaping (Result<[Data], any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         __extendedFastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
@@ -258,11 +275,12 @@ extension NFCISO15693Tag {
     ///   - data: what follows the command, the UID too when the flags say that the request is addressed.
     ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
     ///     ``NFCReaderError``.
+    @preconcurrency
     public func sendRequest(
         requestFlags flags: Int,
         commandCode: Int,
         data: Data?,
-        resultHandler: @escaping (Result<(NFCISO15693ResponseFlag, Data?), any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data?), any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         __sendRequest(withFlag: flags, commandCode: commandCode, data: data) { responseFlags, response, error in

@@ -12,7 +12,6 @@ public import Foundation
 /// data that don't fit the range `readerErrorInvalidParameterLength`, and a frame of more than 256 octets
 /// `readerTransceiveErrorPacketTooLong`. Other errors are `readerTransceiveErrorTagNotConnected`,
 /// `readerTransceiveErrorTagConnectionLost` and `readerTransceiveErrorSessionInvalidated`.
-@preconcurrency
 public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// The UID: 8 octets, most significant first, so that it begins with `E0`.
     var identifier: Data { get }

@@ -10,19 +10,22 @@ package struct ISO7816Identity: Sendable, Hashable {
     package var historicalBytes: [UInt8]?
     package var applicationData: [UInt8]?
     package var proprietaryApplicationDataCoding: Bool
+    package var supportsPACE: Bool
 
     package init(
         initialSelectedAID: String,
         identifier: [UInt8],
         historicalBytes: [UInt8]? = nil,
         applicationData: [UInt8]? = nil,
-        proprietaryApplicationDataCoding: Bool = false
+        proprietaryApplicationDataCoding: Bool = false,
+        supportsPACE: Bool = false
     ) {
         self.initialSelectedAID = initialSelectedAID
         self.identifier = identifier
         self.historicalBytes = historicalBytes
         self.applicationData = applicationData
         self.proprietaryApplicationDataCoding = proprietaryApplicationDataCoding
+        self.supportsPACE = supportsPACE
     }
 }
 
@@ -45,18 +48,21 @@ final class DetectedISO7816Tag: CommandTag, NFCISO7816Tag, @unchecked Sendable {
         super.init(detected, channel: channel, session: session, queue: queue)
     }
 
+    override var kind: String { "NFCISO7816Tag" }
     var type: __NFCTagType { .iso7816Compatible }
     var initialSelectedAID: String { identity.initialSelectedAID }
     var identifier: Data { Data(identity.identifier) }
     var historicalBytes: Data? { identity.historicalBytes.map { Data($0) } }
     var applicationData: Data? { identity.applicationData.map { Data($0) } }
     var proprietaryApplicationDataCoding: Bool { identity.proprietaryApplicationDataCoding }
+    var supportsPACE: Bool { identity.supportsPACE }
 
     func sendCommand(
         apdu: NFCISO7816APDU,
         completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
-        transmit(apdu, checkedBy: configuration, completion: completionHandler)
+        // A phone takes the APDUs of an app that has not connected to the card, as a shipped SDK for hardware keys has it.
+        transmit(apdu, connecting: true, checkedBy: configuration, completion: completionHandler)
     }
 
     func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { nil }
@@ -69,6 +75,7 @@ extension CommandTag {
     /// Sends an APDU when the app's configuration lets it.
     func transmit(
         _ apdu: NFCISO7816APDU,
+        connecting connects: Bool,
         checkedBy configuration: AppConfiguration,
         completion: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
@@ -82,7 +89,7 @@ extension CommandTag {
         if let violation = configuration.violation(of: apdu) {
             complete(.failure(violation), handler)
         } else {
-            transmit(apdu, completion: handler)
+            transmit(apdu, connecting: connects, completion: handler)
         }
     }
 }

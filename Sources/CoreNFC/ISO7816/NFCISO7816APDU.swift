@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// The short form is sent when it can hold the data (255 octets) and the expected length (256), and the extended form
 /// otherwise.
-public final class NFCISO7816APDU: NSObject, NSCopying, Sendable {
+public final class NFCISO7816APDU: NSObject, NSCopying {
     /// The class (CLA).
     public let instructionClass: UInt8
 

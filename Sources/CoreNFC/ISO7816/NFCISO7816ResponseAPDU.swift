@@ -4,20 +4,33 @@ public import Foundation
 /// The answer to a command of ISO/IEC 7816-4.
 ///
 /// It is what the card said: a status word that asks for another command, 61xx or 6Cxx, is the app's to follow.
-public struct NFCISO7816ResponseAPDU: Sendable {
+public struct NFCISO7816ResponseAPDU {
     /// The first octet of the status word (SW1).
     public var statusWord1: UInt8
 
     /// The second octet of the status word (SW2).
     public var statusWord2: UInt8
 
-    /// The data before the status word; empty when there are none.
+    /// The data before the status word. Where there are none it is nil from a call that is awaited, as on a phone, and
+    /// empty from one with a handler.
     public var payload: Data?
 
-    package init(statusWord1: UInt8, statusWord2: UInt8, payload: Data?) {
+    /// Creates an answer, for a card of one's own for instance; each argument is the property of that name.
+    public init(statusWord1: UInt8, statusWord2: UInt8, payload: Data?) {
         self.statusWord1 = statusWord1
         self.statusWord2 = statusWord2
         self.payload = payload
+    }
+
+    /// Creates an answer.
+    ///
+    /// - Parameters:
+    ///   - statusWord1: the first byte of the status word.
+    ///   - statusWord2: the second byte of the status word.
+    ///   - payload: the data before the status word.
+    @available(*, deprecated, renamed: "init(statusWord1:statusWord2:payload:)")
+    public init(statusWord1: UInt8, statusWord2: UInt8, paylaod payload: Data?) {
+        self.init(statusWord1: statusWord1, statusWord2: statusWord2, payload: payload)
     }
 
     /// Splits an answer into data and status word.

@@ -9,9 +9,10 @@ extension NFCISO7816Tag {
     ///   - apdu: the command.
     ///   - resultHandler: called on the session's queue with the answer, or the error of the form with a completion
     ///     handler.
+    @preconcurrency
     public func sendCommand(
         apdu: NFCISO7816APDU,
-        resultHandler: @escaping (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         sendCommand(apdu: apdu) { data, sw1, sw2, error in
@@ -43,6 +44,6 @@ extension NFCISO7816Tag {
     @_disfavoredOverload
     public func sendCommand(apdu: NFCISO7816APDU) async throws -> NFCISO7816ResponseAPDU {
         let (data, sw1, sw2): (Data, UInt8, UInt8) = try await sendCommand(apdu: apdu)
-        return NFCISO7816ResponseAPDU(statusWord1: sw1, statusWord2: sw2, payload: data)
+        return NFCISO7816ResponseAPDU(statusWord1: sw1, statusWord2: sw2, payload: data.isEmpty ? nil : data)
     }
 }

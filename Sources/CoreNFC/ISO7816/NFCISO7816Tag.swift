@@ -4,15 +4,15 @@ public import Foundation
 /// A card with an application of the app's list (`com.apple.developer.nfc.readersession.iso7816.select-identifiers` in
 /// the property list), which is selected when the card arrives.
 ///
-/// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue.
-@preconcurrency
+/// Connect the session to the tag before a command; while the session is connected to no tag, the first APDU connects it.
+/// Completion handlers are called once, on the session's queue.
 public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
     /// The identifier of the application that was selected when the card was found, in upper-case hexadecimal digits.
     ///
     /// It is the first of the app's list that the card has.
     var initialSelectedAID: String { get }
 
-    /// The UID of an NFC-A card, or the PUPI of an NFC-B card.
+    /// The UID of an NFC-A card, or the PUPI of an NFC-B card. Empty where the reader does not report it.
     var identifier: Data { get }
 
     /// The historical octets of an NFC-A card's answer to select; nil when it has none.
@@ -23,6 +23,10 @@ public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
 
     /// Whether ``applicationData`` has a coding of the card's own.
     var proprietaryApplicationDataCoding: Bool { get }
+
+    /// Whether the card says in EF.CardAccess that it takes PACE (ICAO Doc 9303-11). Cards are asked in a session that looks
+    /// with ``NFCTagReaderSession/PollingOption/pace``; else it is false.
+    var supportsPACE: Bool { get }
 
     /// Sends a command.
     ///
@@ -38,4 +42,9 @@ public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
         apdu: NFCISO7816APDU,
         completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     )
+}
+
+extension NFCISO7816Tag {
+    /// False, for a client's own tag that was written before there was the property.
+    public var supportsPACE: Bool { false }
 }

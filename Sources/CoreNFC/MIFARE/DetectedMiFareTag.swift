@@ -43,6 +43,7 @@ final class DetectedMiFareTag: CommandTag, NFCMiFareTag, @unchecked Sendable {
         super.init(detected, channel: channel, session: session, queue: queue)
     }
 
+    override var kind: String { "NFCMiFareTag" }
     var type: __NFCTagType { .miFare }
     var mifareFamily: NFCMiFareFamily { identity.family }
     var identifier: Data { Data(identity.identifier) }
@@ -75,7 +76,7 @@ final class DetectedMiFareTag: CommandTag, NFCMiFareTag, @unchecked Sendable {
             )
             return call { completionHandler(Data(), 0, 0, error) }
         }
-        transmit(apdu, checkedBy: configuration, completion: completionHandler)
+        transmit(apdu, connecting: false, checkedBy: configuration, completion: completionHandler)
     }
 
     func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { nil }

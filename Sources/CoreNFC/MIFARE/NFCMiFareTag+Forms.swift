@@ -9,9 +9,10 @@ extension NFCMiFareTag {
     ///   - command: the command, without its checksum.
     ///   - resultHandler: called on the session's queue with the answer, or the error of the form with a completion
     ///     handler.
+    @preconcurrency
     public func sendMiFareCommand(
         commandPacket command: Data,
-        resultHandler: @escaping (Result<Data, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         sendMiFareCommand(commandPacket: command) { data, error in handler.call(data, error) }
@@ -34,9 +35,10 @@ extension NFCMiFareTag {
     ///   - apdu: the command.
     ///   - resultHandler: called on the session's queue with the answer, or the error of the form with a completion
     ///     handler.
+    @preconcurrency
     public func sendMiFareISO7816Command(
         _ apdu: NFCISO7816APDU,
-        resultHandler: @escaping (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
+        resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
     ) {
         let handler = ResultHandler(resultHandler)
         sendMiFareISO7816Command(apdu) { data, sw1, sw2, error in
@@ -68,6 +70,6 @@ extension NFCMiFareTag {
     @_disfavoredOverload
     public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> NFCISO7816ResponseAPDU {
         let (data, sw1, sw2): (Data, UInt8, UInt8) = try await sendMiFareISO7816Command(apdu)
-        return NFCISO7816ResponseAPDU(statusWord1: sw1, statusWord2: sw2, payload: data)
+        return NFCISO7816ResponseAPDU(statusWord1: sw1, statusWord2: sw2, payload: data.isEmpty ? nil : data)
     }
 }

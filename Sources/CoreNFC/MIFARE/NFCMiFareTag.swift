@@ -4,12 +4,11 @@ public import Foundation
 /// A MIFARE card: Ultralight, NTAG, Plus or DESFire. MIFARE Classic is never detected, as on a phone.
 ///
 /// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue.
-@preconcurrency
 public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
     /// The family of the card.
     var mifareFamily: NFCMiFareFamily { get }
 
-    /// The UID: 4, 7 or 10 octets.
+    /// The UID: 4, 7 or 10 bytes. Empty where the reader does not report it.
     var identifier: Data { get }
 
     /// The historical octets of the answer to select; nil when the card has none, as an Ultralight.

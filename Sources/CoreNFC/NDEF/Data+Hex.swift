@@ -21,20 +21,11 @@ extension Data {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var octets: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Self.value(of: digits[index]), let low = Self.value(of: digits[index + 1]) else {
+            guard let high = digits[index].hexDigitValue, let low = digits[index + 1].hexDigitValue else {
                 return nil
             }
             octets.append(high << 4 | low)
         }
         self.init(octets)
-    }
-
-    private static func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

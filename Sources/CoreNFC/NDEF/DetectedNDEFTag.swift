@@ -17,7 +17,16 @@ class DetectedNDEFTag: NSObject, NFCNDEFTag, @unchecked Sendable {
         self.queue = queue
     }
 
-    var isAvailable: Bool { detected.isAvailable }
+    /// The tag as a phone prints it: by the name of its kind.
+    override var description: String {
+        let address = UInt(bitPattern: ObjectIdentifier(self).hashValue)
+        return "<\(kind): 0x\(String(address, radix: 16))>"
+    }
+
+    /// The name of the kind that a phone prints.
+    var kind: String { "NFCNDEFTag" }
+
+    var isAvailable: Bool { detected.isConnected }
 
     /// Calls a completion handler.
     func call(_ work: @escaping @Sendable () -> Void) {

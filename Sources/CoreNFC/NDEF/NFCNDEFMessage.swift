@@ -5,15 +5,14 @@ import TagLink
 /// An NDEF message: a row of records.
 ///
 /// A message may be used from any thread; its records are read and set one at a time.
-public final class NFCNDEFMessage: NSObject, NSSecureCoding, @unchecked Sendable {
-    // The class is Sendable because this is all of its state, and it is locked.
-    private let storage: Locked<[NFCNDEFPayload]>
+public final class NFCNDEFMessage: NSObject, NSSecureCoding {
+    private let storage: Locked<HandedOver<[NFCNDEFPayload]>>
 
     /// Creates a message from its records.
     ///
     /// - Parameter records: the records, in order.
     public init(records: [NFCNDEFPayload]) {
-        storage = Locked(records)
+        storage = Locked(HandedOver(records))
     }
 
     /// Creates a message from its records.
@@ -34,8 +33,11 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding, @unchecked Sendable
 
     /// The records, in order.
     public var records: [NFCNDEFPayload] {
-        get { storage.withLock { $0 } }
-        set { storage.withLock { $0 = newValue } }
+        get { storage.withLock { $0 }.value }
+        set {
+            let records = HandedOver(newValue)
+            storage.withLock { $0 = records }
+        }
     }
 
     /// The size of the message as it would be written, in octets; 0 when it can't be encoded.

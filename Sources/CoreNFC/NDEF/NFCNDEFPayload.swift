@@ -5,7 +5,7 @@ import TagLink
 /// One record of an NDEF message.
 ///
 /// A record may be used from any thread; its properties are read and set one at a time.
-public final class NFCNDEFPayload: NSObject, NSSecureCoding, @unchecked Sendable {
+public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     struct Fields: Sendable {
         var format: NFCTypeNameFormat
         var type: Data
@@ -15,7 +15,6 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding, @unchecked Sendable
         var chunkSize = 0
     }
 
-    // The class is Sendable because this is all of its state, and it is locked.
     private let storage: Locked<Fields>
 
     /// Creates a record.

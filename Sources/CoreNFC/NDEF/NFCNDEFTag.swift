@@ -6,8 +6,7 @@ public import Foundation
 /// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue. When
 /// the tag is lost a command fails with `readerTransceiveErrorTagConnectionLost`; find the tag again with
 /// `restartPolling()`.
-@preconcurrency
-public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying, Sendable {
+public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     /// Whether the tag can be used: it was found last, and has not been lost since.
     var isAvailable: Bool { get }
 

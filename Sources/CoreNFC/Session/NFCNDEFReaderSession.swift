@@ -2,14 +2,17 @@
 public import Dispatch
 import Foundation
 import NFCRuntime
+import TagLink
 
 /// A reader session that finds tags which may hold NDEF messages.
 ///
 /// A delegate that implements ``NFCNDEFReaderSessionDelegate/readerSession(_:didDetect:)`` is given the tags. Any other
 /// is given their messages: each tag once for each time that it comes near, and the session ends with the first when
 /// it was asked to.
-open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
+open class NFCNDEFReaderSession: NFCReaderSession {
     private let invalidatesAfterFirstRead: Bool
+    /// Whether the delegate has turned out to be one that is given messages.
+    private let readsMessages = Locked(false)
 
     /// Creates a session.
     ///
@@ -34,11 +37,15 @@ open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
     // MARK: Tags
 
     /// Looks for tags again. The ones found before can't be used any more.
+    ///
+    /// Does nothing for a delegate that is given messages: its session goes on to look by itself.
     open func restartPolling() {
+        if readsMessages.withLock({ $0 }) { return }
         runtime?.restartPolling()
     }
 
-    /// Connects the session to a tag. A connection lasts 20 seconds at most.
+    /// Connects the session to a tag, and makes sure that it is near. A connection lasts 20 seconds at most; connecting to
+    /// the connected tag again does not begin them anew.
     ///
     /// - Parameters:
     ///   - tag: a tag that this session found last.
@@ -51,7 +58,7 @@ open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
         guard let runtime, let tag = tag as? DetectedNDEFTag, tag.detected.session === runtime else {
-            let error = NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
+            let error = refusal(of: tag as? DetectedNDEFTag)
             return environment.call(on: sessionQueue) { completionHandler(error) }
         }
         runtime.connect(to: tag.detected) { [environment, sessionQueue] result in
@@ -72,6 +79,8 @@ open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
     // MARK: Events
 
     override var request: AppConfiguration.Request? { .ndef }
+
+    override var delegateConformsHere: Bool { delegate.conforms(to: (any NFCNDEFReaderSessionDelegate).self) }
 
     override func didBecomeActive() {
         ndefDelegate?.readerSessionDidBecomeActive(self)
@@ -95,12 +104,15 @@ open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
     /// Reads the messages of tags for a delegate that does not work with tags.
     func readMessages(of tags: [any NFCNDEFTag], for delegate: any NFCNDEFReaderSessionDelegate) {
         guard let runtime else { return }
+        readsMessages.withLock { $0 = true }
         runtime.drawsErrorSymbol = false
         let detected = tags.compactMap { ($0 as? DetectedNDEFTag)?.detected }
-        runtime.readMessages(from: detected) { [self] result in
+        let session = HandedOver(self)
+        runtime.readMessages(from: detected) { [environment, sessionQueue] result in
             guard case .success(let encoded) = result else { return }
-            let messages = encoded.compactMap { NFCNDEFMessage(bytes: $0) }
-            environment.call(on: sessionQueue) { self.deliver(messages) }
+            environment.call(on: sessionQueue) {
+                session.value.deliver(encoded.compactMap { NFCNDEFMessage(bytes: $0) })
+            }
         }
     }
 
@@ -108,7 +120,7 @@ open class NFCNDEFReaderSession: NFCReaderSession, @unchecked Sendable {
         guard let runtime, runtime.isActive else { return }
         if !messages.isEmpty {
             ndefDelegate?.readerSession(self, didDetectNDEFs: messages)
-            if invalidatesAfterFirstRead { return runtime.endAfterFirstMessage() }
+            if invalidatesAfterFirstRead { return afterWorkOfCallback { runtime.endAfterFirstMessage() } }
         }
         runtime.restartPolling(skippingReported: true)
     }

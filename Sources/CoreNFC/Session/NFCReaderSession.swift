@@ -10,13 +10,15 @@ import TagLink
 /// and never begins a second time. While it is active it is kept alive, and its delegate is held weakly.
 ///
 /// The delegate's methods and all completion handlers are called on ``sessionQueue``.
-open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Sendable {
-    // The class is Sendable because it has no other state than constants and what is locked.
-
+open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     /// Whether this machine can read tags: it has a reader.
+    ///
+    /// Where it has none, the reason goes to standard error, once for the process.
     open class var readingAvailable: Bool {
-        if case .none = NFCEnvironment.current.reader { return false }
-        return true
+        let environment = NFCEnvironment.current
+        guard case .none(let reason) = environment.reader else { return true }
+        environment.noticeOnce(reason)
+        return false
     }
 
     /// The queue on which the delegate and completion handlers are called: the one given, or a serial queue that the
@@ -28,13 +30,18 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
     let configuration: AppConfiguration
     private let delegateBox: WeakBox
     private let locals = Locked(Locals())
+    let mistakes: MistakeReport
 
     private struct Locals {
         /// The session itself, while it is active.
-        var keepAlive: NFCReaderSession?
+        var keepAlive: HandedOver<NFCReaderSession>?
         /// The text of a session without a reader, and the end of one that never came to the reader.
         var alertMessage = ""
         var hasEnded = false
+        /// Whether the app has ended the session itself.
+        var isInvalidated = false
+        /// The error of a session that asked for what it may not have, once it was active.
+        var error: NFCReaderError?
     }
 
     /// Creates a session that looks for what `plan` says of the app's configuration.
@@ -47,6 +54,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
         self.configuration = configuration
         delegateBox = WeakBox(delegate)
         runtime = ReaderSession(environment: environment, plan: plan(configuration), queue: queue)
+        mistakes = runtime?.mistakes ?? MistakeReport(environment: environment)
         super.init()
     }
 
@@ -71,16 +79,26 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
     /// What the app's configuration has to allow; nil when nothing has to be.
     var request: AppConfiguration.Request? { nil }
 
+    /// Why the session can't begin whatever the app's configuration is; nil when it can.
+    var refusal: NFCReaderError? { nil }
+
+    /// Whether there is a list of applications to go by: then a card without one of them is no ISO 7816 one.
+    var hasApplicationList: Bool { configuration.infoPlist != nil || configuration.isStrict }
+
     open func begin() {
+        if hasEnded { return mistakes.add(.beginsAgain) }
+        MainQueue.ask()
+        if let refusal { return endLocally(refusal) }
         if let request, !isReady, let error = ConfigurationGate.error(for: request, in: configuration) {
             return endLocally(error)
         }
         guard let runtime else { return endWithoutReader() }
-        if runtime.hasEnded || locals.withLock({ $0.hasEnded }) { return }
-        locals.withLock { $0.keepAlive = self }
+        keepAlive()
         observe(runtime)
         runtime.begin()
     }
+
+    private var hasEnded: Bool { runtime?.hasEnded == true || locals.withLock { $0.hasEnded } }
 
     open func invalidate() {
         end(errorMessage: nil)
@@ -92,13 +110,20 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
 
     private func end(errorMessage: String?) {
         guard let runtime else { return endWithoutReader() }
-        if runtime.hasEnded || locals.withLock({ $0.hasEnded }) { return }
-        locals.withLock { $0.keepAlive = self }
+        if hasEnded { return }
+        keepAlive()
+        locals.withLock { $0.isInvalidated = true }
         observe(runtime)
         runtime.invalidate(errorMessage: errorMessage)
     }
 
     // MARK: Events
+
+    /// Whether the delegate has the methods of its protocol where this is asked, see ``Optional/conforms(to:)``.
+    var delegateConformsHere: Bool { true }
+
+    /// Whether the app has ended the session itself.
+    var isInvalidated: Bool { locals.withLock { $0.isInvalidated } }
 
     /// The session became active. Called on ``sessionQueue``.
     func didBecomeActive() {}
@@ -109,26 +134,42 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
     /// The session has ended. Called on ``sessionQueue``.
     func didEnd(_ error: NFCReaderError) {}
 
+    private func keepAlive() {
+        let session = HandedOver(self)
+        locals.withLock { $0.keepAlive = session }
+    }
+
     private func observe(_ runtime: ReaderSession) {
-        runtime.observe { [weak self] event in
-            guard let self else { return }
-            environment.call(on: sessionQueue) { self.deliver(event) }
+        let box = WeakBox(self)
+        runtime.observe { [environment, sessionQueue] event in
+            guard let session = box.object as? NFCReaderSession else { return }
+            let handedOver = HandedOver(session)
+            environment.call(on: sessionQueue) { handedOver.value.deliver(event) }
         }
     }
 
     private func deliver(_ event: ReaderSession.Event) {
+        reportDelegate(before: event)
         switch event {
         case .becameActive: didBecomeActive()
         case .detected(let tags): didDetect(tags)
         case .ended(let end):
-            didEnd(NFCReaderError(end))
+            reportMissingReader(at: end)
+            didEnd(locals.withLock { $0.error } ?? NFCReaderError(end))
             locals.withLock { $0.keepAlive = nil }
         }
+    }
+
+    /// Ends an active session with an error that the reader knows nothing of.
+    func end(with error: NFCReaderError) {
+        locals.withLock { $0.error = error }
+        runtime?.fail(.unsupported(reason: error.localizedDescription))
     }
 
     /// A session without a reader ends as soon as it begins.
     private func endWithoutReader() {
         guard case .none(let reason) = environment.reader else { return }
+        environment.noticeOnce(reason)
         endLocally(NFCReaderError(.unsupported(reason: reason)))
     }
 
@@ -139,7 +180,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol, @unchecked Send
             return !locals.hasEnded
         }
         guard isFirst else { return }
-        environment.call(on: sessionQueue) { [self] in didEnd(error) }
+        let session = HandedOver(self)
+        environment.call(on: sessionQueue) { session.value.didEnd(error) }
     }
 }
 

@@ -9,9 +9,7 @@ import TagLink
 /// The session waits once tags were found, until ``restartPolling()``. It lasts 60 seconds at most and a connected tag
 /// 20 seconds. A delegate that is isolated to the main actor needs `DispatchQueue.main` as the session's queue: with no
 /// queue it is called on a queue of the session's own, as on a phone.
-open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
-    // Sendable because what changes is locked.
-
+open class NFCTagReaderSession: NFCReaderSession {
     /// The technologies that a session looks for.
     public struct PollingOption: OptionSet, Sendable {
         public let rawValue: Int
@@ -20,20 +18,26 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
             self.rawValue = rawValue
         }
 
-        /// ISO/IEC 14443: MIFARE, NTAG, and cards with applications. At the most one of ``iso14443`` and ``pace``.
+        /// ISO/IEC 14443: MIFARE, NTAG, and cards with applications.
         public static let iso14443 = PollingOption(rawValue: 1 << 0)
         /// ISO/IEC 15693.
         public static let iso15693 = PollingOption(rawValue: 1 << 1)
         /// ISO/IEC 18092: FeliCa. The app has to list system codes.
         public static let iso18092 = PollingOption(rawValue: 1 << 2)
-        /// Cards that are found by PACE, such as identity cards. Can't be joined with others.
+        /// ISO/IEC 14443 cards that take PACE, such as identity cards, and cards with an application of the app's list.
+        /// Each card is asked for PACE first; one that takes it arrives as ``NFCTag/iso7816(_:)`` with nothing selected, and
+        /// its ``NFCISO7816Tag/supportsPACE`` is true. With ``iso14443`` the other cards are found as well.
         public static let pace = PollingOption(rawValue: 1 << 3)
 
         static let known: PollingOption = [.iso14443, .iso15693, .iso18092, .pace]
     }
 
-    let pollingOption: PollingOption
-    private let connected = Locked<NFCTag?>(nil)
+    /// What the session looks for from its beginning, and after ``restartPolling()``.
+    private let search: TagSearch
+    /// What it looks for now.
+    private let current: Locked<TagSearch>
+    /// The tags that the delegate was given last.
+    private let found = Locked(HandedOver<[NFCTag]>([]))
 
     /// Creates a session.
     ///
@@ -41,26 +45,49 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
     ///   - pollingOption: the technologies to look for, at least one.
     ///   - delegate: hears of what is found; held weakly.
     ///   - queue: where the delegate and completion handlers are called; nil for a serial queue of the session's own.
-    /// - Returns: nil when no technology is given, or ``PollingOption/pace`` is joined with another.
+    /// - Returns: nil when no technology is given.
+    @available(iOS, deprecated: 26.4, message: "Use init(configuration:delegate:queue) instead")
     public init?(
         pollingOption: PollingOption,
         delegate: any NFCTagReaderSessionDelegate,
         queue: DispatchQueue? = nil
     ) {
-        let known = pollingOption.intersection(.known)
-        guard !known.isEmpty, !known.contains(.pace) || known == .pace else { return nil }
-        self.pollingOption = known
-        super.init(delegate: delegate, queue: queue) { known.plan(for: $0) }
+        let search = TagSearch(Configuration(pollingOption: pollingOption), in: .current)
+        guard !search.options.isEmpty else { return nil }
+        self.search = search
+        current = Locked(search)
+        super.init(delegate: delegate, queue: queue) { _ in search.plan }
     }
 
-    init(options: PollingOption, delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue?) {
-        pollingOption = options
-        super.init(delegate: delegate, queue: queue) { options.plan(for: $0) }
+    /// Creates a session that looks for a part of what the app lists.
+    ///
+    /// - Parameters:
+    ///   - configuration: what to look for. Without a technology the session ends with `readerErrorInvalidParameter` when
+    ///     it begins.
+    ///   - delegate: hears of what is found; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue of the session's own.
+    public init(
+        configuration: Configuration,
+        delegate: any NFCTagReaderSessionDelegate,
+        queue: DispatchQueue? = nil
+    ) {
+        let search = TagSearch(configuration, in: .current)
+        self.search = search
+        current = Locked(search)
+        super.init(delegate: delegate, queue: queue) { _ in search.plan }
     }
 
-    override var request: AppConfiguration.Request? {
-        .tags(feliCa: pollingOption.contains(.iso18092), pace: pollingOption.contains(.pace))
-    }
+    override var request: AppConfiguration.Request? { request(for: search) }
+
+    override var refusal: NFCReaderError? { search.refusal }
+
+    override var hasApplicationList: Bool { current.withLock { $0.hasApplicationList } }
+
+    /// What the app's configuration has to allow for a search.
+    func request(for search: TagSearch) -> AppConfiguration.Request { search.request }
+
+    /// The technologies that a session of this class may look for.
+    var acceptedOptions: PollingOption { .known }
 
     private var tagDelegate: (any NFCTagReaderSessionDelegate)? {
         delegate as? any NFCTagReaderSessionDelegate
@@ -70,33 +97,50 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
 
     /// Looks for tags again. The ones found before can't be used any more.
     open func restartPolling() {
+        current.withLock { $0 = search }
         runtime?.restartPolling()
+    }
+
+    /// Looks for tags again, by another configuration until polling is restarted the next time. The tags found before can't
+    /// be used any more. Does nothing when the session is not active.
+    ///
+    /// - Parameter configuration: what to look for. Without a technology the session ends with
+    ///   `readerErrorInvalidParameter`, and with `readerErrorSecurityViolation` when the app's property list or its
+    ///   entitlements don't allow it.
+    public func restartPolling(configuration: Configuration) {
+        guard isReady else { return }
+        var configuration = configuration
+        configuration.pollingOption.formIntersection(acceptedOptions)
+        let search = TagSearch(configuration, in: self.configuration)
+        if let error = search.refusal ?? ConfigurationGate.error(for: request(for: search), in: self.configuration) {
+            return end(with: error)
+        }
+        current.withLock { $0 = search }
+        runtime?.restartPolling(with: search.plan)
     }
 
     /// The tag that is connected; nil when there is none, or it was lost.
     public var connectedTag: NFCTag? {
-        guard let tag = connected.withLock({ $0 }), let runtime, let detected = runtime.connectedTag,
-            tag.detected?.detected === detected
-        else { return nil }
-        return tag
+        guard let detected = runtime?.connectedTag else { return nil }
+        return found.withLock { $0 }.value.first { $0.detected?.detected === detected }
     }
 
-    /// Connects the session to a tag, and disconnects it from any other. A connection lasts 20 seconds at most.
+    /// Connects the session to a tag, makes sure that it is near, and disconnects the session from any other. A connection
+    /// lasts 20 seconds at most; connecting to the connected tag again does not begin them anew.
     ///
     /// - Parameters:
     ///   - tag: a tag that this session found last; the object inside counts, not the value around it.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``:
     ///     `readerTransceiveErrorTagConnectionLost`, `readerTransceiveErrorSessionInvalidated`, or
     ///     `readerErrorInvalidParameter` when the tag is not one of this session's.
-    public func connect(to tag: NFCTag, completionHandler: @escaping ((any Error)?) -> Void) {
-        let handler = ErrorHandler(completionHandler)
+    @preconcurrency
+    public func connect(to tag: NFCTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard let runtime, let detected = tag.detected?.detected, detected.session === runtime else {
-            let error = NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
-            return environment.call(on: sessionQueue) { handler.call(error) }
+            let error = refusal(of: tag.detected)
+            return environment.call(on: sessionQueue) { completionHandler(error) }
         }
-        runtime.connect(to: detected) { [self] result in
-            if case .success = result { connected.withLock { $0 = tag } }
-            environment.call(on: sessionQueue) { handler.call(result.readerError) }
+        runtime.connect(to: detected) { [environment, sessionQueue] result in
+            environment.call(on: sessionQueue) { completionHandler(result.readerError) }
         }
     }
 
@@ -112,12 +156,17 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
 
     // MARK: Events
 
+    override var delegateConformsHere: Bool { delegate.conforms(to: (any NFCTagReaderSessionDelegate).self) }
+
     override func didBecomeActive() {
         tagDelegate?.tagReaderSessionDidBecomeActive(self)
     }
 
     override func didDetect(_ tags: [DetectedTag]) {
-        let found = tags.compactMap { tag(for: $0) }.filter { pollingOption.finds($0.option) }.map(\.tag)
+        let search = current.withLock { $0 }
+        for tag in tags { reportMissingApplication(of: tag, in: search) }
+        let found = tags.compactMap { tag(for: $0) }.filter { !search.options.isDisjoint(with: $0.options) }.map(\.tag)
+        self.found.withLock { [found = HandedOver(found)] in $0 = found }
         if found.isEmpty {
             // What a phone does not detect is not there: the session goes on looking.
             runtime?.restartPolling(skippingReported: true)
@@ -127,31 +176,7 @@ open class NFCTagReaderSession: NFCReaderSession, @unchecked Sendable {
     }
 
     override func didEnd(_ error: NFCReaderError) {
-        connected.withLock { $0 = nil }
+        found.withLock { $0 = HandedOver([]) }
         tagDelegate?.tagReaderSession(self, didInvalidateWithError: error)
-    }
-}
-
-extension NFCTagReaderSession.PollingOption {
-    /// Whether a session with these options reports tags that another option finds: PACE is for ISO/IEC 14443 cards.
-    func finds(_ option: NFCTagReaderSession.PollingOption) -> Bool {
-        contains(option) || self == .pace && option == .iso14443
-    }
-
-    /// What a session with these options looks for.
-    func plan(for configuration: AppConfiguration) -> PollingPlan {
-        var technologies: Set<Technology> = []
-        if contains(.iso14443) || contains(.pace) { technologies.formUnion([.nfcA, .nfcB]) }
-        if contains(.iso15693) { technologies.insert(.nfcV) }
-        if contains(.iso18092) { technologies.insert(.nfcF) }
-        let systemCodes = configuration.systemCodes.compactMap { UInt16($0, radix: 16) }
-        // An app without a property list has no list to go by: any system will do.
-        let isUnlisted = configuration.infoPlist == nil && !configuration.isStrict
-        return PollingPlan(
-            technologies: technologies,
-            systemCodes: systemCodes.isEmpty && isUnlisted ? [0xFFFF] : systemCodes,
-            opensCards: true,
-            applications: configuration.selectIdentifiers.compactMap { Data(hex: $0).map { [UInt8]($0) } }
-        )
     }
 }

@@ -28,7 +28,7 @@ class CommandTag: DetectedNDEFTag, @unchecked Sendable {
     ///   - policy: whether the packet is sent again.
     ///   - decode: reads the answer.
     ///   - completion: called once, on the session's queue.
-    func exchange<Value: Sendable>(
+    func exchange<Value>(
         _ packet: Result<[UInt8], NFCReaderError>,
         answer: AnswerTime = .usual,
         retrying policy: RetryPolicy = .none,
@@ -48,25 +48,28 @@ class CommandTag: DetectedNDEFTag, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - apdu: the command.
+    ///   - connects: whether the tag is connected first when no tag is.
     ///   - completion: called once, on the session's queue.
     func transmit(
         _ apdu: NFCISO7816APDU,
+        connecting connects: Bool,
         completion: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, NFCReaderError>) -> Void
     ) {
         switch apdu.encoded() {
         case .failure(let error): complete(.failure(error), completion)
         case .success(let bytes):
-            channel.transmit(bytes) { [self] result in
+            channel.transmit(bytes, connecting: connects) { [self] result in
                 complete(result.flatMap { NFCISO7816ResponseAPDU.parse($0) }, completion)
             }
         }
     }
 
-    func complete<Value: Sendable>(
+    func complete<Value>(
         _ result: Result<Value, NFCReaderError>,
         _ completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
     ) {
-        call { completion(result) }
+        let result = HandedOver(result)
+        call { completion(result.value) }
     }
 }
 

@@ -2,15 +2,15 @@
 import TagLink
 
 /// Takes what a completion handler is given to the task that waits for it.
-struct Handover<Value: Sendable>: Sendable {
-    fileprivate let complete: @Sendable (Result<Value, any Error>) -> Void
+struct Handover<Value>: Sendable {
+    fileprivate let complete: @Sendable (HandedOver<Result<Value, any Error>>) -> Void
 
     func resume(returning value: Value) {
-        complete(.success(value))
+        complete(HandedOver(.success(value)))
     }
 
     func resume(throwing error: any Error) {
-        complete(.failure(error))
+        complete(HandedOver(.failure(error)))
     }
 
     /// Resumes as a completion handler that is given a value and an error or nil.
@@ -33,7 +33,7 @@ struct Handover<Value: Sendable>: Sendable {
 /// - Parameter start: starts the operation; its completion handler resumes the handover exactly once.
 /// - Returns: what the handover was resumed with.
 /// - Throws: the error that the handover was resumed with.
-func handedOver<Value: Sendable>(_ start: (Handover<Value>) -> Void) async throws -> Value {
-    let result: Result<Value, any Error> = await TagLink.handedOver { start(Handover(complete: $0)) }
-    return try result.get()
+func handedOver<Value>(_ start: (Handover<Value>) -> Void) async throws -> Value {
+    let result: HandedOver<Result<Value, any Error>> = await TagLink.handedOver { start(Handover(complete: $0)) }
+    return try result.value.get()
 }

@@ -4,7 +4,7 @@
 ///
 /// The value is only a wrapper: two of them with the same object inside stand for the same tag, and either can be
 /// given to ``NFCTagReaderSession/connect(to:completionHandler:)``.
-public enum NFCTag: Sendable {
+public enum NFCTag {
     /// A FeliCa card.
     case feliCa(any NFCFeliCaTag)
     /// A card with an application of the app's list, already selected.
@@ -14,7 +14,11 @@ public enum NFCTag: Sendable {
     /// A MIFARE card: Ultralight, NTAG, Plus or DESFire.
     case miFare(any NFCMiFareTag)
 
-    /// Whether the tag can be used: it was found last, and has not been lost since.
+    /// Whether the tag is connected and has not left the field; false for a tag that is not connected.
+    ///
+    /// A tag that leaves becomes unavailable by itself where the reader tells, as the virtual reader and PC/SC do. On any other
+    /// reader the property has the tag asked meanwhile, and is false when it is read again. Connecting to the tag again
+    /// always makes sure.
     public var isAvailable: Bool {
         switch self {
         case .feliCa(let tag): tag.isAvailable

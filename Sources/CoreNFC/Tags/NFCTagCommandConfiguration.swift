@@ -5,8 +5,7 @@ import TagLink
 /// How often, and how soon, a command is sent again when the tag does not answer.
 ///
 /// May be used from any thread; a command takes the values that are set when it is given.
-public class NFCTagCommandConfiguration: NSObject, NSCopying, @unchecked Sendable {
-    // The class is Sendable because its state is locked, and so is that of its subclasses.
+public class NFCTagCommandConfiguration: NSObject, NSCopying {
     private let storage: Locked<(retries: Int, interval: TimeInterval)>
 
     init(maximumRetries: Int, retryInterval: TimeInterval) {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A client's handler of a `Result`, which need not be Sendable.
-///
-/// Sendable because a handler is called once, on the session's queue, and by nobody else: what it holds is handed over
-/// with it.
-struct ResultHandler<Value>: @unchecked Sendable {
-    private let handler: (Result<Value, any Error>) -> Void
+/// A client's handler of a `Result`.
+struct ResultHandler<Value>: Sendable {
+    private let handler: @Sendable (Result<Value, any Error>) -> Void
 
-    init(_ handler: @escaping (Result<Value, any Error>) -> Void) {
+    init(_ handler: @escaping @Sendable (Result<Value, any Error>) -> Void) {
         self.handler = handler
     }
 
@@ -18,20 +15,5 @@ struct ResultHandler<Value>: @unchecked Sendable {
         } else {
             handler(.success(value()))
         }
-    }
-}
-
-/// A client's handler of an error, which need not be Sendable.
-///
-/// Sendable for the same reason as ``ResultHandler``.
-struct ErrorHandler: @unchecked Sendable {
-    private let handler: ((any Error)?) -> Void
-
-    init(_ handler: @escaping ((any Error)?) -> Void) {
-        self.handler = handler
-    }
-
-    func call(_ error: (any Error)?) {
-        handler(error)
     }
 }

@@ -21,19 +21,24 @@ final class RuntimeCommandChannel: TagCommandChannel {
         send(TagPacket(packet, answer: Self.packetAnswer(answer)), completion)
     }
 
-    func transmit(_ apdu: [UInt8], completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void) {
+    func transmit(
+        _ apdu: [UInt8],
+        connecting connects: Bool,
+        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
+    ) {
         guard tag.target.isISODEP else {
             let error = NFCReaderError(.readerErrorUnsupportedFeature, reason: "The tag does not take APDUs.")
             return completion(.failure(error))
         }
-        send(TagPacket(apdu, answer: Self.packetAnswer(.usual)), completion)
+        send(TagPacket(apdu, answer: Self.packetAnswer(.usual)), connecting: connects, completion)
     }
 
     private func send(
         _ packet: TagPacket,
+        connecting connects: Bool = false,
         _ completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
     ) {
-        tag.session.send(packet, to: tag) { result in
+        tag.session.send(packet, to: tag, connecting: connects) { result in
             completion(result.mapError { NFCReaderError($0) })
         }
     }

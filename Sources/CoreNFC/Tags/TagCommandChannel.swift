@@ -45,8 +45,13 @@ package protocol TagCommandChannel: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - apdu: a command APDU, short or extended.
+    ///   - connects: whether the tag is connected first when no tag is.
     ///   - completion: called once, with errors as for ``transceive(_:answer:completion:)``.
-    func transmit(_ apdu: [UInt8], completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void)
+    func transmit(
+        _ apdu: [UInt8],
+        connecting connects: Bool,
+        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
+    )
 }
 
 extension TagCommandChannel {

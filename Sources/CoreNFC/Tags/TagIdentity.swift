@@ -25,12 +25,15 @@ package enum TagIdentity: Sendable, Hashable {
             guard let identity = Self.nfcA(target, detected, hasApplicationList) else { return nil }
             self = identity
         case .nfcB(let target):
-            guard detected.selectedApplication != nil || !hasApplicationList else { return nil }
+            guard detected.selectedApplication != nil || detected.supportsPACE || !hasApplicationList else {
+                return nil
+            }
             let identity = ISO7816Identity(
                 initialSelectedAID: detected.selectedApplication.map { Data($0).hex.uppercased() } ?? "",
                 identifier: target.identifier,
                 applicationData: target.applicationData,
-                proprietaryApplicationDataCoding: target.hasProprietaryApplicationData
+                proprietaryApplicationDataCoding: target.hasProprietaryApplicationData,
+                supportsPACE: detected.supportsPACE
             )
             self = .iso7816(identity)
         case .nfcF(let target):
@@ -49,12 +52,13 @@ package enum TagIdentity: Sendable, Hashable {
         let historicalBytes = detected.answerToSelect?.historicalBytes
         let isNXP = target.manufacturer == 0x04
         if target.isISODEP {
-            if detected.selectedApplication != nil || !hasApplicationList && !isNXP {
+            if detected.selectedApplication != nil || detected.supportsPACE || !hasApplicationList && !isNXP {
                 return .iso7816(
                     ISO7816Identity(
                         initialSelectedAID: detected.selectedApplication.map { Data($0).hex.uppercased() } ?? "",
                         identifier: target.uid,
-                        historicalBytes: historicalBytes
+                        historicalBytes: historicalBytes,
+                        supportsPACE: detected.supportsPACE
                     )
                 )
             }
@@ -75,10 +79,11 @@ package enum TagIdentity: Sendable, Hashable {
         return .miFare(MiFareIdentity(family: family, identifier: target.uid, takesISODEP: false))
     }
 
-    /// The polling option that finds such a tag.
-    var option: NFCTagReaderSession.PollingOption {
+    /// The polling options each of which finds such a tag.
+    var options: NFCTagReaderSession.PollingOption {
         switch self {
-        case .iso7816, .miFare: .iso14443
+        case .iso7816: [.iso14443, .pace]
+        case .miFare: .iso14443
         case .feliCa: .iso18092
         case .iso15693: .iso15693
         }
@@ -153,8 +158,7 @@ extension NFCTag {
 
 extension NFCReaderSession {
     /// The object that stands for a tag that the session found; nil for one that phones don't detect.
-    func tag(for detected: DetectedTag) -> (tag: NFCTag, option: NFCTagReaderSession.PollingOption)? {
-        let hasApplicationList = configuration.infoPlist != nil || configuration.isStrict
+    func tag(for detected: DetectedTag) -> (tag: NFCTag, options: NFCTagReaderSession.PollingOption)? {
         guard let identity = TagIdentity(detected, hasApplicationList: hasApplicationList) else { return nil }
         let tag = NFCTag(
             identity,
@@ -164,6 +168,6 @@ extension NFCReaderSession {
             queue: sessionQueue,
             configuration: configuration
         )
-        return (tag, identity.option)
+        return (tag, identity.options)
     }
 }

@@ -6,13 +6,12 @@ import TagLink
 ///
 /// Foundation has no such class on Linux. This one has the parts that apps use with Core NFC; it may be used from any
 /// thread.
-open class NSUserActivity: NSObject, @unchecked Sendable {
+open class NSUserActivity: NSObject {
     private struct Fields {
         var title: String?
         var webpageURL: URL?
     }
 
-    // The class is Sendable because what changes is locked, and the message is never changed here.
     private let storage: Locked<Fields>
     private let message: NFCNDEFMessage
 

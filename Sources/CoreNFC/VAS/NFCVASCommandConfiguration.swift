@@ -3,7 +3,7 @@ public import Foundation
 import TagLink
 
 /// Which pass a value added service (VAS) session asks a phone for.
-public class NFCVASCommandConfiguration: NSObject, NSCopying, @unchecked Sendable {
+public class NFCVASCommandConfiguration: NSObject, NSCopying {
     /// What the phone is asked for.
     public enum Mode: Int, Sendable {
         /// Only that it opens the URL.
@@ -25,7 +25,6 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying, @unchecked Sendabl
         var url: URL?
     }
 
-    // The class is Sendable because this is all of its state, and it is locked.
     private let storage: Locked<Fields>
 
     /// Creates a configuration.

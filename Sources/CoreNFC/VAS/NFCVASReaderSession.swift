@@ -8,8 +8,7 @@ import NFCRuntime
 /// The protocol needs keys that Apple gives to terminals, and they do not exist here. The session is real in every
 /// other way: it holds the configurations to their rules, waits for its turn, shows the sheet and becomes active. It
 /// then ends with `readerErrorUnsupportedFeature`.
-open class NFCVASReaderSession: NFCReaderSession, @unchecked Sendable {
-    // Sendable because its own state is constant.
+open class NFCVASReaderSession: NFCReaderSession {
     private let configurations: [NFCVASCommandConfiguration]
 
     /// Creates a session.
@@ -72,6 +71,8 @@ open class NFCVASReaderSession: NFCReaderSession, @unchecked Sendable {
     private var vasDelegate: (any NFCVASReaderSessionDelegate)? {
         delegate as? any NFCVASReaderSessionDelegate
     }
+
+    override var delegateConformsHere: Bool { delegate.conforms(to: (any NFCVASReaderSessionDelegate).self) }
 
     override func didBecomeActive() {
         vasDelegate?.readerSessionDidBecomeActive(self)

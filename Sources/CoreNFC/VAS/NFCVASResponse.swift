@@ -2,9 +2,7 @@
 public import Foundation
 
 /// What a phone answered to one configuration of a value added service (VAS) session.
-public class NFCVASResponse: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable because all of its state is constant.
-
+public class NFCVASResponse: NSObject, NSCopying {
     /// The status word of the answer.
     public enum ErrorCode: Int, Sendable {
         /// The phone has the pass, or took the URL.

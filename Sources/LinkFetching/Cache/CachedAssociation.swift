@@ -4,8 +4,10 @@
 public struct CachedAssociation: Sendable, Hashable {
     /// How old a file gets before the site is asked again, in seconds: a week.
     public static let refreshInterval: Int64 = 7 * 24 * 3600
-    /// After a failure, how long the site is left alone, in seconds: six hours.
-    public static let retryInterval: Int64 = 6 * 3600
+    /// How long a site is left alone after its first failure, in seconds: a minute. It is twice as long after each more.
+    public static let firstRetryInterval: Int64 = 60
+    /// The longest that a site is left alone after a failure, in seconds: six hours.
+    public static let longestRetryInterval: Int64 = 6 * 3600
 
     /// The domain, in ASCII.
     public let domain: String
@@ -17,15 +19,37 @@ public struct CachedAssociation: Sendable, Hashable {
     public var asked: Int64
     /// Why the site gave no file when it was last asked; nil when it gave one.
     public var failure: String?
+    /// The code of the failure, as the command line prints it, and its reason; nil when there is none.
+    public var failureParts: (code: String, reason: String)? {
+        guard let failure else { return nil }
+        let parts = failure.split(separator: ":", maxSplits: 1).map(String.init)
+        return (parts.first ?? "", parts.count > 1 ? String(parts[1].drop { $0 == " " }) : failure)
+    }
+    /// How many times in a row the site has failed; 0 when it gave a file the last time.
+    public private(set) var failureCount = 0
+    /// Whether the file was added on this machine, in developer mode, in place of the site's. Its site is not asked.
+    public let isLocal: Bool
 
-    /// Whether the site is to be asked again. A clock that was set back makes it so.
+    /// How long the site is left alone after the last answer or failure, in seconds.
+    private var interval: Int64 {
+        guard failureCount > 0 else { return Self.refreshInterval }
+        // Twelve doublings are more than six hours.
+        return min(Self.firstRetryInterval << Int64(min(failureCount, 12) - 1), Self.longestRetryInterval)
+    }
+
+    /// When the site is asked again, in seconds since 1970; nil when it never is, as of a local file. A clock that was set
+    /// back makes it now.
     ///
     /// - Parameter now: the seconds since 1970.
-    public func isDue(at now: Int64) -> Bool {
-        if now < asked { return true }
-        if file != nil, let answered, now >= answered, now - answered < Self.refreshInterval { return false }
-        return now - asked >= (failure == nil ? Self.refreshInterval : Self.retryInterval)
+    public func nextTry(at now: Int64) -> Int64? {
+        guard !isLocal else { return nil }
+        return now < asked ? now : asked + interval
     }
+
+    /// Whether the site is to be asked again.
+    ///
+    /// - Parameter now: the seconds since 1970.
+    public func isDue(at now: Int64) -> Bool { nextTry(at: now).map { $0 <= now } ?? false }
 
     /// Takes the answer of the site. A file that was there stays when the site can't be reached or serves no valid one,
     /// and goes when the site says that there is none.
@@ -36,8 +60,10 @@ public struct CachedAssociation: Sendable, Hashable {
             file = octets
             answered = now
             failure = nil
+            failureCount = 0
         case .failure(let error):
             failure = error.description
+            failureCount += 1
             if error.code == .missing {
                 file = nil
                 answered = now
@@ -47,29 +73,50 @@ public struct CachedAssociation: Sendable, Hashable {
 
     // MARK: Its form on the disk: a line, then the file.
 
-    private static let mark = "nfc-links 1"
+    private static let mark = "nfc-links 2"
+    /// The form before failures were counted.
+    private static let firstMark = "nfc-links 1"
     private static let none = "-"
 
     var octets: [UInt8] {
         let answered = answered.map(String.init) ?? Self.none
         let failure = (failure ?? "").map { $0.isNewline || $0 == "\r" ? " " : $0 }.prefix(500)
-        let head = "\(Self.mark) \(asked) \(answered) \(file.map { "\($0.count)" } ?? Self.none) \(String(failure))\n"
+        let size = file.map { "\($0.count)" } ?? Self.none
+        let head = "\(Self.mark) \(asked) \(answered) \(size) \(failureCount) \(String(failure))\n"
         return Array(head.utf8) + (file ?? [])
     }
 
     init(domain: String, asked: Int64) {
         self.domain = domain
         self.asked = asked
+        isLocal = false
+    }
+
+    /// A file that was added on this machine.
+    init(domain: String, local file: [UInt8]) {
+        self.domain = domain
+        self.file = file
+        asked = 0
+        isLocal = true
     }
 
     package init?(domain: String, octets: [UInt8]) {
         guard let end = octets.prefix(4096).firstIndex(of: 0x0A) else { return nil }
         let head = String(decoding: octets[..<end], as: UTF8.self)
-        let words = head.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false)
-        guard words.count == 6, "\(words[0]) \(words[1])" == Self.mark, let asked = Int64(words[2]) else { return nil }
+        var words = head.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 6, let asked = Int64(words[2]) else { return nil }
         self.init(domain: domain, asked: asked)
+        switch "\(words[0]) \(words[1])" {
+        case Self.firstMark: failureCount = words[5].isEmpty ? 0 : 1
+        case Self.mark:
+            let parts = words[5].split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let count = Int(parts[0]), count >= 0 else { return nil }
+            failureCount = count
+            words[5] = String(parts[1])
+        default: return nil
+        }
         answered = Int64(words[3])
-        failure = words[5].isEmpty ? nil : String(words[5])
+        failure = words[5].isEmpty ? nil : words[5]
         let rest = Array(octets[(end + 1)...])
         if words[4] == Self.none {
             guard rest.isEmpty else { return nil }

@@ -3,35 +3,44 @@ import Foundation
 public import PrivateStorage
 public import UniversalLinks
 
-/// The association files of the domains that installed apps list, on the disk.
+/// The association files of the domains that installed apps list, on the disk. A file that was added on this machine takes
+/// the place of the site's (``LocalAssociations``).
 public struct LinkCache<Store: FileStore>: Sendable {
     private static var suffix: String { ".links" }
     private static var limit: Int { AssociationFile.maximumSize + 4096 }
 
     private let store: Store
+    private let local: LocalAssociations<Store>?
 
     /// Opens a cache.
     ///
-    /// - Parameter store: its folder.
-    public init(_ store: Store) { self.store = store }
+    /// - Parameters:
+    ///   - store: its folder.
+    ///   - local: the files that were added on this machine.
+    public init(_ store: Store, local: LocalAssociations<Store>? = nil) {
+        self.store = store
+        self.local = local
+    }
 
     /// What is known of a domain; nil when nothing is, or what is there is damaged.
     public func association(of domain: String) -> CachedAssociation? {
+        if let file = local?.file(of: domain) { return CachedAssociation(domain: domain, local: file) }
         guard let name = Self.name(domain), let octets = try? store.read(name, limit: Self.limit) else { return nil }
         return CachedAssociation(domain: domain, octets: octets)
     }
 
     /// The compiled files of domains, by domain; those that are not there, or are none, are left out.
-    public func matchers(of domains: some Sequence<String>) -> [String: LinkMatcher] {
-        var result: [String: LinkMatcher] = [:]
-        for domain in domains where result[domain] == nil {
-            guard let file = association(of: domain)?.file, let parsed = try? AssociationFile(parsing: Data(file))
-            else {
-                continue
-            }
-            result[domain] = LinkMatcher(parsed)
-        }
-        return result
+    ///
+    /// - Parameters:
+    ///   - domains: the domains.
+    ///   - compiled: what was compiled before, and is taken where the file is the same.
+    public func matchers(
+        of domains: some Sequence<String>,
+        compiled: CompiledAssociations = CompiledAssociations()
+    ) -> [String: LinkMatcher] {
+        var files: [String: [UInt8]] = [:]
+        for domain in domains where files[domain] == nil { files[domain] = association(of: domain)?.file }
+        return compiled.matchers(of: files)
     }
 
     /// Asks the sites of domains whose files are due, and forgets the files of all other domains.
@@ -40,7 +49,8 @@ public struct LinkCache<Store: FileStore>: Sendable {
     ///   - domains: the domains that installed apps list. No other is ever asked.
     ///   - asked: those of them that are asked; nil for all.
     ///   - now: the seconds since 1970.
-    ///   - isForced: whether sites are asked whose files are not due.
+    ///   - isForced: whether sites are asked whose files are not due. Those of local files are not asked.
+    ///   - retriesFailures: whether sites that failed are asked although they are not due: when there is a network again.
     ///   - fetch: asks a site, as ``AssociationFetcher/fetch(_:)`` does.
     /// - Returns: what is known now of each domain that was to be asked, in the order of the domains.
     /// - Throws: ``PrivateStorage/StorageError`` when the disk fails.
@@ -49,13 +59,15 @@ public struct LinkCache<Store: FileStore>: Sendable {
         asking asked: [String]? = nil,
         now: Int64,
         isForced: Bool = false,
+        retriesFailures: Bool = false,
         fetch: (String) async throws(FetchError) -> [UInt8]
     ) async throws(StorageError) -> [CachedAssociation] {
         try prune(keeping: domains)
         var result: [CachedAssociation] = []
         for domain in domains where asked?.contains(domain) ?? true {
             let known = association(of: domain)
-            if let known, !isForced, !known.isDue(at: now) {
+            let isWanted = isForced || (retriesFailures && known?.failure != nil)
+            if let known, known.isLocal || !(isWanted || known.isDue(at: now)) {
                 result.append(known)
                 continue
             }
@@ -88,6 +100,6 @@ extension LinkCache where Store == DirectoryStore {
     ///
     /// - Parameter folders: the user's folders.
     public init(of folders: UserFolders) throws(StorageError) {
-        self.init(try DirectoryStore(folders.cache + "/nfc/links"))
+        self.init(try DirectoryStore(folders.cache + "/nfc/links"), local: LocalAssociations(of: folders))
     }
 }

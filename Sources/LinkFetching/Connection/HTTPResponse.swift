@@ -51,7 +51,7 @@ package struct HTTPResponse: Sendable {
                 index += 1
                 headSize += 1
                 guard headSize <= Self.maximumHead else {
-                    throw FetchError(.tooLarge, "The head of the answer is larger than \(Self.maximumHead) octets.")
+                    throw FetchError(.tooLarge, "The head of the answer is larger than \(Self.maximumHead) bytes.")
                 }
                 guard octet == 0x0A else {
                     line.append(octet)
@@ -89,7 +89,7 @@ package struct HTTPResponse: Sendable {
     }
 
     private var tooLarge: FetchError {
-        FetchError(.tooLarge, "The file is larger than \(maximumBody) octets.")
+        FetchError(.tooLarge, "The file is larger than \(maximumBody) bytes.")
     }
 
     private mutating func take(line text: String) throws(FetchError) {

@@ -32,7 +32,7 @@
         set { self[3] = newValue }
     }
 
-    /// Whether records of format `unknown` may have a type.
+    /// Whether records of format `unknown` or `reserved` may have a type.
     @inlinable public var allowsTypeOnUnknown: Bool {
         get { self[4] }
         set { self[4] = newValue }

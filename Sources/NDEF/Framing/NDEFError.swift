@@ -50,15 +50,15 @@
         public static let trailingData = Code(.trailingData)
         /// A record of format `empty` has a type, an identifier or a payload.
         public static let emptyRecordNotEmpty = Code(.emptyRecordNotEmpty)
-        /// A record of format `unknown` or `unchanged` has a type.
+        /// A record of format `unknown`, `unchanged` or `reserved` has a type.
         public static let typeNotAllowed = Code(.typeNotAllowed)
-        /// A record of format `unchanged` doesn't follow a chunk.
+        /// A record of format `unchanged`, without a type, doesn't follow a chunk.
         public static let unexpectedUnchanged = Code(.unexpectedUnchanged)
         /// A chunk that says that more follow has the Message End flag.
         public static let chunkWithMessageEnd = Code(.chunkWithMessageEnd)
         /// A chunk after the first has an identifier, or the flag for one.
         public static let chunkWithIdentifier = Code(.chunkWithIdentifier)
-        /// The first chunk of a record has no type, and its format isn't `unknown`.
+        /// The first chunk of a record has no type, and its format isn't `unknown` or `reserved`.
         public static let chunkWithoutType = Code(.chunkWithoutType)
         /// Another record follows where the next chunk should.
         public static let chunkInterrupted = Code(.chunkInterrupted)

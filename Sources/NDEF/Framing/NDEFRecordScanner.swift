@@ -139,10 +139,10 @@
         switch format {
         case .empty:
             return startsChunks ? .chunkWithoutType : nil
-        case .unknown:
+        case .unknown, .reserved:
             return header.typeCount == 0 || options.allowsTypeOnUnknown ? nil : .typeNotAllowed
         case .unchanged:
-            return .unexpectedUnchanged
+            return header.typeCount == 0 ? .unexpectedUnchanged : .typeNotAllowed
         default:
             return startsChunks && header.typeCount == 0 ? .chunkWithoutType : nil
         }

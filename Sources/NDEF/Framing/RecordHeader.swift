@@ -49,8 +49,8 @@ struct RecordHeader {
     }
 
     /// Whether the format lets a record have a type, an identifier and a payload, or not, as it likes: well-known, media,
-    /// absolute URI, external, reserved.
-    @inlinable var isOfFreeFormat: Bool { 0b1001_1110 >> (flags & 0x07) & 1 == 1 }
+    /// absolute URI, external.
+    @inlinable var isOfFreeFormat: Bool { 0b0001_1110 >> (flags & 0x07) & 1 == 1 }
 
     /// The octets of type, identifier and payload together. The sum of the largest lengths passes 32 bits.
     @inlinable var bodyCount: UInt64 { UInt64(typeCount) + UInt64(identifierCount) + UInt64(payloadCount) }
@@ -75,7 +75,7 @@ public enum TypeNameFormat: UInt8, Sendable, Hashable, CaseIterable {
     case unknown = 5
     /// A chunk after the first one. Never seen in a record after chunks are joined.
     case unchanged = 6
-    /// Reserved. Read as ``unknown``, and kept as it is.
+    /// Reserved. The rules of ``unknown`` hold for it: it has no type. Kept as it is.
     case reserved = 7
 
     /// The format in the low three bits of a record's header octet.

@@ -51,7 +51,8 @@ public struct HandoverRecord: TypedRecord {
 
     /// Why a selector can't go on (`err`). Connection Handover 1.5, 6.4.
     public struct Failure: Sendable, Hashable {
-        /// 1 temporary memory, 2 permanent memory, 3 carrier-specific; others are reserved.
+        /// 1 temporary memory, 2 permanent memory, 3 carrier-specific; from 4 on for future use. 0 is reserved: it is an
+        /// error to read and to write.
         public var reason: UInt8
         /// 1: milliseconds to wait, one octet. 2: octets of memory, four octets. 3: milliseconds to wait, one octet.
         public var data: [UInt8]
@@ -62,13 +63,16 @@ public struct HandoverRecord: TypedRecord {
             self.data = data
         }
 
-        /// The length that the data have for a reason; nil for reserved ones.
-        var requiredCount: Int? {
-            switch reason {
-            case 1, 3: 1
-            case 2: 4
-            default: nil
-            }
+        /// Checks the reason, and that the data have the length that goes with it.
+        fileprivate func validate() throws(RecordError) {
+            let count =
+                switch reason {
+                case 0: throw RecordError(.errorReserved)
+                case 1, 3: 1
+                case 2: 4
+                default: data.count
+                }
+            guard data.count == count else { throw RecordError(.errorLength) }
         }
     }
 
@@ -146,7 +150,7 @@ extension HandoverRecord {
             records.append(.wellKnown("ac", payload: try carrier.octets()))
         }
         if role == .select, let failure {
-            if let count = failure.requiredCount, failure.data.count != count { throw RecordError(.errorLength) }
+            try failure.validate()
             records.append(.wellKnown("err", payload: [failure.reason] + failure.data))
         }
         let payload = [version.octet] + (try NDEFMessage.innerOctets(records))
@@ -159,6 +163,6 @@ extension HandoverRecord.Failure {
         var payload = payload
         guard let reason = payload.octet() else { throw RecordError(.errorLength) }
         self.init(reason: reason, data: payload.restBytes)
-        if let requiredCount, data.count != requiredCount { throw RecordError(.errorLength) }
+        try validate()
     }
 }

@@ -21,7 +21,7 @@ extension NDEFRecord {
     @inlinable
     @inline(__always)
     var encodingFault: NDEFError.Code? {
-        let isOfFreeFormat = 0b1001_1110 >> typeNameFormat.rawValue & 1 == 1
+        let isOfFreeFormat = 0b0001_1110 >> typeNameFormat.rawValue & 1 == 1
         if isOfFreeFormat, typeLength | identifierLength <= 0xFF, payloadCount <= UInt32.max { return nil }
         return encodingFault(chunkSize: nil)
     }
@@ -36,10 +36,10 @@ extension NDEFRecord {
         switch typeNameFormat {
         case .empty:
             return typeLength == 0 && identifierLength == 0 && payloadCount == 0 ? nil : .emptyRecordNotEmpty
-        case .unknown:
+        case .unknown, .reserved:
             return typeLength == 0 ? nil : .typeNotAllowed
         case .unchanged:
-            return .unexpectedUnchanged
+            return typeLength == 0 ? .unexpectedUnchanged : .typeNotAllowed
         default:
             return nil
         }
@@ -48,7 +48,8 @@ extension NDEFRecord {
     /// Whether the record is written in chunks when they are of a size.
     @usableFromInline
     func isDivided(by chunkSize: Int) -> Bool {
-        chunkSize > 0 && payloadCount > chunkSize && (typeLength > 0 || typeNameFormat == .unknown)
+        chunkSize > 0 && payloadCount > chunkSize
+            && (typeLength > 0 || typeNameFormat == .unknown || typeNameFormat == .reserved)
     }
 
     /// Writes the record as a whole to where there is room for it.

@@ -25,6 +25,7 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
             case carrierTrailing = "ac-trailing"
             case referenceOverrun = "reference-overrun"
             case errorLength = "err-length"
+            case errorReserved = "err-reserved"
             case collisionLength = "cr-length"
             case outOfBandOverrun = "oob-length-overrun"
             case outOfBandTrailing = "oob-trailing"
@@ -65,6 +66,8 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let referenceOverrun = Code(.referenceOverrun)
         /// The data of a handover error record don't have the length that goes with the reason.
         public static let errorLength = Code(.errorLength)
+        /// The reason of a handover error record is 0, which is reserved.
+        public static let errorReserved = Code(.errorReserved)
         /// The collision resolution number of a handover request isn't two octets, or isn't there from version 1.2 on.
         public static let collisionLength = Code(.collisionLength)
         /// The length in Bluetooth out-of-band data is more than the payload.
@@ -130,6 +133,7 @@ extension RecordError {
             case .carrierTrailing: "Octets follow the last reference of an alternative carrier record."
             case .referenceOverrun: "A reference runs past the end of the handover record."
             case .errorLength: "The error data do not have the length that goes with the reason."
+            case .errorReserved: "The reason of the error is 0, which is reserved."
             case .collisionLength: "The collision resolution number is missing or is not two octets."
             case .outOfBandOverrun: "The out-of-band data say that they are longer than the payload."
             case .outOfBandTrailing: "Octets follow the out-of-band data."

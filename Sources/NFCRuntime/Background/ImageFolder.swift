@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import SystemLibrary
 import TagLink
 import VirtualTags
 
 /// A folder whose images are near a virtual field: a file that is put there brings its tag, and takes it along.
+///
+/// Only ordinary files count, and opening one never waits. A folder that is deleted takes its tags along; when there is one
+/// of its name again, that is followed.
 final class ImageFolder: Sendable {
     /// More files than that are not looked at.
     private static let maximumCount = 100
 
     private struct State {
         var tags: [String: any VirtualTag] = [:]
+        /// Files that can't be used, of which that was said.
+        var refused: Set<String> = []
+        /// Nil before it was looked at.
+        var isThere: Bool?
         var source: (any DispatchSourceRead)?
     }
 
     private let path: String
     private let field: VirtualField
+    private let onNotice: @Sendable (String) -> Void
+    private let onPresence: @Sendable (Bool) -> Void
     private let state = Locked(State())
 
     /// Whether a path is that of a folder.
@@ -24,76 +34,83 @@ final class ImageFolder: Sendable {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Whether nothing has the path, and it can be that of a folder that comes later: it is one path, and not an image's.
+    static func mayCome(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) != 0, errno == ENOENT else { return false }
+        return !path.isEmpty && !path.contains(",") && !isImage(path)
+    }
+
     /// Brings what is in the folder now, and follows it for as long as the process lives.
-    init(_ path: String, field: VirtualField) throws(ImageFiles.Failure) {
-        self.path = path
-        self.field = field
-        let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
-        guard descriptor >= 0, unsafe inotify_add_watch(descriptor, path, events) >= 0 else {
-            if descriptor >= 0 { close(descriptor) }
-            throw ImageFiles.Failure(reason: "NFC_TAGS: the folder \(TerminalText.escaped(path)) can't be watched.")
+    ///
+    /// - Parameters:
+    ///   - path: the folder's path.
+    ///   - field: where its tags are.
+    ///   - onPresence: called when the folder has come or gone, and at first; on any thread.
+    ///   - onNotice: called with a sentence for people when the folder is missing or a file can't be used; on any thread.
+    init(
+        _ path: String,
+        field: VirtualField,
+        onPresence: @escaping @Sendable (Bool) -> Void = { _ in },
+        onNotice: @escaping @Sendable (String) -> Void
+    ) throws(TagFileError) {
+        guard let watch = FolderWatch(path) else {
+            throw TagFileError(.unreadable, "The folder \(path) can't be watched.")
         }
+        self.path = watch.path
+        self.field = field
+        self.onNotice = onNotice
+        self.onPresence = onPresence
         let queue = DispatchQueue(label: "org.opencorenfc.images")
         state.withLock { state in
-            let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-            source.setEventHandler { [self] in take(descriptor) }
+            let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
+            source.setEventHandler { [self] in take(watch.changes()) }
             source.activate()
             state.source = source
         }
-        update(anew: [])
+        take(FolderWatch.Changes(written: [], isThere: watch.isThere))
     }
 
-    /// Reads what happened; files that were written are loaded anew.
-    private func take(_ descriptor: Int32) {
-        var written: Set<String> = []
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        while true {
-            let count = unsafe read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { break }
-            var offset = 0
-            // wd, mask, cookie, length of the name, name.
-            while offset + 16 <= count {
-                func word(_ index: Int) -> UInt32 {
-                    UInt32(octets: buffer[(offset + 4 * index)...].prefix(4).reversed())
-                }
-                let end = min(offset + 16 + Int(word(3)), count)
-                let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
-                if word(1) & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { written.insert(name) }
-                offset = end
-            }
+    private func take(_ changes: FolderWatch.Changes) {
+        update(again: changes.written, isAll: changes.isAll)
+        let wasThere = state.withLock { state in
+            defer { state.isThere = changes.isThere }
+            return state.isThere
         }
-        update(anew: written)
+        if changes.isThere != wasThere { onPresence(changes.isThere) }
+        if changes.isThere != wasThere, !changes.isThere {
+            onNotice("The folder \(path) is not there. Its tags are near when it is.")
+        }
     }
 
-    private func update(anew written: Set<String>) {
+    /// Brings the files that are new or were written, and takes those away that are gone.
+    private func update(again written: Set<String>, isAll: Bool) {
         let names = Set(Self.names(in: path))
-        let known = state.withLock { $0.tags }
-        for (name, tag) in known where !names.contains(name) || written.contains(name) {
+        func isWritten(_ name: String) -> Bool { isAll || written.contains(name) }
+        let known = state.withLock { state in
+            state.refused = state.refused.filter { names.contains($0) && !isWritten($0) }
+            return state.tags
+        }
+        for (name, tag) in known where !names.contains(name) || isWritten(name) {
             state.withLock { $0.tags[name] = nil }
             field.remove(tag)
         }
-        for name in names.sorted().prefix(Self.maximumCount) where known[name] == nil || written.contains(name) {
-            do throws(ImageFiles.Failure) {
+        for name in names.sorted().prefix(Self.maximumCount) where known[name] == nil || isWritten(name) {
+            guard !state.withLock({ $0.refused.contains(name) }) else { continue }
+            do throws(TagFileError) {
                 let tag = try ImageFiles.load(path + "/" + name).tag
                 state.withLock { $0.tags[name] = tag }
                 field.bring(tag)
             } catch {
-                OutputDescriptor.standardError.write(error.reason + "\n")
+                state.withLock { _ = $0.refused.insert(name) }
+                onNotice(error.reason)
             }
         }
     }
 
     private static func names(in path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder), names.count < 10 * maximumCount {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix("."), name.hasSuffix(".json") || name.hasSuffix(".nfc") { names.append(name) }
-        }
-        return names
+        FolderNames.read(path, limit: 10 * maximumCount) { !$0.hasPrefix(".") && isImage($0) } ?? []
     }
+
+    private static func isImage(_ name: String) -> Bool { name.hasSuffix(".json") || name.hasSuffix(".nfc") }
 }

@@ -7,13 +7,15 @@ import TagProtocols
 /// A reader that tells when tags come and go is let go of between them: nothing is done until it tells, and other programs
 /// can use it. One that can't tell is asked a few times a second.
 public final class TagWatcher: Sendable {
-    /// What a watcher tells.
+    /// What a watcher reports.
     public enum Event: Sendable {
-        /// The reader is there.
+        /// The reader answers: at the first look after a start, and when it has come back.
         case available
-        /// There is no reader, or it is in use; the reason is a sentence for people.
+        /// There is no reader, or it is in use; the reason is a sentence for people. Reported again when the reason is
+        /// another.
         case unavailable(reason: String)
-        /// The identifiers of the tags that are near, after each look that was not the same as the last.
+        /// The identifiers of all tags that are near: after the first look at which the reader answered, and after each
+        /// at which one had left.
         case near([[UInt8]])
         /// A tag that was not near before was read.
         case read(Reading)
@@ -97,14 +99,16 @@ public final class TagWatcher: Sendable {
 
     /// Looks no longer, and waits until the reader is free.
     public func stop() async {
-        let (task, waiter) = state.withLock { state in
+        let (wasRunning, task, waiter) = state.withLock { state in
+            defer { state.isRunning = false }
             if state.isRunning { state.run += 1 }
-            state.isRunning = false
-            return (state.task, state.waiter.take())
+            return (state.isRunning, state.task, state.waiter.take())
         }
         waiter?.resume()
-        // A reader that waits for its hardware stops at once.
+        // A reader that waits for its hardware stops at once, also on a thread that does not see the cancellation. The loop
+        // lets go of it, which lets it be used again.
         task?.cancel()
+        if wasRunning { source.interrupt() }
         await task?.value
     }
 
@@ -120,12 +124,18 @@ public final class TagWatcher: Sendable {
 
     // MARK: The loop
 
+    /// What the last look has shown of the reader.
+    private enum Answer: Equatable {
+        case available
+        case unavailable(reason: String)
+    }
+
     private func run(_ run: Int) async {
         let presence = driver.observePresence { [weak self] in self?.noticeChange() }
         let tells = presence != nil
         state.withLock { $0.presence = presence }
         var known: [TagStay] = []
-        var isAvailable: Bool?
+        var answer: Answer?
         var failures = 0
         while isCurrent(run) {
             var pause = tells ? nil : Self.interval
@@ -133,17 +143,20 @@ public final class TagWatcher: Sendable {
                 let began = environment.clock.now
                 let noticed = state.withLock { $0.changed.take() } ?? began
                 let isRead = try await look(run, &known, noticed: noticed) {
-                    if isAvailable != true { self.observer(.available) }
-                    isAvailable = true
+                    defer { answer = .available }
+                    guard answer != .available else { return false }
+                    self.observer(.available)
+                    return true
                 }
                 failures = isRead ? 0 : failures + 1
                 if !isRead, failures <= Self.maximumRetries { pause = Self.retry }
             } catch {
                 if error.code == .readerUnavailable {
-                    if !known.isEmpty { observer(.near([])) }
+                    // Whether the tags left with it shows when it is back.
                     known = []
-                    if isCurrent(run), isAvailable != false { observer(.unavailable(reason: error.reason)) }
-                    isAvailable = false
+                    let news = Answer.unavailable(reason: error.reason)
+                    if isCurrent(run), answer != news { observer(.unavailable(reason: error.reason)) }
+                    answer = news
                     pause = Self.absence
                 } else {
                     failures += 1
@@ -163,22 +176,22 @@ public final class TagWatcher: Sendable {
     ///   - run: the run that looks.
     ///   - known: the tags that were near at the last look, and were read.
     ///   - noticed: when something was noticed.
-    ///   - found: called when the reader has answered.
+    ///   - found: called when the reader has answered; returns whether it did not the last time.
     /// - Returns: false when a tag was there and could not be read.
     private func look(
         _ run: Int,
         _ known: inout [TagStay],
         noticed: Duration,
-        found: () -> Void
+        found: () -> Bool
     ) async throws(TagError) -> Bool {
         let counted = driver.statistics.airtime
         let (tags, index) = try await source.find(.ndef)
-        found()
+        let isFirst = found()
         var selected = index
         let present = tags.map { driver.stay(of: $0.target.identifier) }
-        if known.contains(where: { !present.contains($0) }) || present.isEmpty && !known.isEmpty {
+        if isFirst || known.contains(where: { !present.contains($0) }) {
             known.removeAll { !present.contains($0) }
-            observer(.near(known.map(\.identifier)))
+            observer(.near(present.map(\.identifier)))
         }
         var isRead = true
         for (index, tag) in tags.enumerated() where !known.contains(present[index]) {

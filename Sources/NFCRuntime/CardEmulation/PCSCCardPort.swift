@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import PrivateStorage
 import ReaderEmulation
 import TagLink
 
@@ -17,14 +17,14 @@ final class PCSCCardPort: CardReaderPort {
 
     /// Tells the card what the reader does.
     let reader = VirtualCardReader()
-    private let path: String
+    private let path: String?
     private let state = Locked(State())
 
     /// Creates a port.
     ///
-    /// - Parameter path: the reader's socket; the user's own when nil.
+    /// - Parameter path: the reader's socket, in a folder that is the user's own; the user's usual one when nil.
     init(path: String?) {
-        self.path = path ?? PCSCInstallation.defaultFolder + "/reader.sock"
+        self.path = path
     }
 
     /// Whether there is a card that answers.
@@ -69,13 +69,32 @@ final class PCSCCardPort: CardReaderPort {
         for handler in handlers { handler() }
     }
 
+    /// Where the socket is to be.
+    private func socketPlace() throws(EmulationError) -> (name: String, folder: PrivateFolder) {
+        guard let path else {
+            if let folder = PCSCInstallation.defaultFolder() { return (PCSCInstallation.socketName, folder) }
+            throw EmulationError(
+                "There is no folder for the card's reader. Name its socket: NFC_CARD_READER=pcsc:/FOLDER/reader.sock"
+            )
+        }
+        guard let parts = PathParts(path), path.hasPrefix("/"), parts.folder != "/" else {
+            throw EmulationError("NFC_CARD_READER=pcsc:SOCKET takes an absolute path in a folder of your own.")
+        }
+        do throws(StorageError) {
+            return (parts.name, try PrivateFolder(parts.folder, guests: .mayRead))
+        } catch {
+            throw EmulationError(error.reason)
+        }
+    }
+
     /// Makes the socket, once.
     private func start() -> Bool {
         if state.withLock({ $0.server != nil }) { return true }
         do throws(EmulationError) {
-            if let slash = path.lastIndex(of: "/") { _ = unsafe mkdir(String(path[..<slash]), 0o755) }
+            let place = try socketPlace()
             let server = try ReaderServer(
-                path: path,
+                place.name,
+                in: place.folder,
                 reader: AppCardReader(port: self),
                 observePresence: observePresence
             )

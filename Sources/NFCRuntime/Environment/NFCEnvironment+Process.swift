@@ -2,15 +2,16 @@
 import Glibc
 import PCSCDriver
 import PN532Driver
+import SystemLibrary
 import TagLink
 import VirtualTags
 
 extension NFCEnvironment {
     /// The environment of the process, made from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` when it is first
     /// used.
-    public static let process = NFCEnvironment(.ofProcess) { departure in
-        // The app's error says it too, where the app shows it.
-        OutputDescriptor.standardError.write("NFC_READER: \(TerminalText.escaped(departure.reason))\n")
+    public static let process: NFCEnvironment = NFCEnvironment(.ofProcess) { departure in
+        // The session that ends of it has the same reason, and does not say it again.
+        NFCEnvironment.process.noticeOnce(departure.reason, from: "NFC_READER")
     }
 
     /// Makes an environment with real time and the sheet that fits the process.
@@ -30,6 +31,8 @@ extension NFCEnvironment {
             do throws(RecordingError) {
                 let file = try Recorder(path: path)
                 reader = file.recording(reader)
+                // Its first line is written by now.
+                if let failure = file.failure { throw failure }
                 recorder = file
             } catch {
                 failure = error
@@ -43,7 +46,8 @@ extension NFCEnvironment {
             gate: made.isThere && made.usesGate ? .ofUser : nil,
             recorder: recorder,
             recordingError: failure,
-            onSessionEnd: made.onSessionEnd
+            tagFileError: made.tagFileError,
+            tagSaver: made.tagSaver
         )
     }
 
@@ -51,8 +55,9 @@ extension NFCEnvironment {
     private struct Made {
         var reader: Reader
         var cardPort: (any CardReaderPort)?
-        var onSessionEnd: (@Sendable () -> Void)?
+        var tagSaver: TagFileSaver?
         var recordingError: RecordingError?
+        var tagFileError: TagFileError?
 
         var isThere: Bool { if case .none = reader { false } else { true } }
         /// Whether the service may want the reader too; it has no use for a recording.
@@ -63,36 +68,68 @@ extension NFCEnvironment {
         _ configuration: ReaderConfiguration,
         _ onDeparture: (@Sendable (ReplayDeparture) -> Void)?
     ) -> Made {
-        let parts = (configuration.reader ?? defaultReader(configuration)).split(separator: ":", maxSplits: 1)
+        guard let name = configuration.reader else { return defaultReader(configuration) }
+        let parts = name.split(separator: ":", maxSplits: 1)
         let rest = parts.dropFirst().first.map(String.init)
         switch parts.first {
-        case nil, "virtual": return virtual(configuration)
-        case "none": return Made(reader: .none(reason: "NFC_READER is none, so there is no reader."))
-        case "pcsc": return Made(reader: pcscReader(rest))
+        case "virtual" where !name.contains(":"): return virtual(configuration)
+        case "none" where !name.contains(":"):
+            let source = configuration.readerSource
+            return Made(reader: .none(reason: "\(source) is none, so there is no reader."))
+        case "pcsc": return Made(reader: pcscReader(rest, configuration))
         case "pn532":
             let (reader, cardPort) = pn532(rest ?? "")
             return Made(reader: reader, cardPort: cardPort)
         case "replay": return replay(rest, onDeparture)
-        case .some(let name):
-            let escaped = TerminalText.escaped(String(name))
+        default:
+            let escaped = TerminalText.escaped(name)
             let reason = "There is no reader \"\(escaped)\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."
             return Made(reader: .none(reason: reason))
         }
     }
 
     private static func virtual(_ configuration: ReaderConfiguration) -> Made {
-        do throws(ImageFiles.Failure) {
-            if let folder = configuration.tags, ImageFolder.isFolder(folder) {
-                let field = VirtualField()
-                _ = try ImageFolder(folder, field: field)
-                return Made(reader: .field(field))
-            }
+        do throws(TagFileError) {
+            if let path = configuration.tags, ImageFolder.isFolder(path) { return folder(path, configuration) }
             let images = try ImageFiles(configuration)
             let field = VirtualField()
             for tag in images.tags { field.bring(tag) }
-            return Made(reader: .field(field), onSessionEnd: images.saver)
+            return Made(reader: .field(field), tagSaver: images.saver)
         } catch {
-            return Made(reader: .none(reason: error.reason))
+            return Made(
+                reader: .none(reason: "\(configuration.tagsSource): \(TerminalText.escaped(error.reason))"),
+                tagFileError: error
+            )
+        }
+    }
+
+    /// A virtual field with the images of a folder, which may come later.
+    private static func folder(
+        _ path: String,
+        _ configuration: ReaderConfiguration,
+        onNotice: (@Sendable (String) -> Void)? = nil
+    ) -> Made {
+        let reader = FolderField()
+        let problem =
+            "\(configuration.tagsSource): The folder of tags \(TerminalText.escaped(path)) is missing. Make it, or name another."
+        do throws(TagFileError) {
+            _ = try ImageFolder(path, field: reader.field) { isThere in
+                reader.note(isThere ? nil : problem)
+            } onNotice: { text in
+                let text = "\(configuration.tagsSource): \(text)"
+                guard let onNotice else {
+                    OutputDescriptor.standardError.write(TerminalText.escaped(text) + "\n")
+                    return
+                }
+                onNotice(text)
+            }
+            // An app's session waits for tags, whatever becomes of the folder; the service reports its reader's state.
+            return Made(reader: .field(onNotice == nil ? reader.field : reader))
+        } catch {
+            return Made(
+                reader: .none(reason: "\(configuration.tagsSource): \(TerminalText.escaped(error.reason))"),
+                tagFileError: error
+            )
         }
     }
 
@@ -120,18 +157,27 @@ extension NFCEnvironment {
     /// A PC/SC reader, or the reason why there is none.
     ///
     /// - Parameter name: a part of its name; nil for the first.
-    static func pcscReader(_ name: String?) -> Reader {
+    private static func pcscReader(_ name: String?, _ configuration: ReaderConfiguration) -> Reader {
         do throws(LinkError) {
-            return .discovering(try PCSCReader.find(name.map(ReaderChoice.named) ?? .first))
+            let choice = name.map(ReaderChoice.named) ?? .first
+            return .discovering(try PCSCReader.find(choice, within: configuration.patience))
         } catch {
             return .none(reason: TerminalText.escaped(error.reason))
         }
     }
 
     /// The reader of a configuration that names none: the first contactless one, else the virtual field. Images of tags
-    /// are for the virtual field.
-    static func defaultReader(_ configuration: ReaderConfiguration) -> String {
-        configuration.tags == nil && PCSCReader.isContactlessReaderThere ? "pcsc" : "virtual"
+    /// are for the virtual field. A PC/SC service that hangs is no reason to read virtual tags instead.
+    private static func defaultReader(_ configuration: ReaderConfiguration) -> Made {
+        guard configuration.tags == nil else { return virtual(configuration) }
+        do throws(LinkError) {
+            guard let reader = try PCSCReader.findContactless(within: configuration.patience) else {
+                return virtual(configuration)
+            }
+            return Made(reader: .discovering(reader))
+        } catch {
+            return Made(reader: .none(reason: TerminalText.escaped(error.reason)))
+        }
     }
 
     // MARK: PN532
@@ -158,13 +204,20 @@ extension NFCEnvironment {
     /// The environment of the service that reads tags in the background: it asks nobody for the reader, shows no sheet, and
     /// takes a reader that comes later.
     ///
-    /// - Parameter configuration: which reader; the first of PC/SC when it names none. The virtual one has tags only where
-    ///   images are named.
-    public static func background(_ configuration: ReaderConfiguration) -> NFCEnvironment {
+    /// - Parameters:
+    ///   - configuration: which reader; the first of PC/SC when it names none. The virtual one has tags only where images
+    ///     are named; a folder of them need not be there yet.
+    ///   - onNotice: called with each sentence about files that can't be used; on any thread. Nothing goes to standard error.
+    /// - Returns: an environment without a reader where none can ever come: its name means nothing, or its file can't be
+    ///   used (``tagFileError``, ``recordingError``).
+    public static func background(
+        _ configuration: ReaderConfiguration,
+        onNotice: @escaping @Sendable (String) -> Void
+    ) -> NFCEnvironment {
         let name = configuration.reader ?? (configuration.tags == nil ? "pcsc" : "virtual")
         let parts = name.split(separator: ":", maxSplits: 1)
         switch parts.first {
-        case "pcsc":
+        case "pcsc" where name != "pcsc:":
             let choice = parts.dropFirst().first.map { ReaderChoice.named(String($0)) } ?? .firstContactless
             return NFCEnvironment(reader: .discovering(PCSCReader(choice)))
         case "virtual" where configuration.tags == nil:
@@ -172,7 +225,19 @@ extension NFCEnvironment {
         default:
             var configuration = configuration
             configuration.reader = name
-            return NFCEnvironment(reader: NFCEnvironment(configuration).reader)
+            let made: Made
+            if name == "virtual", let path = configuration.tags,
+                ImageFolder.isFolder(path) || ImageFolder.mayCome(path)
+            {
+                made = folder(path, configuration, onNotice: onNotice)
+            } else {
+                made = Self.made(configuration, nil)
+            }
+            return NFCEnvironment(
+                reader: made.reader,
+                recordingError: made.recordingError,
+                tagFileError: made.tagFileError
+            )
         }
     }
 }
@@ -189,6 +254,12 @@ public struct ReaderConfiguration: Sendable, Hashable {
     public var cardReader: String?
     /// The file that keeps all that goes on at the reader; nil for none.
     public var recording: String?
+    /// The longest that the search for the reader may take; nil for as long as a service may take to start.
+    public var patience: Duration?
+    /// What messages call the option or the variable that names the reader.
+    public var readerSource = "NFC_READER"
+    /// What messages call the option or the variable that names the images.
+    public var tagsSource = "NFC_TAGS"
 
     /// Creates a configuration.
     public init(
@@ -208,16 +279,12 @@ public struct ReaderConfiguration: Sendable, Hashable {
     /// What `NFC_READER`, `NFC_TAGS`, `NFC_TAGS_SAVE`, `NFC_CARD_READER` and `NFC_RECORD` say.
     public static var ofProcess: ReaderConfiguration {
         ReaderConfiguration(
-            reader: environmentValue("NFC_READER").flatMap { $0.isEmpty ? nil : $0 },
-            tags: environmentValue("NFC_TAGS"),
-            savesTags: !["", "0"].contains(environmentValue("NFC_TAGS_SAVE") ?? ""),
-            cardReader: environmentValue("NFC_CARD_READER").flatMap { $0.isEmpty ? nil : $0 },
-            recording: environmentValue("NFC_RECORD").flatMap { $0.isEmpty ? nil : $0 }
+            reader: EnvironmentVariable.value("NFC_READER").flatMap { $0.isEmpty ? nil : $0 },
+            tags: EnvironmentVariable.value("NFC_TAGS"),
+            savesTags: !["", "0"].contains(EnvironmentVariable.value("NFC_TAGS_SAVE") ?? ""),
+            cardReader: EnvironmentVariable.value("NFC_CARD_READER").flatMap { $0.isEmpty ? nil : $0 },
+            recording: EnvironmentVariable.value("NFC_RECORD").flatMap { $0.isEmpty ? nil : $0 }
         )
     }
 
-    private static func environmentValue(_ name: String) -> String? {
-        guard let value = unsafe getenv(name) else { return nil }
-        return unsafe String(cString: value)
-    }
 }

@@ -35,18 +35,25 @@ public final class NFCEnvironment: Sendable {
     /// sessions and tasks that they make are the test's too.
     public let isOfTest: Bool
 
+    /// What a test kit knows the environment by; nil outside of its tests.
+    package let place: (any TestPlace)?
+
     /// Lets one thread act for the sessions of a test at a time; nil outside of tests.
     let turn: ActingTurn?
-    /// Calls of an app that were put on its queue, and have not returned.
-    private let callsUnderWay = Locked(0)
     /// Where the service that reads in the background is asked for the reader; nil where it is not.
     public let gate: ReaderGate?
     /// What keeps all that goes on at the reader; nil where nothing is kept.
     public let recorder: Recorder?
     /// Why a recording that was asked for can't be made or replayed; there is no reader then.
     public let recordingError: RecordingError?
+    /// Why a file of `NFC_TAGS` can't be used; there is no reader then.
+    public let tagFileError: TagFileError?
+    /// What saves the images of virtual tags after each session; nil where they are not saved.
+    public let tagSaver: TagFileSaver?
 
-    private let onSessionEnd: (@Sendable () -> Void)?
+    private let onNotice: (@Sendable (String) -> Void)?
+    /// The sentences that were said once for all.
+    private let noticed = Locked<Set<String>>([])
 
     /// Creates an environment.
     ///
@@ -62,8 +69,10 @@ public final class NFCEnvironment: Sendable {
     ///   - gate: where the service that reads in the background is asked for the reader; nil where it is not.
     ///   - recorder: what keeps all that goes on; the reader is one that it has wrapped.
     ///   - recordingError: why a recording that was asked for can't be made or replayed.
-    ///   - onSessionEnd: called after each session, when its reader is free again; on any thread.
-    public init(
+    ///   - tagFileError: why a file of `NFC_TAGS` can't be used.
+    ///   - tagSaver: what saves the images of virtual tags after each session.
+    ///   - onNotice: called with each line about the app that goes to standard error; on any thread.
+    public convenience init(
         reader: Reader,
         clock: any RuntimeClock = SystemClock.shared,
         sheet: any ScanSheet = HiddenSheet(),
@@ -75,8 +84,50 @@ public final class NFCEnvironment: Sendable {
         gate: ReaderGate? = nil,
         recorder: Recorder? = nil,
         recordingError: RecordingError? = nil,
-        onSessionEnd: (@Sendable () -> Void)? = nil
+        tagFileError: TagFileError? = nil,
+        tagSaver: TagFileSaver? = nil,
+        onNotice: (@Sendable (String) -> Void)? = nil
     ) {
+        self.init(
+            reader: reader,
+            clock: clock,
+            sheet: sheet,
+            arbiter: arbiter,
+            limits: limits,
+            cardPort: cardPort,
+            app: app,
+            isOfTest: isOfTest,
+            gate: gate,
+            recorder: recorder,
+            recordingError: recordingError,
+            tagFileError: tagFileError,
+            tagSaver: tagSaver,
+            onNotice: onNotice,
+            place: nil
+        )
+    }
+
+    /// Creates an environment, also one of a test kit.
+    ///
+    /// - Parameter place: what the test kit knows the environment by.
+    package init(
+        reader: Reader,
+        clock: any RuntimeClock,
+        sheet: any ScanSheet = HiddenSheet(),
+        arbiter: SessionArbiter = SessionArbiter(),
+        limits: SessionLimits = SessionLimits(),
+        cardPort: (any CardReaderPort)? = nil,
+        app: AppProperties? = nil,
+        isOfTest: Bool = true,
+        gate: ReaderGate? = nil,
+        recorder: Recorder? = nil,
+        recordingError: RecordingError? = nil,
+        tagFileError: TagFileError? = nil,
+        tagSaver: TagFileSaver? = nil,
+        onNotice: (@Sendable (String) -> Void)? = nil,
+        place: (any TestPlace)?
+    ) {
+        self.place = place
         self.reader = reader
         self.clock = clock
         self.sheet = sheet
@@ -89,16 +140,26 @@ public final class NFCEnvironment: Sendable {
         self.gate = gate
         self.recorder = recorder
         self.recordingError = recordingError
-        self.onSessionEnd = onSessionEnd
+        self.tagFileError = tagFileError
+        self.tagSaver = tagSaver
+        self.onNotice = onNotice
     }
 
     /// The environment of a test, for the task that set it and its children.
     @TaskLocal public static var scoped: NFCEnvironment?
 
-    /// The environment that a session made now takes.
+    /// The environment that a session made now takes: that of a test, else the process's own.
     public static var current: NFCEnvironment {
-        scoped ?? .process
+        ofTest ?? .process
     }
+
+    /// The environment of the test to which the caller belongs: the task's, else what a test kit knows; nil outside of tests.
+    package static var ofTest: NFCEnvironment? {
+        scoped ?? searchOfTestKit.withLock { $0 }?.find()
+    }
+
+    /// Finds the test to which a caller belongs whose task does not say so. A test kit sets it, once.
+    package static let searchOfTestKit = Locked<TestSearch?>(nil)
 
     /// The reader's driver; nil when there is no reader.
     public var driver: (any ReaderDriver)? {
@@ -112,19 +173,40 @@ public final class NFCEnvironment: Sendable {
     /// Calls an app on its queue, within the environment where that is one of a test: a block on a queue is not of the
     /// task that gave it, and would lose the environment.
     package func call(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
-        guard isOfTest else { return queue.async(execute: work) }
-        callsUnderWay.withLock { $0 += 1 }
-        queue.async { [self] in
-            NFCEnvironment.$scoped.withValue(self, operation: work)
-            callsUnderWay.withLock { $0 -= 1 }
+        within {
+            queue.async { self.within(work) }
         }
     }
 
-    /// Whether every session of a test has ended, and every delegate and completion handler has been called.
-    package var hasNothingUnderWay: Bool { arbiter.isIdle && callsUnderWay.withLock { $0 == 0 } }
+    /// Does something as the test does it whose environment this is; as it is outside of tests.
+    func within<Value>(_ work: () throws -> Value) rethrows -> Value {
+        guard isOfTest else { return try work() }
+        return try NFCEnvironment.$scoped.withValue(self, operation: work)
+    }
+
+    /// Says something to the app's author: one line on standard error, and in the trace of a test.
+    ///
+    /// - Parameters:
+    ///   - text: what is said.
+    ///   - source: what the line begins with.
+    package func notice(_ text: String, from source: String = "CoreNFC") {
+        let text = TerminalText.escaped(text)
+        OutputDescriptor.standardError.write("\(source): \(text)\n")
+        onNotice?(text)
+    }
+
+    /// Says something to the app's author that holds for the whole process, such as why there is no reader: each sentence
+    /// once, however many sessions it ends.
+    ///
+    /// - Parameters:
+    ///   - text: the sentence.
+    ///   - source: what the line begins with.
+    package func noticeOnce(_ text: String, from source: String = "CoreNFC") {
+        if noticed.withLock({ $0.insert(text).inserted }) { notice(text, from: source) }
+    }
 
     func didEndSession() {
-        onSessionEnd?()
+        tagSaver?.save()
     }
 }
 

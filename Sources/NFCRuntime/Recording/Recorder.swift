@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import PrivateStorage
 import TagLink
 
 /// Keeps what goes on at a reader in a file, line by line as it happens: whatever ends the process, no more is lost than
@@ -9,51 +9,37 @@ import TagLink
 /// are written once.
 public final class Recorder: Sendable {
     private struct State {
-        var descriptor: Int32
         var exchanges = 0
         var tags = 0
         /// The look that found nothing, when that was the last call.
         var emptyLook: Recording.Action?
         /// The last arrival of each tag that was near.
         var arrivals: [[UInt8]: UInt64] = [:]
+        /// Finds the passwords that are not kept.
+        var finder = SecretFinder()
         var failure: RecordingError?
     }
 
-    /// The file.
-    public let path: String
-    private let state: Locked<State>
+    private let log: PrivateLog
+    private let state = Locked(State())
     private let origin = ContinuousClock.now
 
-    /// Creates the file, readable for its owner alone. A recording that is there is replaced; another file is not.
+    /// The file.
+    public var path: String { log.path }
+
+    /// Creates the file, readable for its owner alone. A recording that is there is replaced, and others who could read it
+    /// can't any more; another file is not replaced.
     ///
     /// - Parameter path: the file's path.
     /// - Throws: ``RecordingError`` when it can't be made, or something else is in its place.
     public init(path: String) throws(RecordingError) {
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0o600)
-        guard descriptor >= 0 else { throw Recording.systemError(path, "can't be written") }
-        guard Self.mayReplace(descriptor) else {
-            close(descriptor)
+        do throws(StorageError) {
+            log = try PrivateLog(path, replacing: Array("{\"opencorenfc_recording\"".utf8))
+        } catch  where error.code == .occupied {
             throw RecordingError(.notARecording, "\(path) is there already and is no recording. Name another file.")
+        } catch {
+            throw RecordingError(.unwritable, error.reason)
         }
-        // What is no file, such as a pipe, has no length.
-        _ = ftruncate(descriptor, 0)
-        self.path = path
-        state = Locked(State(descriptor: descriptor))
-    }
-
-    deinit {
-        close(state.withLock { $0.descriptor })
-    }
-
-    /// Whether a file is empty, a recording, or no regular file.
-    private static func mayReplace(_ descriptor: Int32) -> Bool {
-        var information = stat()
-        guard unsafe fstat(descriptor, &information) == 0 else { return false }
-        guard information.st_mode & S_IFMT == S_IFREG else { return true }
-        let head = Array("{\"opencorenfc_recording\"".utf8)
-        var buffer = [UInt8](repeating: 0, count: head.count)
-        let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
-        return count == 0 || buffer == head
     }
 
     /// Why the recording stops before the flow does; nil while all is well.
@@ -93,7 +79,7 @@ public final class Recorder: Sendable {
     /// - Returns: the call, for ``finish(_:_:at:)``.
     func start(_ action: Recording.Action, at time: Duration) -> Recording.Step {
         state.withLock { state in
-            var step = Recording.Step(time: time, action: action)
+            var step = Recording.Step(time: time, action: action.concealed(by: &state.finder))
             if case .exchange = action {
                 state.exchanges += 1
                 step.number = state.exchanges
@@ -110,6 +96,7 @@ public final class Recorder: Sendable {
         step.endTime = time
         step.outcome = outcome
         state.withLock { [step] state in
+            if case .frame(let answer) = outcome { _ = state.finder.secrets(inAnswer: answer.bytes) }
             let isEmptyLook = outcome == .tags([])
             defer { state.emptyLook = isEmptyLook ? step.action : nil }
             if step.action == state.emptyLook {
@@ -133,21 +120,26 @@ public final class Recorder: Sendable {
         }
     }
 
+    /// Asks a reader whether a tag has stayed near, and writes what it says.
+    func recordStay(
+        of identifier: [UInt8],
+        _ clock: @Sendable () -> Duration,
+        _ isStillNear: () async -> Bool
+    ) async -> Bool {
+        let step = start(.isStillNear(identifier), at: clock())
+        let isNear = await isStillNear()
+        finish(step, .isPresent(isNear), at: clock())
+        return isNear
+    }
+
     /// Writes text whole, or says once that it can't be.
     private func write(_ text: String, _ state: inout State) {
         guard state.failure == nil else { return }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(state.descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                state.failure = RecordingError(
-                    .unreadable,
-                    Recording.systemError(path, "can't be written any more, and ends here").reason
-                )
-                return
-            }
+        do throws(StorageError) {
+            try log.append(Array(text.utf8))
+        } catch {
+            let step = log.isStarted ? " The recording ends here." : ""
+            state.failure = RecordingError(.unwritable, error.reason + step)
         }
     }
 }

@@ -1,48 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+package import PrivateStorage
 import TagLink
 
 extension Recording {
     /// Reads a recording from a file, a piece at a time: a file that is none is noticed at its first line.
     ///
-    /// - Parameter path: the file's path.
+    /// - Parameter path: the file's path. A pipe or a device is refused: what reads a recording as its reader waits for
+    ///   nobody.
     /// - Throws: ``RecordingError``, whose reason names the file.
     public init(path: String) throws(RecordingError) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.systemError(path, "can't be read") }
-        defer { close(descriptor) }
+        try self.init(name: path) { () throws(StorageError) in try InputFile(path, limit: Self.maximumLength) }
+    }
+
+    /// Reads a recording from what may be no file, such as standard input.
+    ///
+    /// - Parameters:
+    ///   - name: what people call it.
+    ///   - open: opens it.
+    package init(name: String, open: () throws(StorageError) -> InputFile) throws(RecordingError) {
         var parser = RecordingParser()
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        var total = 0
-        do throws(RecordingError) {
-            while true {
-                let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { throw Self.systemError(path, "can't be read") }
-                if count == 0 { break }
-                total += count
-                guard total <= Self.maximumLength else {
-                    throw RecordingError(.tooLarge, "The file is longer than any recording. Record a shorter flow.")
-                }
-                try parser.take(buffer[..<count])
-            }
-            self = try parser.finish()
+        var isMore = true
+        let file = try Self.reading(open)
+        while isMore {
+            var bytes: [UInt8] = []
+            isMore = try Self.reading { () throws(StorageError) in try file.read(into: &bytes) }
+            try Self.naming(name) { () throws(RecordingError) in try parser.take(bytes) }
+        }
+        self = try Self.naming(name) { () throws(RecordingError) in try parser.finish() }
+    }
+
+    private static func reading<Value>(
+        _ work: () throws(StorageError) -> Value
+    ) throws(RecordingError) -> Value {
+        do throws(StorageError) {
+            return try work()
         } catch {
-            if error.code == .unreadable { throw error }
-            throw RecordingError(error.code, "\(path): \(error.reason)", line: error.line)
+            throw RecordingError(error.code == .tooLarge ? .tooLarge : .unreadable, error.reason)
         }
     }
 
-    static func systemError(_ path: String, _ what: String) -> RecordingError {
-        RecordingError(.unreadable, "\(path) \(what): \(unsafe String(cString: strerror(errno))).")
+    private static func naming<Value>(
+        _ name: String,
+        _ work: () throws(RecordingError) -> Value
+    ) throws(RecordingError) -> Value {
+        do throws(RecordingError) {
+            return try work()
+        } catch {
+            throw RecordingError(error.code, "\(name): \(error.reason)", line: error.line)
+        }
     }
 
     // MARK: Parsing
 
     /// No line is longer: a response of 65,538 octets, in hex, and what is around it.
     static let maximumLineLength = 256 << 10
-    /// No recording is longer: weeks of reading tags.
-    static let maximumLength = 256 << 20
+    /// No recording is longer: days of reading tags. What is made of it takes several times as much memory.
+    package static let maximumLength = 64 << 20
 
     /// Reads a recording.
     ///
@@ -52,7 +65,7 @@ extension Recording {
     /// - Throws: ``RecordingError``.
     public init(parsing octets: some Sequence<UInt8>) throws(RecordingError) {
         var parser = RecordingParser()
-        try parser.take(Array(octets)[...])
+        try parser.take(Array(octets))
         self = try parser.finish()
     }
 }
@@ -72,15 +85,23 @@ struct RecordingParser {
     private var lineNumber = 0
 
     /// Takes a piece of the text.
-    mutating func take(_ octets: ArraySlice<UInt8>) throws(RecordingError) {
-        var rest = octets
-        while let end = rest.firstIndex(of: 0x0A) {
-            let line = pending.isEmpty ? rest[..<end] : (pending + rest[..<end])[...]
-            pending = []
-            rest = rest[(end + 1)...]
-            try takeLine(line)
+    mutating func take(_ octets: [UInt8]) throws(RecordingError) {
+        var start = 0
+        var index = 0
+        while index < octets.count {
+            if octets[index] == 0x0A {
+                if pending.isEmpty {
+                    try takeLine(octets, start..<index)
+                } else {
+                    pending += octets[start..<index]
+                    try takeLine(pending, 0..<pending.count)
+                    pending = []
+                }
+                start = index + 1
+            }
+            index += 1
         }
-        pending += rest
+        pending += octets[start...]
         guard pending.count <= Recording.maximumLineLength else { throw tooLong(lineNumber + 1) }
     }
 
@@ -97,11 +118,11 @@ struct RecordingParser {
         return Recording(header: header, steps: steps, isCutOff: !pending.isEmpty)
     }
 
-    private mutating func takeLine(_ text: ArraySlice<UInt8>) throws(RecordingError) {
+    private mutating func takeLine(_ text: [UInt8], _ range: Range<Int>) throws(RecordingError) {
         lineNumber += 1
-        guard text.count <= Recording.maximumLineLength else { throw tooLong(lineNumber) }
+        guard range.count <= Recording.maximumLineLength else { throw tooLong(lineNumber) }
         do throws(RecordingLine.Failure) {
-            let line = try RecordingLine(text)
+            let line = try RecordingLine(text, range)
             guard header != nil else {
                 header = try self.header(of: line)
                 return

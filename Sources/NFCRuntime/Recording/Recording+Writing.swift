@@ -29,6 +29,9 @@ extension Recording.Step {
         case .select(let tag): builder.add("do", "select", tag)
         case .reactivate(let tag): builder.add("do", "wake", tag)
         case .isPresent(let tag): builder.add("do", "is-present", tag)
+        case .isStillNear(let identifier):
+            builder.add("do", "is-still-near")
+            builder.add("uid", hex: identifier)
         case .release: builder.add("do", "release")
         case .presence: builder.add("do", "presence")
         case .arrival(let identifier, let number):

@@ -42,6 +42,8 @@ public struct Recording: Sendable, Hashable {
         case select(tag: Int)
         case reactivate(tag: Int)
         case isPresent(tag: Int)
+        /// The reader was asked whether the tag with an identifier has stayed near.
+        case isStillNear([UInt8])
         case release
         /// Tags have numbers where the reader finds them by itself. The timeout is for people: a replay does not compare it.
         case exchange(Trace.Medium, tag: Int?, Frame, timeout: Airtime)
@@ -140,10 +142,11 @@ extension Recording.Action {
         case .select(let tag): return "select tag \(tag)"
         case .reactivate(let tag): return "wake tag \(tag)"
         case .isPresent(let tag): return "is tag \(tag) there"
+        case .isStillNear(let identifier): return "is \(identifier.hexText()) still near"
         case .release: return "release"
         case .exchange(_, _, let frame, _): return "send \(frame.bytes.hexText())"
         case .presence: return "a tag came or left"
-        case .arrival(let identifier, let number): return "\(identifier.hexText()) is near, arrival \(number)"
+        case .arrival(let identifier, let number): return "\(identifier.words) is near, arrival \(number)"
         }
     }
 }
@@ -164,13 +167,18 @@ extension Recording.Tag {
     fileprivate var words: String {
         switch identity {
         case .nfcA(_, let sak, let uid):
-            "tag \(number), nfc-a \(uid.hexText())" + (sak.map { ", SAK \(CollectionOfOne($0).hexText())" } ?? "")
+            "tag \(number), nfc-a \(uid.words)" + (sak.map { ", SAK \(CollectionOfOne($0).hexText())" } ?? "")
         case .nfcB(let answer): "tag \(number), nfc-b \(answer.dropFirst().prefix(4).hexText())"
         case .nfcF(let idm, _, let system):
             "tag \(number), nfc-f \(idm.hexText())" + (system.map { ", system \(String($0, radix: 16))" } ?? "")
         case .nfcV(let uid, _): "tag \(number), nfc-v \(uid.hexText())"
         }
     }
+}
+
+extension [UInt8] {
+    /// An identifier, which may be unknown.
+    fileprivate var words: String { isEmpty ? "of unknown UID" : hexText() }
 }
 
 extension Technology {
@@ -193,8 +201,10 @@ public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible
 
         private init(_ name: String) { self.name = name }
 
-        /// The file can't be read or written.
+        /// The file can't be read.
         public static let unreadable = Code("unreadable-recording")
+        /// The file can't be written.
+        public static let unwritable = Code("unwritable-file")
         /// The file is something else.
         public static let notARecording = Code("not-a-recording")
         /// The file has a version of the format that is not known here.

@@ -4,7 +4,7 @@ import TagLink
 /// A reader whose host sends every frame, and of which all is kept.
 ///
 /// A reader with simulated time is recorded in that time, so that a flow gives the same file at every run.
-final class RecordingField: FieldDriver {
+final class RecordingField: FieldDriver, RecordingDriver {
     private let base: any FieldDriver
     private let recorder: Recorder
     private let links: [Technology: RecordingLink]
@@ -33,6 +33,7 @@ final class RecordingField: FieldDriver {
 
     private let clock: @Sendable () -> Duration
 
+    var unrecorded: any ReaderDriver { base }
     var name: String { base.name }
     var technologies: Set<Technology> { base.technologies }
     var statistics: LinkStatistics { base.statistics }
@@ -51,6 +52,10 @@ final class RecordingField: FieldDriver {
             recorder.presenceChanged(at: clock())
             handler()
         }
+    }
+
+    func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
+        await recorder.recordStay(of: identifier, clock) { await base.isStillNear(identifier, since: arrival) }
     }
 
     func arrival(of identifier: [UInt8]) -> UInt64? {
@@ -84,6 +89,12 @@ private final class RecordingLink: FrameLink {
             .frame($0)
         }
     }
+}
+
+/// A reader of which all is kept.
+protocol RecordingDriver: ReaderDriver {
+    /// The reader itself, for what belongs to no call of the session.
+    var unrecorded: any ReaderDriver { get }
 }
 
 extension LinkStatistics {

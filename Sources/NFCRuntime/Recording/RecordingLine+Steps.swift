@@ -53,6 +53,7 @@ extension RecordingLine {
         case "select": return .select(tag: try tag(knownTags))
         case "wake": return .reactivate(tag: try tag(knownTags))
         case "is-present": return .isPresent(tag: try tag(knownTags))
+        case "is-still-near": return .isStillNear(try octets("uid", count: 0...10))
         case "release": return .release
         case "presence": return .presence
         case "arrival":
@@ -151,7 +152,7 @@ extension RecordingLine {
         case .discover:
             guard number("found") == found.count else { throw Failure(reason: "\"found\" has to count the tags.") }
             return .tags(found)
-        case .isPresent:
+        case .isPresent, .isStillNear:
             guard let isPresent = bool("present") else { throw Failure(reason: "\"present\" is missing.") }
             return .isPresent(isPresent)
         default:
@@ -172,7 +173,7 @@ extension LinkError.Code {
     fileprivate init?(recordedName name: String) {
         let all: [Self] = [
             .timeout, .tagRemoved, .transmission, .collision, .frameTooLong, .readerUnavailable, .cancelled,
-            .unsupported, .protocolViolation,
+            .unsupported, .protocolViolation, .inUse,
         ]
         guard let code = all.first(where: { $0.description == name }) else { return nil }
         self = code

@@ -3,8 +3,9 @@ import TagLink
 
 /// A line of a recording: an object of JSON whose values are strings, whole numbers, Booleans and lists of strings.
 struct RecordingLine {
-    enum Value: Equatable {
-        case string(String)
+    enum Value {
+        /// The UTF-8 of a string. Most strings are hex, of which no `String` is made.
+        case string([UInt8])
         case number(Int)
         case bool(Bool)
         case strings([String])
@@ -15,7 +16,8 @@ struct RecordingLine {
         var reason: String
     }
 
-    private var members: [String: Value] = [:]
+    /// The members, of which a line has a few.
+    private var members: [(key: String, value: Value)]
 
     // MARK: Writing
 
@@ -41,32 +43,38 @@ struct RecordingLine {
 
     // MARK: Reading
 
-    init(_ text: ArraySlice<UInt8>) throws(Failure) {
-        var parser = Parser(rest: text)
+    /// Reads a line, which is a range of a text.
+    init(_ text: [UInt8], _ range: Range<Int>) throws(Failure) {
+        var parser = RecordingLineParser(text, range)
         members = try parser.object()
     }
 
-    subscript(key: String) -> Value? { members[key] }
+    subscript(key: String) -> Value? {
+        for member in members where member.key == key { return member.value }
+        return nil
+    }
 
     func string(_ key: String) -> String? {
-        if case .string(let string)? = members[key] { string } else { nil }
+        if case .string(let text)? = self[key] { String(decoding: text, as: UTF8.self) } else { nil }
     }
 
     func number(_ key: String) -> Int? {
-        if case .number(let number)? = members[key] { number } else { nil }
+        if case .number(let number)? = self[key] { number } else { nil }
     }
 
     func bool(_ key: String) -> Bool? {
-        if case .bool(let bool)? = members[key] { bool } else { nil }
+        if case .bool(let bool)? = self[key] { bool } else { nil }
     }
 
     func strings(_ key: String) -> [String]? {
-        if case .strings(let strings)? = members[key] { strings } else { nil }
+        if case .strings(let strings)? = self[key] { strings } else { nil }
     }
 
     /// The octets of a member, which has to be there.
     func octets(_ key: String) throws(Failure) -> [UInt8] {
-        guard let text = string(key) else { throw Failure(reason: "\"\(key)\" is missing, or is not hex.") }
+        guard case .string(let text)? = self[key] else {
+            throw Failure(reason: "\"\(key)\" is missing, or is not hex.")
+        }
         guard let octets = Self.octets(text) else { throw Failure(reason: "\"\(key)\" is not hex.") }
         return octets
     }
@@ -79,120 +87,16 @@ struct RecordingLine {
         return number
     }
 
-    private static func octets(_ text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
+    private static func octets(_ digits: [UInt8]) -> [UInt8]? {
         guard digits.count % 2 == 0 else { return nil }
         var octets: [UInt8] = []
         octets.reserveCapacity(digits.count / 2)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
+        var index = 0
+        while index < digits.count {
+            guard let high = digits[index].hexDigitValue, let low = digits[index + 1].hexDigitValue else { return nil }
             octets.append(high << 4 | low)
+            index += 2
         }
         return octets
-    }
-
-    static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x61...0x66: digit - 0x61 + 10
-        case 0x41...0x46: digit - 0x41 + 10
-        default: nil
-        }
-    }
-}
-
-/// Reads the object; nothing in it nests, so that depth is bounded by itself.
-private struct Parser {
-    var rest: ArraySlice<UInt8>
-
-    private func failure(_ what: String) -> RecordingLine.Failure { RecordingLine.Failure(reason: what) }
-
-    mutating func object() throws(RecordingLine.Failure) -> [String: RecordingLine.Value] {
-        var members: [String: RecordingLine.Value] = [:]
-        guard take("{") else { throw failure("A line has to be a JSON object.") }
-        if !take("}") {
-            repeat {
-                let key = try string()
-                guard take(":") else { throw failure("A \":\" is missing.") }
-                guard members.updateValue(try value(), forKey: key) == nil else {
-                    throw failure("A member is there twice.")
-                }
-            } while take(",")
-            guard take("}") else { throw failure("The object does not end.") }
-        }
-        skipSpace()
-        guard rest.isEmpty else { throw failure("Something follows the object.") }
-        return members
-    }
-
-    private mutating func value() throws(RecordingLine.Failure) -> RecordingLine.Value {
-        skipSpace()
-        switch rest.first {
-        case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "["):
-            rest = rest.dropFirst()
-            var strings: [String] = []
-            if take("]") { return .strings([]) }
-            repeat { strings.append(try string()) } while take(",")
-            guard take("]") else { throw failure("A list does not end.") }
-            return .strings(strings)
-        default: break
-        }
-        for (word, value) in [("true", true), ("false", false)] where rest.starts(with: word.utf8) {
-            rest = rest.dropFirst(word.utf8.count)
-            return .bool(value)
-        }
-        let digits = rest.prefix { $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) }
-        guard let number = Int(String(decoding: digits, as: UTF8.self)) else { throw failure("A value is none.") }
-        rest = rest.dropFirst(digits.count)
-        return .number(number)
-    }
-
-    private mutating func string() throws(RecordingLine.Failure) -> String {
-        guard take("\"") else { throw failure("A string is expected.") }
-        var octets: [UInt8] = []
-        while let octet = rest.popFirst() {
-            switch octet {
-            case UInt8(ascii: "\""):
-                guard let string = String(validating: octets, as: UTF8.self) else {
-                    throw failure("A string is not UTF-8.")
-                }
-                return string
-            case UInt8(ascii: "\\"): octets += try escape()
-            case 0..<0x20: throw failure("A control character is in a string.")
-            default: octets.append(octet)
-            }
-        }
-        throw failure("A string does not end.")
-    }
-
-    private mutating func escape() throws(RecordingLine.Failure) -> [UInt8] {
-        switch rest.popFirst() {
-        case UInt8(ascii: "n"): return [0x0A]
-        case UInt8(ascii: "r"): return [0x0D]
-        case UInt8(ascii: "t"): return [0x09]
-        case let octet? where [UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/")].contains(octet):
-            return [octet]
-        case UInt8(ascii: "u"):
-            let digits = rest.prefix(4).compactMap(RecordingLine.value)
-            guard digits.count == 4, let scalar = Unicode.Scalar(digits.reduce(UInt32(0)) { $0 << 4 | UInt32($1) })
-            else {
-                throw failure("An escape is none.")
-            }
-            rest = rest.dropFirst(4)
-            return Array(String(Character(scalar)).utf8)
-        default: throw failure("An escape is none.")
-        }
-    }
-
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
-        skipSpace()
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest = rest.dropFirst()
-        return true
-    }
-
-    private mutating func skipSpace() {
-        while let octet = rest.first, octet == 0x20 || octet == 0x09 || octet == 0x0D { rest = rest.dropFirst() }
     }
 }

@@ -2,7 +2,7 @@
 import TagLink
 
 /// A reader that finds tags by itself, and of which all is kept.
-final class RecordingReader: DiscoveringDriver {
+final class RecordingReader: DiscoveringDriver, RecordingDriver {
     private let base: any DiscoveringDriver
     private let recorder: Recorder
     private let clock: @Sendable () -> Duration
@@ -16,10 +16,12 @@ final class RecordingReader: DiscoveringDriver {
         clock = { [recorder] in recorder.time }
     }
 
+    var unrecorded: any ReaderDriver { base }
     var name: String { base.name }
     var technologies: Set<Technology> { base.technologies }
     var statistics: LinkStatistics { base.statistics }
     var tellsActivation: Bool { base.tellsActivation }
+    var wasThere: Bool { base.wasThere }
     var executor: (any SerialExecutor & TaskExecutor)? { base.executor }
 
     func prepare() async throws(LinkError) { try await base.prepare() }
@@ -39,6 +41,10 @@ final class RecordingReader: DiscoveringDriver {
         guard let number = base.arrival(of: identifier) else { return nil }
         recorder.arrived(identifier, number: number, at: clock())
         return number
+    }
+
+    func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
+        await recorder.recordStay(of: identifier, clock) { await base.isStillNear(identifier, since: arrival) }
     }
 
     func discover(

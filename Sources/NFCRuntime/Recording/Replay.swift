@@ -106,6 +106,12 @@ public final class RecordingReplay: Sendable {
         }
     }
 
+    func isStillNear(_ identifier: [UInt8]) -> Bool {
+        let (isNear, duration) = state.withLock { $0.script.isStillNear(identifier) }
+        onElapsed?(duration)
+        return isNear
+    }
+
     func arrival(of identifier: [UInt8]) -> UInt64? { state.withLock { $0.script.arrival(of: identifier) } }
 
     private func tellPresence() {

@@ -12,6 +12,8 @@ extension ReplayingDriver {
     }
 
     func arrival(of identifier: [UInt8]) -> UInt64? { replay.arrival(of: identifier) }
+
+    func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool { replay.isStillNear(identifier) }
 }
 
 /// A recording of a reader whose host sent every frame.

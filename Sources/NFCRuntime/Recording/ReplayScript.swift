@@ -39,6 +39,7 @@ struct ReplayScript: Sendable {
     private(set) var departure: ReplayDeparture?
     private var lastExchange = 0
     private var words = ExchangeInterpreter()
+    private var finder = SecretFinder()
     /// The last call, when it was a look that found nothing.
     private var emptyLook: Recording.Action?
     /// Whether the reader told of a tag while nobody listened.
@@ -80,7 +81,9 @@ struct ReplayScript: Sendable {
             return leave(expected: nil, action)
         }
         let step = recording.steps[position]
-        guard step.action.matches(action) else {
+        guard matches(step.action, action) else {
+            // A look that was cut off is none.
+            if case .isStillNear = step.action, step.outcome == nil { return breakOff(step) }
             if action == emptyLook { return (.tags([]), .zero, .none) }
             return leave(expected: step, action)
         }
@@ -96,6 +99,18 @@ struct ReplayScript: Sendable {
     mutating func arrival(of identifier: [UInt8]) -> UInt64? {
         passTold()
         return arrivals[identifier]
+    }
+
+    /// Whether a tag had stayed near when the reader was asked at this place; true where it was not asked.
+    mutating func isStillNear(_ identifier: [UInt8]) -> (answer: Bool, duration: Duration) {
+        passTold()
+        guard position < recording.steps.count, departure == nil else { return (true, .zero) }
+        let step = recording.steps[position]
+        guard step.action == .isStillNear(identifier), case .isPresent(let isNear)? = step.outcome else {
+            return (true, .zero)
+        }
+        position += 1
+        return (isNear, (step.endTime ?? step.time) - step.time)
     }
 
     /// Passes over what the reader told before the call.
@@ -127,8 +142,14 @@ struct ReplayScript: Sendable {
         case .exchange(let medium, _, let request, _):
             lastExchange = step.number ?? lastExchange
             _ = words.meaning(of: request, over: medium)
-            if case .frame(let answer) = outcome { _ = words.meaning(ofAnswer: answer) }
-        case .field, .discover, .select, .reactivate: words.fieldChanged()
+            _ = finder.secrets(in: request.bytes, over: medium)
+            guard case .frame(let answer) = outcome else { break }
+            _ = words.meaning(ofAnswer: answer)
+            _ = finder.secrets(inAnswer: answer.bytes)
+        case .field, .discover, .select:
+            words.fieldChanged()
+            finder.fieldChanged()
+        case .reactivate: words.fieldChanged()
         default: break
         }
     }
@@ -165,20 +186,40 @@ struct ReplayScript: Sendable {
 
     /// A call in words, as it is understood after what went before it.
     private func describe(_ action: Recording.Action) -> String {
-        guard case .exchange(let medium, let tag, let request, _) = action else { return action.words }
-        var words = words
+        guard case .exchange(let medium, let tag, let sent, _) = action else { return action.words }
+        var (words, finder) = (words, finder)
+        let request = sent.concealing(finder.secrets(in: sent.bytes, over: medium))
         let hex = request.bytes.prefix(32).hexText() + (request.bytes.count > 32 ? "…" : "")
         let bits = request.validBitsInLastByte == 8 ? "" : "/\(request.validBitsInLastByte)"
         return "\(words.meaning(of: request, over: medium)) [\(hex)\(bits)]" + (tag.map { " to tag \($0)" } ?? "")
     }
 }
 
-extension Recording.Action {
-    /// Whether a call is the one that was recorded. Timeouts may differ.
-    fileprivate func matches(_ other: Recording.Action) -> Bool {
-        guard case .exchange(let medium, let tag, let frame, _) = self,
+extension ReplayScript {
+    /// Whether a call is the one that was recorded. Timeouts may differ, and so may passwords, which no recording has.
+    private func matches(_ recorded: Recording.Action, _ other: Recording.Action) -> Bool {
+        guard case .exchange(let medium, let tag, let frame, _) = recorded,
             case .exchange(let otherMedium, let otherTag, let otherFrame, _) = other
-        else { return self == other }
-        return medium == otherMedium && tag == otherTag && frame == otherFrame
+        else { return recorded == other }
+        var finder = finder
+        let secrets = finder.secrets(in: frame.bytes, over: medium)
+        return medium == otherMedium && tag == otherTag
+            && frame.concealing(secrets) == otherFrame.concealing(secrets)
+    }
+}
+
+extension Recording.Action {
+    /// The call without the passwords, PINs and keys in it.
+    ///
+    /// - Parameter finder: what was said before, and this now.
+    func concealed(by finder: inout SecretFinder) -> Recording.Action {
+        switch self {
+        case .exchange(let medium, let tag, let frame, let timeout):
+            let secrets = finder.secrets(in: frame.bytes, over: medium)
+            return .exchange(medium, tag: tag, frame.concealing(secrets), timeout: timeout)
+        case .field, .discover, .select: finder.fieldChanged()
+        default: break
+        }
+        return self
     }
 }

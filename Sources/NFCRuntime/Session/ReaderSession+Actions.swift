@@ -78,8 +78,11 @@ extension ReaderSession {
     }
 
     private func requestTurn() {
-        let accepted = environment.arbiter.request(ObjectIdentifier(self)) { [self] in handle(.turnGranted) }
-        if !accepted { handle(.turnRefused) }
+        switch environment.arbiter.request(ObjectIdentifier(self), grant: { [self] in handle(.turnGranted) }) {
+        case .granted: break
+        case .waits(let isForActiveSession): if isForActiveSession { mistakes.add(.waitsForTurn) }
+        case .refused: handle(.turnRefused)
+        }
     }
 
     private func showSheet(_ event: SheetStateMachine.Event) {
@@ -90,14 +93,14 @@ extension ReaderSession {
     // MARK: Limits
 
     private func startSessionTimer() {
-        let timer = environment.clock.schedule(after: limits.session) { [weak self] in
+        let timer = environment.clock.schedule(limit: limits.session) { [weak self] in
             self?.handle(.sessionTimerFired)
         }
         state.withLock { $0.sessionTimer = timer }
     }
 
     private func startTagTimer() {
-        let timer = environment.clock.schedule(after: limits.connectedTag) { [weak self] in
+        let timer = environment.clock.schedule(limit: limits.connectedTag) { [weak self] in
             self?.handle(.tagTimerFired)
         }
         let last = state.withLock { state in

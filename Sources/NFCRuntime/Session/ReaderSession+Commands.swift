@@ -3,16 +3,24 @@ import TagLink
 public import TagProtocols
 
 extension ReaderSession {
-    /// Connects to a tag, waking it when another one is selected.
+    /// Connects to a tag, waking it when another one is selected, and makes sure that it is near.
+    ///
+    /// A tag that is connected already is asked whether it is near, by the cheapest exchange of its technology: READ of a
+    /// page, R(NAK), Request Response or polling, READ SINGLE BLOCK; a reader behind PC/SC is asked in place of a card.
+    /// The time that it may stay connected goes on.
     ///
     /// - Parameters:
     ///   - tag: one of the tags found last.
     ///   - completion: called once, on any thread, with ``CommandError`` when it failed.
     public func connect(to tag: DetectedTag, completion: @escaping @Sendable (Result<Void, CommandError>) -> Void) {
         enqueue(completion: completion) { [self] channel throws(CommandError) in
-            try await channel.select(tag)
-            state.withLock { $0.connected = tag }
-            handle(.tagConnected)
+            do throws(CommandError) {
+                try await channel.connect(tag)
+            } catch {
+                dropConnection(unlessSelected: channel.selected)
+                throw error
+            }
+            setConnected(tag)
         }
     }
 
@@ -52,15 +60,21 @@ extension ReaderSession {
     /// - Parameters:
     ///   - packet: the octets, see ``TagPacket``.
     ///   - tag: the connected tag.
+    ///   - connects: whether the tag is connected first when no tag is.
     ///   - completion: called once, on any thread, with the answer's octets or ``CommandError``. ``TagError`` is
     ///     `tagLost` when the tag is not there any more, and `badAnswer` when it is there and did not answer.
     public func send(
         _ packet: TagPacket,
         to tag: DetectedTag,
+        connecting connects: Bool = false,
         completion: @escaping @Sendable (Result<[UInt8], CommandError>) -> Void
     ) {
         enqueue(completion: completion) { [self] channel throws(CommandError) in
             guard tag.isAvailable else { throw .tagUnavailable }
+            if connects, connectedTag == nil {
+                try await channel.connect(tag)
+                setConnected(tag)
+            }
             guard state.withLock({ $0.connected === tag }) else { throw .notConnected }
             return try await channel.exchange(with: tag) { port throws(TagError) in try await port.send(packet) }
         }
@@ -95,11 +109,18 @@ extension ReaderSession {
         _ command: @escaping @Sendable (isolated TagChannel) async throws(CommandError) -> Value
     ) {
         channel.enqueue { [self] channel in
-            guard isActive else { return completion(.failure(.sessionInvalidated)) }
+            guard isActive else {
+                if hasEnded, environment.arbiter.isHeld(byOtherThan: ObjectIdentifier(self)) {
+                    mistakes.add(.tagOfOlderSession)
+                }
+                return completion(.failure(.sessionInvalidated))
+            }
             do throws(CommandError) {
                 let value = try await command(channel)
+                noteContact()
                 completion(.success(value))
             } catch {
+                noteContact()
                 // What was cut off by the end of the session failed because of it.
                 completion(.failure(hasEnded ? .sessionInvalidated : error))
             }

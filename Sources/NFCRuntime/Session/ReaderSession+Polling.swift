@@ -28,8 +28,9 @@ extension ReaderSession {
         }
     }
 
-    /// The driver says that a tag may have come or gone.
-    private func fieldChanged() {
+    /// The driver says that a tag may have come or gone, or there is another plan.
+    func fieldChanged() {
+        noticeDepartures()
         let looks = state.withLock { state in
             // Where arrivals can't be told apart, whatever is there now is a new one.
             state.reported = state.reported.filter { $0.arrival != nil }
@@ -54,21 +55,25 @@ extension ReaderSession {
         timer?.cancel()
         channel.enqueue { [self] channel in
             guard state.withLock({ $0.machine.phase == .polling }) else { return }
+            let plan = currentPlan
             do throws(TagError) {
-                let tags = try await channel.findTags(for: self)
-                lookedAndFound(tags)
+                let tags = try await channel.findTags(of: plan, for: self)
+                lookedAndFound(tags, by: plan)
             } catch {
                 lookFailed(error)
             }
         }
     }
 
-    private func lookedAndFound(_ tags: [DetectedTag]) {
+    private func lookedAndFound(_ tags: [DetectedTag], by plan: PollingPlan) {
         enum Next {
             case report, lookAgain, wait, nothing
         }
         let next = state.withLock { state -> Next in
             guard state.machine.phase == .polling else { return .nothing }
+            state.obstacle = nil
+            // What was found by a plan that holds no more is not what the app looks for.
+            guard plan == state.plan ?? self.plan else { return .lookAgain }
             let present = Set(tags.map(\.stay))
             state.reported.formIntersection(present)
             if !present.isSubset(of: state.reported) {
@@ -81,7 +86,10 @@ extension ReaderSession {
             return changed ? .lookAgain : .wait
         }
         switch next {
-        case .report: handle(.tagsFound)
+        case .report:
+            let (claim, found) = state.withLock { ($0.claim, $0.found) }
+            claim?.note(found.map(\.stay.identifier))
+            handle(.tagsFound)
         case .lookAgain: look()
         case .wait: if state.withLock({ $0.presence == nil }) { lookLater() }
         case .nothing: break
@@ -90,11 +98,12 @@ extension ReaderSession {
 
     private func lookFailed(_ error: TagError) {
         switch error.code {
-        case .readerUnavailable:
+        case .readerUnavailable where error.link?.code != .inUse:
             fail(.terminatedUnexpectedly(reason: error.reason))
         default:
-            // A tag that left in the middle, or noise: the field will be looked at again.
+            // A tag that left in the middle, noise, or a tag that another program has: the field will be looked at again.
             state.withLock { state in
+                state.obstacle = error.link?.code == .inUse ? error.reason : nil
                 if state.machine.phase == .polling { state.poll = .waiting }
             }
             lookLater()

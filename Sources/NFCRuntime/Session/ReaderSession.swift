@@ -28,9 +28,16 @@ public final class ReaderSession: Sendable {
 
         var found: [DetectedTag] = []
         var connected: DetectedTag?
+        /// When the connected tag had its last command, and whether it is being asked whether it is near.
+        var lastContact: Duration = .zero
+        var isAsking = false
         /// Stays of tags that were reported and have not left since.
         var reported: Set<TagStay> = []
         var poll = PollState.idle
+        /// Why the tag that is there can't be used for now; nil when the last look met no such thing.
+        var obstacle: String?
+        /// What polling was restarted with; nil for the session's own plan.
+        var plan: PollingPlan?
         var presence: PresenceObservation?
         /// Keeps the reader from the service that reads in the background.
         var claim: ReaderClaim?
@@ -56,7 +63,7 @@ public final class ReaderSession: Sendable {
 
     /// The surroundings that the session was made in.
     public let environment: NFCEnvironment
-    /// What the session looks for.
+    /// What the session looks for, unless polling was restarted with another plan.
     public let plan: PollingPlan
     /// The spans of time that rule the session.
     public let limits: SessionLimits
@@ -64,6 +71,12 @@ public final class ReaderSession: Sendable {
     let driver: any ReaderDriver
     let channel: TagChannel
     let state = Locked(State())
+    /// Where mistakes are reported that show nowhere else.
+    package let mistakes: MistakeReport
+
+    /// Why the tag that is on the reader could not be used when it was looked for last, as a sentence; nil when nothing was
+    /// in the way.
+    package var obstacle: String? { state.withLock { $0.obstacle } }
 
     /// Creates a session.
     ///
@@ -94,8 +107,13 @@ public final class ReaderSession: Sendable {
         self.plan = plan
         self.limits = limits ?? environment.limits
         self.environment = environment
+        mistakes = MistakeReport(environment: environment)
         // A driver that waits is not let wait on the app's queue.
-        channel = TagChannel(source: source, executor: driver.executor ?? QueueExecutor(target: queue))
+        channel = TagChannel(
+            source: source,
+            executor: driver.executor ?? QueueExecutor(target: queue),
+            environment: environment
+        )
     }
 
     /// Sets who is told what happens. Set it before ``begin()``.
@@ -132,15 +150,37 @@ public final class ReaderSession: Sendable {
         handle(.readerFailed(end))
     }
 
-    /// Looks for tags again; the ones found before become unavailable.
+    /// Looks for tags again, by the session's own plan; the ones found before become unavailable. Does nothing while the
+    /// session looks by that plan already.
     ///
-    /// - Parameter skipsReported: leaves out tags that were reported before and have not left the field since.
+    /// - Parameter skipsReported: goes on with the plan of the last restart, and leaves out tags that were reported before
+    ///   and have not left the field since.
     public func restartPolling(skippingReported skipsReported: Bool = false) {
-        state.withLock { state in
+        restart(skipsReported ? currentPlan : plan, skippingReported: skipsReported)
+    }
+
+    /// Looks for tags again, by another plan, until the next restart; the ones found before become unavailable. Does nothing
+    /// while the session looks by that plan already, or is not active.
+    ///
+    /// - Parameter plan: what to look for.
+    public func restartPolling(with plan: PollingPlan) {
+        restart(plan, skippingReported: false)
+    }
+
+    private func restart(_ plan: PollingPlan, skippingReported skipsReported: Bool) {
+        let isNews = state.withLock { state in
+            let isNews = state.machine.phase == .polling && plan != state.plan ?? self.plan
+            guard isNews || state.machine.phase == .paused else { return false }
+            state.plan = plan
             state.reported = skipsReported ? state.reported.union(state.found.map(\.stay)) : []
+            return isNews
         }
         handle(.restartPolling)
+        if isNews { fieldChanged() }
     }
+
+    /// What the session looks for now.
+    var currentPlan: PollingPlan { state.withLock { $0.plan } ?? plan }
 
     /// The text on the sheet.
     public var alertMessage: String {
@@ -168,9 +208,9 @@ public final class ReaderSession: Sendable {
         state.withLock { $0.machine.isEnded }
     }
 
-    /// The tag that was connected last, while it is available.
+    /// The tag that was connected last, while it is available and has not left as far as is known.
     public var connectedTag: DetectedTag? {
-        state.withLock { $0.connected }.flatMap { $0.isAvailable ? $0 : nil }
+        state.withLock { $0.connected }.flatMap { $0.isAvailable && !$0.hasLeft ? $0 : nil }
     }
 
     /// What the reader's links have counted since they were made.

@@ -13,6 +13,16 @@ public final class SessionArbiter: Sendable {
         case refuseWhileSheetLeaves
     }
 
+    /// What becomes of a request.
+    enum Answer: Sendable, Hashable {
+        /// It is the caller's turn.
+        case granted
+        /// The caller waits: for a session that is active or waits itself, or for one that is just ending.
+        case waits(forActiveSession: Bool)
+        /// It is refused, and no turn comes.
+        case refused
+    }
+
     private struct Request: Sendable {
         let id: ObjectIdentifier
         let grant: @Sendable () -> Void
@@ -40,30 +50,29 @@ public final class SessionArbiter: Sendable {
     /// - Parameters:
     ///   - id: who asks.
     ///   - grant: called when it is the caller's turn, at once or later, never under the arbiter's lock.
-    /// - Returns: false when the request is refused, in which case `grant` is not called.
-    func request(_ id: ObjectIdentifier, grant: @escaping @Sendable () -> Void) -> Bool {
-        enum Answer {
-            case granted(replacing: (@Sendable () -> Void)?)
-            case waits
-            case refused
-        }
-        let answer = state.withLock { state -> Answer in
+    /// - Returns: what becomes of the request.
+    func request(_ id: ObjectIdentifier, grant: @escaping @Sendable () -> Void) -> Answer {
+        let (answer, finishLeaving) = state.withLock { state -> (Answer, (@Sendable () -> Void)?) in
             guard state.holder == nil else {
+                // The sheet leaves while its session ends.
+                let isEnding = state.finishLeaving != nil && state.waiting.isEmpty
                 state.waiting.append(Request(id: id, grant: grant))
-                return .waits
+                return (.waits(forActiveSession: !isEnding), nil)
             }
-            if policy == .refuseWhileSheetLeaves, state.finishLeaving != nil { return .refused }
+            if policy == .refuseWhileSheetLeaves, state.finishLeaving != nil { return (.refused, nil) }
             state.holder = id
-            return .granted(replacing: state.finishLeaving.take())
+            return (.granted, state.finishLeaving.take())
         }
-        switch answer {
-        case .granted(let finishLeaving):
+        if answer == .granted {
             finishLeaving?()
             grant()
-            return true
-        case .waits: return true
-        case .refused: return false
         }
+        return answer
+    }
+
+    /// Whether another one than the caller has the reader.
+    func isHeld(byOtherThan id: ObjectIdentifier) -> Bool {
+        state.withLock { state in state.holder.map { $0 != id } ?? false }
     }
 
     /// Takes a waiting request back, or hands on the reader when its turn has come meanwhile.

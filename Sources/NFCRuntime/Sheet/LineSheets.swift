@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TagLink
 
 /// A scanning sheet for logs: each change is one readable line.
 public final class PlainTextSheet: ScanSheet {
@@ -57,33 +58,6 @@ public final class JSONLinesSheet: ScanSheet {
     }
 }
 
-/// What it takes to write a line of JSON (RFC 8259) by hand.
-package enum JSONText {
-    /// A string with its quotes.
-    package static func quoted(_ string: String) -> String {
-        var result = "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where needsEscape(scalar.value):
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
-    }
-
-    /// Controls, and the two separators that end a line for some readers.
-    private static func needsEscape(_ value: UInt32) -> Bool {
-        value < 0x20 || (0x7F...0x9F).contains(value) || value == 0x2028 || value == 0x2029
-    }
-}
-
 /// A file descriptor that text is written to, whole.
 package struct OutputDescriptor: Sendable {
     package let fileDescriptor: Int32
@@ -96,9 +70,12 @@ package struct OutputDescriptor: Sendable {
     package static let standardOutput = OutputDescriptor(STDOUT_FILENO)
 
     /// Writes all of a text. What can't be written, because nobody reads any more, is dropped.
-    package func write(_ text: String) {
+    ///
+    /// - Returns: the number of the error that stopped it; nil when all is written.
+    @discardableResult
+    package func write(_ text: String) -> Int32? {
         var text = text
-        text.withUTF8 { bytes in
+        return text.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while unsafe !rest.isEmpty {
                 let count = unsafe Glibc.write(fileDescriptor, rest.baseAddress, rest.count)
@@ -107,9 +84,10 @@ package struct OutputDescriptor: Sendable {
                 } else if errno == EAGAIN {
                     waitUntilWritable()
                 } else if errno != EINTR {
-                    return
+                    return errno
                 }
             }
+            return nil
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// Something that shows the scanning sheet: a terminal, a log, a desktop, a browser, a test.
@@ -92,7 +93,7 @@ public enum SheetChoice: Sendable, Hashable {
     /// The choice for this process: what `NFC_SHEET` says, else a card when a person sits at the terminal (standard
     /// input and error both are one, and `TERM` is not `dumb`), else readable lines.
     public static var automatic: SheetChoice {
-        if let name = environmentValue("NFC_SHEET"), !name.isEmpty {
+        if let name = EnvironmentVariable.value("NFC_SHEET"), !name.isEmpty {
             if let choice = SheetChoice(name: name) { return choice }
             OutputDescriptor.standardError.write(
                 "NFC_SHEET is \(TerminalText.escaped(name)); use terminal, json, json:FD, text or none.\n"
@@ -114,14 +115,9 @@ public enum SheetChoice: Sendable, Hashable {
     /// Whether a person sits at a terminal that can draw.
     package static var isInteractive: Bool {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return false }
-        return !["", "dumb"].contains(environmentValue("TERM") ?? "")
+        return !["", "dumb"].contains(EnvironmentVariable.value("TERM") ?? "")
     }
 
     /// Whether colour is wanted (no-color.org).
-    package static var allowsColor: Bool { (environmentValue("NO_COLOR") ?? "").isEmpty }
-
-    private static func environmentValue(_ name: String) -> String? {
-        guard let value = unsafe getenv(name) else { return nil }
-        return unsafe String(cString: value)
-    }
+    package static var allowsColor: Bool { (EnvironmentVariable.value("NO_COLOR") ?? "").isEmpty }
 }

@@ -10,7 +10,7 @@ import TagLink
 /// over; the terminal then has its former settings. A result stays where it was drawn, with the cursor below it; a
 /// sheet that leaves without one is erased.
 ///
-/// The terminal is given back at `exit` too, and at a signal that ends the process.
+/// The terminal is given back at `exit` too, at a signal that ends the process, and at a crash.
 public final class TerminalSheet: ScanSheet {
     private struct Screen {
         let terminal: Terminal

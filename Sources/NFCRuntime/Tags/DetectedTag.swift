@@ -14,6 +14,9 @@ public final class DetectedTag: Sendable {
     /// woken.
     public let selectedApplication: [UInt8]?
 
+    /// Whether the card says that it takes PACE; false where ``PollingPlan/findsPACE`` did not ask.
+    public let supportsPACE: Bool
+
     /// The card's ATS, where its transport protocol was begun while it was found.
     public let answerToSelect: AnswerToSelect?
 
@@ -21,27 +24,48 @@ public final class DetectedTag: Sendable {
     let stay: TagStay
 
     private let available = Locked(true)
+    private let departure = Locked(false)
 
     package init(
         target: TagTarget,
         session: ReaderSession,
         selectedApplication: [UInt8]? = nil,
+        supportsPACE: Bool = false,
         answerToSelect: AnswerToSelect? = nil
     ) {
         self.target = target
         self.session = session
         stay = session.driver.stay(of: target.identifier)
         self.selectedApplication = selectedApplication
+        self.supportsPACE = supportsPACE
         self.answerToSelect = answerToSelect
     }
 
-    /// Whether the tag can still be used. Says nothing of whether it is in the field this very moment.
+    /// Whether the tag can still be used: it was found last, and has not been lost since.
     public var isAvailable: Bool {
         available.withLock { $0 }
     }
 
+    /// Whether the tag is the one that its session is connected to, and has not left as far as is known; see
+    /// ``ReaderSession/isConnected(to:)``.
+    public var isConnected: Bool { session.isConnected(to: self) }
+
+    /// Whether the tag has left the field, as far as was noticed: a command would not reach it.
+    var hasLeft: Bool { departure.withLock { $0 } }
+
+    func noticeDeparture() { departure.withLock { $0 = true } }
+
     func becomeUnavailable() {
         available.withLock { $0 = false }
+    }
+
+    /// Whether a reader itself knows that the tag is near: nothing is sent to it.
+    ///
+    /// - Parameter driver: the session's reader.
+    /// - Returns: nil where the reader can't tell one stay from another.
+    func isKnownToStay(by driver: any ReaderDriver) async -> Bool? {
+        guard let arrival = stay.arrival else { return nil }
+        return await driver.isStillNear(stay.identifier, since: arrival)
     }
 }
 

@@ -69,6 +69,11 @@ struct DiscoveringTagSource: TagSource {
         return true
     }
 
+    func isPresent(_ found: FoundTag) async -> Bool {
+        if let isPresent = await found.isPresent() { return isPresent }
+        return await isStillThere(found)
+    }
+
     func interrupt() {
         driver.interrupt()
     }

@@ -69,6 +69,11 @@ final class FieldTagSource: TagSource {
         }
     }
 
+    func isPresent(_ found: FoundTag) async -> Bool {
+        if let isPresent = await found.isPresent() { return isPresent }
+        return (try? await wake(found)) != nil
+    }
+
     /// A driver of fields sees that the task was cancelled.
     func interrupt() {}
 

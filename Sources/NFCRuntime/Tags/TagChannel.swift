@@ -18,23 +18,28 @@ actor TagChannel {
     private struct Entry {
         var handle: DetectedTag
         var found: FoundTag
+        /// Whether an app was connected to it: then its state is the app's, and whether it stays is to be asked.
+        var wasConnected = false
     }
 
     private let source: any TagSource
     private nonisolated let executor: any SerialExecutor & TaskExecutor
+    private nonisolated let environment: NFCEnvironment
     private nonisolated let queue = Locked(Queue())
     private var entries: [Entry] = []
     /// The tag that is selected on the reader.
-    private var selected: DetectedTag?
+    private(set) var selected: DetectedTag?
 
     /// Creates a channel.
     ///
     /// - Parameters:
     ///   - source: the reader, and how tags are found on it.
     ///   - executor: where the work is done: the thread on which the reader's driver waits, or a queue.
-    init(source: any TagSource, executor: any SerialExecutor & TaskExecutor) {
+    ///   - environment: whose session it is.
+    init(source: any TagSource, executor: any SerialExecutor & TaskExecutor, environment: NFCEnvironment) {
         self.source = source
         self.executor = executor
+        self.environment = environment
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -47,7 +52,7 @@ actor TagChannel {
             queue.pending.append(operation)
             guard !queue.isDraining else { return }
             queue.isDraining = true
-            queue.task = Task(executorPreference: executor) { await self.drain() }
+            queue.task = environment.within { Task(executorPreference: executor) { await self.drain() } }
         }
     }
 
@@ -71,17 +76,18 @@ actor TagChannel {
 
     // MARK: Finding tags
 
-    /// Powers the field and finds every tag in it, once.
+    /// Powers the field and finds every tag of a plan in it, once.
     ///
     /// - Returns: handles of what was found; none when the field is empty.
-    func findTags(for session: ReaderSession) async throws(TagError) -> [DetectedTag] {
+    func findTags(of plan: PollingPlan, for session: ReaderSession) async throws(TagError) -> [DetectedTag] {
         forgetTags()
-        let (found, index) = try await source.find(session.plan)
+        let (found, index) = try await source.find(plan)
         entries = found.map { found in
             let handle = DetectedTag(
                 target: found.target,
                 session: session,
                 selectedApplication: found.selectedApplication,
+                supportsPACE: found.supportsPACE,
                 answerToSelect: found.answerToSelect
             )
             return Entry(handle: handle, found: found)
@@ -120,6 +126,42 @@ actor TagChannel {
         } catch {
             throw failure(error, of: handle)
         }
+    }
+
+    /// Selects a tag for an app, and makes sure that it is near.
+    ///
+    /// A reader that tells arrivals apart knows whether a tag that was just found is still the one. A tag that is connected
+    /// already is asked, and so is any on a reader that does not know.
+    func connect(_ handle: DetectedTag) async throws(CommandError) {
+        _ = try entry(of: handle)
+        let isKnownToStay = await handle.isKnownToStay(by: handle.session.driver)
+        if isKnownToStay == false { throw lost(handle) }
+        let wasSelected = selected === handle
+        try await select(handle)
+        guard let index = entries.firstIndex(where: { $0.handle === handle }) else { throw .tagUnavailable }
+        if isKnownToStay == nil || wasSelected && entries[index].wasConnected {
+            guard await source.isPresent(entries[index].found) else { throw lost(handle) }
+        }
+        entries[index].wasConnected = true
+    }
+
+    /// Finds out whether a tag has left: by what the reader knows, and where it knows nothing, by asking the tag when it is
+    /// the selected one.
+    ///
+    /// - Parameters:
+    ///   - handle: the tag.
+    ///   - driver: the reader.
+    func noticeDeparture(of handle: DetectedTag, from driver: any ReaderDriver) async {
+        guard let entry = try? entry(of: handle) else { return }
+        if let isNear = await handle.isKnownToStay(by: driver) {
+            if !isNear { handle.noticeDeparture() }
+        } else if selected === handle, await !source.isPresent(entry.found) {
+            handle.noticeDeparture()
+        }
+    }
+
+    private func lost(_ handle: DetectedTag) -> CommandError {
+        failure(TagError(.tagLost, "The tag has left the field. Restart polling to find it again."), of: handle)
     }
 
     /// Runs a procedure on the selected tag.

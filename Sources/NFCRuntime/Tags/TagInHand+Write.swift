@@ -36,7 +36,8 @@ package struct TagWriteOutcome: Sendable {
 }
 
 extension TagInHand {
-    /// Writes a message as a session would, and tells what is on the tag then.
+    /// Writes a message as a session would, and tells what is on the tag then. One that is to be locked afterwards, and
+    /// wants a key for that, is not written.
     ///
     /// - Parameters:
     ///   - message: the message's octets.
@@ -51,12 +52,17 @@ extension TagInHand {
     ) async -> TagWriteOutcome {
         var findings = TagFindings(self)
         guard let tag else {
+            findings.survey.error = missingProcedures
             return TagWriteOutcome(findings, TagWriteFailure(step: .writing, error: missingProcedures))
         }
         var step = TagWriteFailure.Step.writing
         do throws(TagError) {
-            let start = try await begin(&findings)
+            var start = try await begin(&findings)
             defer { if findings.cost == nil { findings.cost = cost(since: start) } }
+            if locks {
+                try await tag.checkLocking()
+                start = statistics
+            }
             try await tag.writeNDEF(message)
             findings.cost = cost(since: start)
             step = .checking

@@ -20,6 +20,10 @@ protocol TagSource: Sendable {
     /// Says whether the selected tag is there, after a command to which it did not answer. It takes commands then.
     func isStillThere(_ found: FoundTag) async -> Bool
 
+    /// Asks the selected tag whether it is there, by the cheapest exchange of its technology that changes nothing. It
+    /// takes commands then.
+    func isPresent(_ found: FoundTag) async -> Bool
+
     /// Ends what is under way, from any thread, where cancelling its task does not.
     func interrupt()
 
@@ -38,6 +42,8 @@ struct FoundTag {
     var tag: (any ForumTag)?
     /// The application of the plan that was selected while the card was found.
     var selectedApplication: [UInt8]?
+    /// Whether the card says that it takes PACE; false where the plan does not ask.
+    var supportsPACE = false
     /// The reader's own handle of the tag, where it finds tags by itself.
     var discovered: DiscoveredTag?
     /// Whether ATQA, SAK and the like are the tag's own words.
@@ -51,13 +57,26 @@ struct FoundTag {
         return (card as? ISODEP)?.answerToSelect
     }
 
-    /// Selects the first of a plan's applications that the card has, and remembers it.
+    /// Finds out whether the card takes PACE, where the plan wants that, and remembers it. Else it selects the first of a
+    /// plan's applications that the card has, and remembers that.
     mutating func selectApplication(of plan: PollingPlan) async {
         guard let card else { return }
+        if plan.findsPACE, let access = try? await card.readCardAccess(), access.supportsPACE {
+            supportsPACE = true
+            return
+        }
         for name in plan.applications where await Self.select(name, on: card) {
             selectedApplication = name
             return
         }
+    }
+
+    /// Asks the tag whether it is there: R(NAK) for a card with ISO-DEP, and what its type has for any other.
+    ///
+    /// - Returns: nil where there is no such exchange for its kind.
+    func isPresent() async -> Bool? {
+        if let card { return await card.isPresent() }
+        return await tag?.isPresent()
     }
 
     /// Tells the card's protocol and procedures that it was activated anew, and selects its application again.
@@ -83,6 +102,9 @@ public struct PollingPlan: Sendable, Hashable {
     public var opensCards: Bool
     /// The applications to look for on each card that is opened, in order; the first that it has stays selected.
     public var applications: [[UInt8]]
+    /// Whether each card that is opened is asked for PACE (EF.CardAccess), before its applications; one that takes it has
+    /// none selected.
+    public var findsPACE: Bool
 
     /// Creates a plan.
     ///
@@ -91,16 +113,19 @@ public struct PollingPlan: Sendable, Hashable {
     ///   - systemCodes: the FeliCa systems to look for.
     ///   - opensCards: whether the transport protocol of cards is begun while they are found.
     ///   - applications: the applications to look for on each card, in order.
+    ///   - findsPACE: whether each card is asked for PACE.
     public init(
         technologies: Set<Technology>,
         systemCodes: [UInt16] = [],
         opensCards: Bool = false,
-        applications: [[UInt8]] = []
+        applications: [[UInt8]] = [],
+        findsPACE: Bool = false
     ) {
         self.technologies = technologies
         self.systemCodes = systemCodes
         self.opensCards = opensCards
         self.applications = applications
+        self.findsPACE = findsPACE
     }
 
     /// Every tag that may hold NDEF.

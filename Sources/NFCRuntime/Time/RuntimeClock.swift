@@ -16,6 +16,21 @@ public protocol RuntimeClock: AnyObject, Sendable {
     ///   - action: called on any thread, never under the clock's locks.
     /// - Returns: the event, with which it can be cancelled. Cancelling takes it out at once and keeps nothing of it.
     func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
+
+    /// Calls `action` once, when a limit is over that ends what an app does. The same as ``schedule(after:_:)`` unless the
+    /// clock of a test passes limits more carefully than other delays.
+    ///
+    /// - Parameters:
+    ///   - limit: how long from now.
+    ///   - action: called on any thread, never under the clock's locks.
+    /// - Returns: the event, with which it can be cancelled.
+    func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
+}
+
+extension RuntimeClock {
+    public func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+        schedule(after: limit, action)
+    }
 }
 
 /// An event that a clock will fire.
@@ -108,6 +123,8 @@ package struct DeadlineQueue: Sendable {
     package struct Entry: Sendable {
         package let deadline: Duration
         package let id: UInt64
+        /// Whether it is a limit that ends what an app does.
+        package let isLimit: Bool
         package let action: @Sendable () -> Void
     }
 
@@ -119,15 +136,25 @@ package struct DeadlineQueue: Sendable {
 
     package var nextDeadline: Duration? { entries.first?.deadline }
 
+    /// The first event; nil when there is none.
+    package var next: Entry? { entries.first }
+
     package var count: Int { entries.count }
 
     /// Adds an event and returns its id.
-    package mutating func insert(at deadline: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
+    package mutating func insert(
+        at deadline: Duration,
+        isLimit: Bool = false,
+        _ action: @escaping @Sendable () -> Void
+    ) -> UInt64 {
         lastID += 1
         let index = partition { $0 <= deadline }
-        entries.insert(Entry(deadline: deadline, id: lastID, action: action), at: index)
+        entries.insert(Entry(deadline: deadline, id: lastID, isLimit: isLimit, action: action), at: index)
         return lastID
     }
+
+    /// Removes all events.
+    package mutating func removeAll() { entries = [] }
 
     /// Removes an event; false when it is not there any more.
     package mutating func remove(id: UInt64) -> Bool {

@@ -99,6 +99,21 @@ final class ConformanceStage: Sendable {
         if case .failure(let error) = result { throw Self.failure(error) }
     }
 
+    /// Connects to a tag again and again, until that fails because it has left. A reader may notice it a little later.
+    func connectUntilLost(_ tag: DetectedTag) async throws {
+        guard let session = state.withLock({ $0.session }) else { return }
+        let end = ContinuousClock.now + Self.limit
+        while ContinuousClock.now < end {
+            switch await handedOver({ session.connect(to: tag, completion: $0) }) {
+            case .success: try await Task.sleep(for: .milliseconds(1))
+            case .failure(.tagUnavailable): return
+            case .failure(.tag(let error)) where error.code == .tagLost: return
+            case .failure(let error): throw Self.failure(error)
+            }
+        }
+        throw ConformanceFailure(description: "The reader did not notice that the tag has left.")
+    }
+
     /// Runs a procedure on the connected tag.
     func perform<Value: Sendable>(
         on tag: DetectedTag,

@@ -19,6 +19,9 @@ extension ReaderConformance {
             Scenario("\(tag.name): is found again, and another one after it", needs: tag.needs) {
                 try await repoll(tag, $0)
             },
+            Scenario("\(tag.name): is noticed when it leaves, though it is sent no command", needs: tag.needs) {
+                try await leave(tag, $0)
+            },
             Scenario("\(tag.name): comes when the session waits already", needs: tag.needs) {
                 try await arriveLate(tag, $0)
             },
@@ -82,7 +85,7 @@ extension ReaderConformance {
         let detection = try await stage.perform(on: again) { tag throws(TagError) in try await tag.detectNDEF() }
         if !tag.canLock {
             try stage.expect(
-                failure == .updateFailed,
+                failure == .keyNeeded,
                 "A lock that a key is needed for ended in \(String(describing: failure))."
             )
             return try stage.expect(detection.access == .readWrite, "A lock that failed has locked the tag.")
@@ -146,6 +149,27 @@ extension ReaderConformance {
         stage.setup.field.bring(other)
         let next = try stage.one(of: try await stage.nextTags())
         try stage.expect(next.target.identifier != found.target.identifier, "Another tag has the UID of the first.")
+    }
+
+    private static func leave(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+        let virtual = try tag.make()
+        stage.setup.field.bring(virtual)
+        let found = try await stage.scanOne()
+        try stage.expect(!found.isConnected, "A tag is connected before anybody has connected to it.")
+        try await stage.connect(to: found)
+        _ = try await stage.perform(on: found) { tag throws(TagError) in try await tag.detectNDEF() }
+        for _ in 0..<3 {
+            try await stage.connect(to: found)
+            try stage.expect(found.isConnected, "A tag that is near is not connected any more.")
+        }
+        stage.setup.field.remove(virtual)
+        try await stage.connectUntilLost(found)
+        try stage.expect(!found.isConnected, "A tag that has left is still connected.")
+        stage.setup.field.bring(virtual)
+        stage.restartPolling()
+        let again = try stage.one(of: try await stage.nextTags())
+        try await stage.connect(to: again)
+        try stage.expect(again.isConnected && !found.isConnected, "A tag that came back is not another one.")
     }
 
     private static func arriveLate(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {

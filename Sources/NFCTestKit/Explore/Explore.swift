@@ -13,7 +13,7 @@ import VirtualTags
 /// ```
 ///
 /// The flow throws what the app under test reports: an error is no failure of a run, a broken invariant is. So is a
-/// flow that never ends. The first failing run ends the exploration; it is made simpler as long as it goes on failing.
+/// flow that never ends, or that makes no exchange at all. The first failing run ends the exploration; it is made simpler as long as it goes on failing.
 /// With `NFC_REPLAY` in the environment that run alone is made. On a reader there are no faults, and one run.
 ///
 /// - Parameters:
@@ -22,6 +22,8 @@ import VirtualTags
 ///   - app: what the app declares of itself.
 ///   - seed: where all that is random comes from.
 ///   - limit: the field's time at which a run that has not ended is left behind, and fails.
+///   - grace: how long nothing happens, in real time, before a session's limit passes. Nil for a second in the first run, and
+///     nothing in the others unless the flow uses threads, timers or sockets that the test kit can't count.
 ///   - invariants: what has to hold after each run, also after the one without faults.
 ///   - reader: what the test runs on.
 ///   - flow: what is explored. It has no state that outlives a run.
@@ -34,6 +36,7 @@ public func explore(
     app: AppProperties? = nil,
     seed: UInt64 = 0,
     limit: Duration = .seconds(600),
+    grace: Duration? = nil,
     invariants: [Invariant] = Invariant.all,
     reader: TestReader = .ofProcess,
     _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
@@ -47,6 +50,7 @@ public func explore(
         app: app,
         seed: seed,
         limit: limit,
+        grace: grace,
         invariants: invariants,
         reader: reader,
         flow: flow

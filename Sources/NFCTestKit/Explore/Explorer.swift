@@ -8,18 +8,22 @@ struct Explorer {
     let app: AppProperties?
     let seed: UInt64
     let limit: Duration
+    let grace: Duration?
     let invariants: [Invariant]
     let reader: TestReader
     let flow: @isolated(any) @Sendable (TestField) async throws -> Void
 
     private var runs = 0
     private var first: FlowRun?
+    /// Whether a run so far had work that no count shows: other threads, timers, sockets.
+    private var hasUncounted = false
 
     init(
         tags: [TagSpec],
         app: AppProperties?,
         seed: UInt64,
         limit: Duration,
+        grace: Duration?,
         invariants: [Invariant],
         reader: TestReader,
         flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
@@ -28,6 +32,7 @@ struct Explorer {
         self.app = app
         self.seed = seed
         self.limit = limit
+        self.grace = grace
         self.invariants = invariants
         self.reader = reader
         self.flow = flow
@@ -36,6 +41,14 @@ struct Explorer {
     mutating func explore(_ exploration: Exploration) async throws -> ExplorationReport {
         let (run, isVirtual, writes) = try await run(nil)
         if let failure = await failure(of: run) { throw failure }
+        if isVirtual, run.trace.exchanges.isEmpty {
+            throw ExplorationFailure(
+                run,
+                invariant: "something is tried",
+                finding: "the flow made no exchange with a tag: it ended before, or it made no session",
+                runs: runs
+            )
+        }
         first = run
         var report = ExplorationReport(runs: runs, first: run, writes: writes)
         guard isVirtual else { return report }
@@ -86,7 +99,16 @@ struct Explorer {
     private mutating func run(_ replay: FaultScript?) async throws -> (run: FlowRun, isVirtual: Bool, writes: Int) {
         try Task.checkCancellation()
         runs += 1
-        let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: reader)
+        // The first run shows whether all that goes on is counted: then no other waits for what can't come.
+        let isShortWhenCounted = grace == nil && runs > 1 && !hasUncounted
+        let field = try await TestField.opened(
+            tags,
+            app: app,
+            seed: seed,
+            limit: limit,
+            grace: Grace(duration: grace ?? .seconds(1), isShortWhenCounted: isShortWhenCounted),
+            reader: reader
+        )
         if let replay { field.virtual?.arm(replay.faults) }
         let error: (any Error)?
         var isOpen = false
@@ -104,11 +126,12 @@ struct Explorer {
             error = thrown
         }
         var run = FlowRun(field, replay: replay, error: error, leavesSessionOpen: isOpen)
+        hasUncounted = hasUncounted || field.place.work.hasUncounted
         run.goal = first?.tags
         run.goalReachesLimit = first?.reachesLimit ?? false
         let writes = field.virtual?.writeCount ?? 0
         field.close()
-        if let error = error as? FieldError, error.code != .neverEnds { throw error }
+        if let error = error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
         return (run, field.virtual != nil, writes)
     }
 }
@@ -121,14 +144,9 @@ extension TestField {
             await letGoOfReader()
             return !environment.arbiter.isIdle
         }
-        // Without completion handlers to count it is enough that all has ended, for which nobody else has to rest.
-        if state.withLock({ $0.completions.isEmpty }) {
-            for _ in 0..<100 {
-                if environment.hasNothingUnderWay { return false }
-                await Task.yield()
-            }
-        }
-        await settle()
+        // The caller's own job may be all that is left.
+        let work = place.work
+        if !environment.arbiter.isIdle || work.queued > 0 || work.running > 1 || work.hasUncounted { await settle() }
         return !environment.arbiter.isIdle
     }
 }

@@ -2,12 +2,13 @@
 public import NFCRuntime
 public import Testing
 
-/// Puts a ``TestField`` around a test, see `.field(_:app:seed:limit:)`.
+/// Puts a ``TestField`` around a test, see `.field(_:app:seed:limit:grace:)`.
 public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
     let tags: [TagSpec]
     let app: AppProperties?
     let seed: UInt64
     let limit: Duration
+    let grace: Duration
 
     public var isRecursive: Bool { true }
 
@@ -18,7 +19,14 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         // A suite's trait comes to each of its tests, and again for the suite itself, which has no field.
         guard testCase != nil else { return try await function() }
-        let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: .ofProcess)
+        let field = try await TestField.opened(
+            tags,
+            app: app,
+            seed: seed,
+            limit: limit,
+            grace: Grace(duration: grace),
+            reader: .ofProcess
+        )
         defer { field.close() }
         try await field.attend(function)
         await field.letGoOfReader()
@@ -42,12 +50,15 @@ extension Trait where Self == FieldTrait {
     ///   - app: what the app declares of itself.
     ///   - seed: where all that is random comes from.
     ///   - limit: the field's time at which a test that has not ended fails.
+    ///   - grace: how long nothing happens, in real time, before a session's limit of 60 or 20 seconds passes that the test has
+    ///     not let pass with ``TestField/wait(for:)``.
     public static func field(
         _ tags: TagSpec...,
         app: AppProperties? = nil,
         seed: UInt64 = 0,
-        limit: Duration = .seconds(600)
+        limit: Duration = .seconds(600),
+        grace: Duration = .seconds(1)
     ) -> FieldTrait {
-        FieldTrait(tags: tags, app: app, seed: seed, limit: limit)
+        FieldTrait(tags: tags, app: app, seed: seed, limit: limit, grace: grace)
     }
 }

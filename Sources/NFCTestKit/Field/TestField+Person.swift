@@ -26,6 +26,8 @@ extension TestField {
     public func wait(for duration: Duration) async {
         await settle()
         let clock = environment.clock
+        let target = clock.now + duration
+        state.withLock { $0.target = max($0.target, target) }
         await withCheckedContinuation { continuation in
             _ = clock.schedule(after: duration) { continuation.resume() }
         }

@@ -5,15 +5,15 @@ public import VirtualTags
 
 /// What stands in front of the code under test: a reader, the tags near it, the person, the scanning sheet, and time.
 ///
-/// Get one from ``withField(_:app:seed:limit:reader:_:)`` or from the trait `.field(_:app:seed:limit:)`. What a person does
+/// Get one from ``withField(_:app:seed:limit:grace:reader:_:)`` or from the trait `.field(_:app:seed:limit:grace:)`. What a person does
 /// happens when the code has nothing left to do but to wait, so that a test never races with what it tests.
 ///
 /// Time is the field's own: it moves by what frames take on the air, and to the next event when nothing else is left to
-/// do. `Task.sleep` in the code under test waits by it too. `DispatchQueue.asyncAfter` waits in real time, while the field's
-/// stands still.
+/// do. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test wait by it too. See <doc:Reference> for when it moves.
 public final class TestField: Sendable {
-    /// The field around the task; nil outside of all.
-    @TaskLocal public static var current: TestField?
+    /// The field to which the caller belongs: that of its task, of the block or delegate's method that it runs in, else the only
+    /// one that is open. Nil outside of all, and where several are open and the caller's is not known.
+    public static var current: TestField? { (NFCEnvironment.ofTest?.place as? FieldPlace)?.field }
 
     struct State {
         var log: [Trace.Entry] = []
@@ -25,6 +25,9 @@ public final class TestField: Sendable {
         var stop: (@Sendable (FieldError) -> Void)?
         var hasStarted = false
         var isOpen = true
+        var hasFailed = false
+        /// The time to which the test lets time pass.
+        var target: Duration = .zero
         var shownErrors: [String] = []
         var tagsMade: UInt64 = 0
     }
@@ -50,12 +53,19 @@ public final class TestField: Sendable {
     let replay: RecordingReplay?
     let sheet: RecordingSheet
     let limit: Duration
+    let grace: Grace
+    let place: FieldPlace
     let state = Locked(State())
 
-    init(reader: TestReader, app: AppProperties?, seed: UInt64, limit: Duration, limits: SessionLimits) {
+    /// - Parameter grace: how long nothing happens before a limit of a session passes.
+    init(reader: TestReader, app: AppProperties?, seed: UInt64, limit: Duration, grace: Grace) {
         self.seed = seed
         self.limit = limit
-        let owner = Owner()
+        self.grace = grace
+        let isReal = if case .reader = reader.kind { true } else { false }
+        let owner = FieldPlace(isDriven: !isReal)
+        place = owner
+        let limits = SessionLimits()
         let sheet = RecordingSheet { owner.field?.showed($0) }
         self.sheet = sheet
         switch reader.kind {
@@ -78,7 +88,8 @@ public final class TestField: Sendable {
                 limits: limits,
                 cardPort: cardReader,
                 app: app,
-                isOfTest: true
+                onNotice: { owner.field?.note($0) },
+                place: owner
             )
         case .recording(let recording):
             let clock = ManualClock()
@@ -98,23 +109,24 @@ public final class TestField: Sendable {
                 sheet: sheet,
                 limits: limits,
                 app: app,
-                isOfTest: true
+                onNotice: { owner.field?.note($0) },
+                place: owner
             )
         case .reader(let reader):
             virtual = nil
             replay = nil
             drivenClock = nil
-            environment = NFCEnvironment(reader: reader, sheet: sheet, limits: limits, app: app, isOfTest: true)
+            environment = NFCEnvironment(
+                reader: reader,
+                clock: SystemClock.shared,
+                sheet: sheet,
+                limits: limits,
+                app: app,
+                onNotice: { owner.field?.note($0) },
+                place: owner
+            )
         }
-        owner.set(self)
-    }
-
-    /// Breaks the circle between a field and what it hears from.
-    private final class Owner: Sendable {
-        private struct Reference { weak var field: TestField? }
-        private let reference = Locked(Reference())
-        var field: TestField? { reference.withLock { $0.field } }
-        func set(_ field: TestField) { reference.withLock { $0.field = field } }
+        owner.field = self
     }
 
     // MARK: What happened
@@ -199,31 +211,5 @@ public final class TestField: Sendable {
     /// A flow that never waits is stopped by the time that its exchanges take.
     private func timeHasPassed() {
         if now > limit { stop() }
-    }
-
-    /// Nothing in the process can go on but by time: whoever waits for that goes first, then the next event.
-    func isAtRest() {
-        guard let clock = drivenClock else { return }
-        let next = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
-        if let next { return next.resume() }
-        if !clock.advanceToNextEvent(until: limit) { stop() }
-    }
-
-    func stop() {
-        let (stop, pending) = state.withLock { ($0.stop.take(), $0.pending.map(\.name)) }
-        guard let stop else { return }
-        let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
-        let seconds = now.components.seconds
-        stop(
-            FieldError(
-                .neverEnds,
-                """
-                The flow has not ended after \(seconds) s, and nothing was left that could end it within \
-                \(limit.components.seconds) s.\(missing) Look for a continuation that no path resumes; give limit: for a \
-                flow that is to take longer.
-                """,
-                trace: trace
-            )
-        )
     }
 }

@@ -50,8 +50,10 @@ public func withVirtualField<Value>(
         arbiter: SessionArbiter(policy: busyPolicy),
         limits: limits,
         cardPort: cardReader,
-        isOfTest: true
+        place: FieldPlace(isDriven: false)
     )
+    OpenFields.add(environment)
+    defer { OpenFields.remove(environment) }
     let scope = VirtualFieldScope(
         tags: field,
         clock: clock,

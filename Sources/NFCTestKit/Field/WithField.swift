@@ -16,9 +16,9 @@ import TagLink
 /// }
 /// ```
 ///
-/// The field belongs to the task, so tests run in parallel; child tasks, tasks that the code begins, and delegates and
-/// completion handlers of its sessions have it too. A session that is made in a block on a queue of the app's own
-/// does not: `DispatchQueue.async` drops what belongs to a task.
+/// The field belongs to the test, so tests run in parallel: to its task and all tasks that it begins, to the blocks that it
+/// puts on queues and delays, and to delegates and completion handlers. Where one field is open, every session belongs to it. See
+/// <doc:Reference> for what else is followed, and for when time moves.
 ///
 /// A closure that has not ended when the field's time is up is left behind: its task is cancelled, and the error has
 /// the trace so far.
@@ -28,20 +28,31 @@ import TagLink
 ///   - app: what the app declares of itself; nil for nothing, and all is allowed.
 ///   - seed: where all that is random comes from. The same seed gives the same trace.
 ///   - limit: the field's time at which a closure that has not ended is left behind.
+///   - grace: how long nothing happens, in real time, before a session's limit of 60 or 20 seconds passes that the test has
+///     not let pass with ``TestField/wait(for:)``.
 ///   - reader: what the test runs on.
 ///   - body: the test.
 /// - Returns: what `body` returns.
-/// - Throws: what `body` throws, or ``FieldError``: `neverEnds`, `fieldInField`, or why a tag could not be made.
+/// - Throws: what `body` throws, or ``FieldError``: `neverEnds`, `queueIsBlocked`, `unknownField`, `fieldInField`, or why a tag
+///   could not be made.
 @discardableResult
 public func withField<Value: Sendable>(
     _ tags: TagSpec...,
     app: AppProperties? = nil,
     seed: UInt64 = 0,
     limit: Duration = .seconds(600),
+    grace: Duration = .seconds(1),
     reader: TestReader = .ofProcess,
     _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
 ) async throws -> Value {
-    let field = try await TestField.opened(tags, app: app, seed: seed, limit: limit, reader: reader)
+    let field = try await TestField.opened(
+        tags,
+        app: app,
+        seed: seed,
+        limit: limit,
+        grace: Grace(duration: grace),
+        reader: reader
+    )
     do {
         let value = try await field.run(body)
         await field.letGoOfReader()
@@ -63,16 +74,18 @@ extension TestField {
         app: AppProperties?,
         seed: UInt64,
         limit: Duration,
+        grace: Grace,
         reader: TestReader
     ) async throws -> TestField {
-        guard current == nil else {
+        guard (NFCEnvironment.scoped?.place as? FieldPlace)?.field == nil else {
             throw FieldError(
                 .fieldInField,
                 "There is a field around this test already. Use it: its bring(_:) puts several tags in it at once."
             )
         }
-        let field = TestField(reader: reader, app: app, seed: seed, limit: limit, limits: SessionLimits())
+        let field = TestField(reader: reader, app: app, seed: seed, limit: limit, grace: grace)
         for tag in tags { try await field.bring(tag) }
+        OpenFields.add(field.environment)
         return field
     }
 
@@ -85,24 +98,23 @@ extension TestField {
             state.hasStarted = true
             state.stop = { outcome.set(.failure($0)) }
         }
-        let task = Task { [self] in
-            let result: Result<Value, any Error>
-            do {
-                let value = try await TestField.$current.withValue(self) {
-                    try await NFCEnvironment.$scoped.withValue(environment) { try await body(self) }
+        let task = within {
+            Task { [self] in
+                let result: Result<Value, any Error>
+                do {
+                    result = .success(try await body(self))
+                } catch {
+                    result = .failure(error)
                 }
-                result = .success(value)
-            } catch {
-                result = .failure(error)
+                outcome.set(result)
             }
-            outcome.set(result)
         }
         // On a reader the limit is one of real time.
         let timer = drivenClock == nil ? environment.clock.schedule(after: limit) { [weak self] in self?.stop() } : nil
-        if drivenClock != nil { IdleMonitor.shared.add(self) }
+        if drivenClock != nil { RestMonitor.shared.add(place) }
         defer {
             timer?.cancel()
-            IdleMonitor.shared.remove(self)
+            RestMonitor.shared.remove(place)
             task.cancel()
         }
         return try await withTaskCancellationHandler {
@@ -138,18 +150,23 @@ extension TestField {
                 }
             }
         }
-        if drivenClock != nil { IdleMonitor.shared.add(self) }
-        defer { IdleMonitor.shared.remove(self) }
-        async let end: Void = perform(function, outcome)
-        try await outcome.value()
-        await end
+        if drivenClock != nil { RestMonitor.shared.add(place) }
+        defer { RestMonitor.shared.remove(place) }
+        try await NFCEnvironment.$scoped.withValue(environment) {
+            async let end: Void = perform(function, outcome)
+            try await outcome.value()
+            await end
+        }
+    }
+
+    /// Does something as the field's test.
+    private func within<Value>(_ work: () -> Value) -> Value {
+        CarriedPlace.within(environment) { NFCEnvironment.$scoped.withValue(environment) { work() } }
     }
 
     private func perform(_ function: @concurrent @Sendable () async throws -> Void, _ outcome: Outcome<Void>) async {
         do {
-            try await TestField.$current.withValue(self) {
-                try await NFCEnvironment.$scoped.withValue(environment) { try await function() }
-            }
+            try await function()
             outcome.set(.success(()))
         } catch {
             outcome.set(.failure(error))
@@ -170,10 +187,13 @@ extension TestField {
             defer { (state.waiting, state.pending, state.stop, state.isOpen) = ([], [], nil, false) }
             return (state.waiting, state.pending)
         }
+        OpenFields.remove(environment)
         for continuation in waiting { continuation.resume() }
         for completion in pending { completion.fail(FieldError.fieldIsGone) }
         virtual?.removeAll()
         if !environment.arbiter.isIdle { drivenClock?.advance(by: environment.limits.session) }
+        // A sheet that is still leaving would hold its session, and that the field.
+        drivenClock?.removeAllEvents()
     }
 }
 

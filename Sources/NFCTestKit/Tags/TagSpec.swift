@@ -47,7 +47,8 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// A dump of a real tag, in any format that `nfc tag convert` reads.
     public static func dump(_ octets: [UInt8]) -> TagSpec { TagSpec(.dump(octets)) }
 
-    /// A card that answers APDUs by a script, and anything else with 6D00.
+    /// A card that answers APDUs by a script, and anything else with 6D00. Its UID is a random one, 4 bytes that begin
+    /// with 08, so that it arrives as `.iso7816` where the app lists no applications.
     public static func script(_ pairs: [(command: [UInt8], answer: [UInt8])]) -> TagSpec { TagSpec(.script(pairs)) }
 
     /// A tag with these contents.
@@ -80,7 +81,9 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
             } catch {
                 throw FieldError(.badTag, "The dump can't be read. \(error.reason) nfc tag info FILE says more.")
             }
-        case .script(let pairs): return Type4Tag(card: ScriptedCard(pairs))
+        case .script(let pairs):
+            var generator = SplitMix64(seed: seed)
+            return Type4Tag(card: ScriptedCard(pairs), frontEnd: .randomUID(using: &generator))
         case .contents(let contents): return contents.makeTag()
         case .object(let tag): return tag
         }

@@ -20,8 +20,20 @@ public final class ManualClock: RuntimeClock {
     public var scheduledEventCount: Int { state.withLock { $0.queue.count } }
 
     public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+        schedule(after: delay, isLimit: false, action)
+    }
+
+    public func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+        schedule(after: limit, isLimit: true, action)
+    }
+
+    private func schedule(
+        after delay: Duration,
+        isLimit: Bool,
+        _ action: @escaping @Sendable () -> Void
+    ) -> ScheduledEvent {
         let id = state.withLock { state in
-            state.queue.insert(at: state.now + max(delay, .zero), action)
+            state.queue.insert(at: state.now + max(delay, .zero), isLimit: isLimit, action)
         }
         return ScheduledEvent { [weak self] in
             _ = self?.state.withLock { $0.queue.remove(id: id) }
@@ -43,13 +55,19 @@ public final class ManualClock: RuntimeClock {
         state.withLock { $0.now = max($0.now, target) }
     }
 
-    /// Moves time on to the next event, and fires what is due then.
-    ///
-    /// - Returns: false when there is none up to `limit`.
-    func advanceToNextEvent(until limit: Duration) -> Bool {
-        guard let next = state.withLock({ $0.queue.nextDeadline }), next <= limit else { return false }
-        advance(by: max(next - now, .zero))
-        return true
+    /// When the next event is due, and whether it is a limit of a session; nil when there is none.
+    var nextEvent: (deadline: Duration, isLimit: Bool)? {
+        state.withLock { state in state.queue.next.map { ($0.deadline, $0.isLimit) } }
+    }
+
+    /// Takes all events out, with what they hold.
+    func removeAllEvents() {
+        // What the events hold may end here: outside of the lock.
+        let events = state.withLock { state in
+            defer { state.queue.removeAll() }
+            return state.queue
+        }
+        _ = events
     }
 
     /// Moves time on by a span of airtime.

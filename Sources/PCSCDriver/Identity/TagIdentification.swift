@@ -5,7 +5,7 @@ import TagLink
 enum TagIdentification {
     /// The tag's identifier: UID, PUPI or IDm.
     ///
-    /// - Returns: nothing when the reader does not tell.
+    /// - Returns: nothing when the reader does not report one.
     static func identifier(_ connection: CardConnection) throws(LinkError) -> [UInt8] {
         let answer = try connection.ask([0xFF, 0xCA, 0x00, 0x00, 0x00])
         return answer.isDone ? answer.data : []
@@ -46,7 +46,7 @@ enum TagIdentification {
             return (.nfcB(answer: [0x50] + identifier + historical[..<7]), nil)
         }
         let ats = answerToSelect ?? makeAnswerToSelect(historicalBytes: historical)
-        let uid = [4, 7, 10].contains(identifier.count) ? identifier : randomIdentifier(for: answer.octets)
+        let uid = uniqueIdentifier(identifier)
         return (.nfcA(atqa: atqa(uid, historicalBytes: historical), sak: 0x20, uid: uid), ats)
     }
 
@@ -65,11 +65,9 @@ enum TagIdentification {
         }
     }
 
-    /// An identifier for a card whose reader tells none: 08 says that it is not the card's own (ISO/IEC 14443-3, 6.5.4).
-    static func randomIdentifier(for octets: [UInt8]) -> [UInt8] {
-        // FNV-1a over the ATR, so that the same card has the same one.
-        let hash = octets.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
-        return [0x08] + [UInt8](bigEndian: Int(hash), count: 3)
+    /// What the reader reports as the UID of an NFC-A tag; nothing when it can't be one (ISO/IEC 14443-3, 6.5.4).
+    static func uniqueIdentifier(_ identifier: [UInt8]) -> [UInt8] {
+        [4, 7, 10].contains(identifier.count) ? identifier : []
     }
 
     /// The UID of an ISO/IEC 15693 tag from E0 on; some readers have it the other way round, as on the air.

@@ -35,6 +35,7 @@ import TagLink
         @convention(c) (
             Int, UInt, UnsafeRawPointer?, UInt, UnsafeMutableRawPointer?, UInt, UnsafeMutablePointer<UInt>
         ) -> Int
+    typealias Attribute = @convention(c) (Int, UInt, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt>) -> Int
 
     let establish: Establish
     let release: OfHandle
@@ -47,20 +48,47 @@ import TagLink
     let status: Status
     let transmit: Transmit
     let control: Control
+    let attribute: Attribute
 
     private static let shared: Result<PCSCLite, SmartCardError> = Result { () throws(SmartCardError) in try PCSCLite() }
 
-    /// Whether the process has begun to end. Then the library frees what it has, and a call to it would crash.
-    private static let isEnding = Locked(false)
+    private struct Use {
+        /// Whether the process has begun to end. Then the library frees what it has, and a call to it would crash.
+        var isEnding = false
+        /// The releases that are under way, which change what the library frees.
+        var releases = 0
+    }
+
+    private static let use = Locked(Use())
+
+    /// The longest that the end of the process waits for releases, in milliseconds.
+    private static let goodbyeLimit = 300
 
     /// The library for a call, or why it can't be had.
     static func forCall(_ name: String) throws(SmartCardError) -> PCSCLite {
-        guard !isEnding.withLock({ $0 }) else { throw SmartCardError(.cancelled, name) }
+        guard !use.withLock({ $0.isEnding }) else { throw SmartCardError(.cancelled, name) }
         do throws(SmartCardError) {
             return try shared.get()
         } catch {
             throw SmartCardError(error.code, name)
         }
+    }
+
+    /// Releases a context, unless the process has begun to end; its end waits for that.
+    static func release(_ context: Int) {
+        guard let library = try? forCall("SCardReleaseContext"),
+            use.withLock({ use in
+                if !use.isEnding { use.releases += 1 }
+                return !use.isEnding
+            })
+        else { return }
+        _ = library.release(context)
+        use.withLock { $0.releases -= 1 }
+    }
+
+    private static func end() {
+        use.withLock { $0.isEnding = true }
+        for _ in 0..<goodbyeLimit where use.withLock({ $0.releases }) > 0 { usleep(1000) }
     }
 
     private init() throws(SmartCardError) {
@@ -78,8 +106,9 @@ import TagLink
         unsafe status = try Self.function("SCardStatus", of: library)
         unsafe transmit = try Self.function("SCardTransmit", of: library)
         unsafe control = try Self.function("SCardControl", of: library)
+        unsafe attribute = try Self.function("SCardGetAttrib", of: library)
         // Handlers of the process run before a library's own.
-        atexit { PCSCLite.isEnding.withLock { $0 = true } }
+        atexit { PCSCLite.end() }
     }
 
     private static func function<Function>(

@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// Where pcscd listens, and what this process knows of its own connections to it.
 enum ServiceSocket {
     /// The socket's path: `PCSCLITE_CSOCK_NAME`, or the one that pcscd has from its packager.
     static var path: String {
-        if let value = unsafe getenv("PCSCLITE_CSOCK_NAME") { return unsafe String(cString: value) }
+        if let value = EnvironmentVariable.value("PCSCLITE_CSOCK_NAME") { return value }
         return "/run/pcscd/pcscd.comm"
+    }
+
+    /// The socket's address; nil when its path is too long for one.
+    static var address: sockaddr_un? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let octets = Array(path.utf8)
+        let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { memory in
+            guard octets.count < memory.count else { return false }
+            unsafe memory.copyBytes(from: octets)
+            return true
+        }
+        return isShort ? address : nil
     }
 
     /// Whether there is such a socket.
@@ -21,17 +35,9 @@ enum ServiceSocket {
     /// The library tells nobody which descriptor a context has, and has no way to end an exchange with a card that does
     /// not answer; shutting its connection down does.
     static func connections() -> Set<Int32> {
-        guard let folder = unsafe opendir("/proc/self/fd") else { return [] }
-        defer { unsafe closedir(folder) }
         let name = lastComponent(Array(path.utf8))
-        var found: Set<Int32> = []
-        while let entry = unsafe readdir(folder) {
-            let text = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if let descriptor = Int32(text), lastComponent(peer(of: descriptor)) == name { found.insert(descriptor) }
-        }
-        return found
+        let descriptors = (FolderNames.read("/proc/self/fd") ?? []).compactMap { Int32($0) }
+        return Set(descriptors.filter { lastComponent(peer(of: $0)) == name })
     }
 
     /// The path to which a descriptor is connected; nothing when it is not a local socket.
@@ -57,11 +63,19 @@ enum ServiceSocket {
 enum ServiceWatch {
     /// Waits until something changes in the folder of the socket.
     ///
-    /// - Parameter milliseconds: how long to wait.
-    static func wait(milliseconds: Int) {
+    /// - Parameters:
+    ///   - milliseconds: how long to wait.
+    ///   - cut: ends the wait from another thread.
+    static func wait(milliseconds: Int, _ cut: WaitCut) {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
-        guard watch >= 0 else { return sleep(milliseconds) }
-        defer { close(watch) }
+        var alarm: [Int32] = [-1, -1]
+        let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &alarm)
+        defer { for descriptor in alarm + [watch] where descriptor >= 0 { close(descriptor) } }
+        let (inlet, outlet) = (alarm[0], alarm[1])
+        guard watch >= 0, status == 0 else {
+            try? cut.sleep(milliseconds: milliseconds)
+            return
+        }
         var folder = ServiceSocket.path
         var isWatched = false
         // The folder may not be there before the service is: then the nearest one above tells when it comes.
@@ -71,13 +85,11 @@ enum ServiceWatch {
             isWatched = unsafe inotify_add_watch(watch, folder, events) >= 0
             if folder == "/" { break }
         }
-        guard isWatched else { return sleep(milliseconds) }
-        var descriptor = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
-        unsafe poll(&descriptor, 1, Int32(milliseconds))
-    }
-
-    private static func sleep(_ milliseconds: Int) {
-        var none = pollfd()
-        unsafe poll(&none, 0, Int32(milliseconds))
+        var descriptors = [watch, inlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        // Where no folder can be watched, the time and the cut are left.
+        if !isWatched { descriptors.removeFirst() }
+        _ = try? cut.wait(endedBy: { shutdown(outlet, Int32(SHUT_RDWR)) }) {
+            unsafe poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds))
+        }
     }
 }

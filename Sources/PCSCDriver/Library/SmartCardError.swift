@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
+public import TagLink
 
 /// A failed call to the PC/SC resource manager. Equal by code.
 public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -120,15 +120,19 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
             "No PC/SC reader is there. Plug one in; a USB reader needs its driver, mostly: apt-get install libccid"
         case .sharingViolation:
             """
-            Another program holds the card. Close it and try again; scdaemon of GnuPG, browsers with smart card modules \
-            and pcsc_scan are known for it.
+            The card is in use by another program. Close that program and try again; scdaemon of GnuPG, browsers with \
+            smart card modules and pcsc_scan are known for it.
             """
         case .unknownReader, .readerUnavailable: "The reader is gone. Plug it in again."
         case .noSmartcard, .removedCard: "The tag left the field."
         case .resetCard: "Another program has reset the tag."
         case .unresponsiveCard, .unpoweredCard: "The tag does not answer to the reader."
         case .notTransacted: "The reader could not exchange anything with the tag."
-        case .timeout: "The PC/SC service did not answer in time."
+        case .timeout:
+            """
+            The PC/SC service pcscd did not answer in time. When that happens again, restart it with: systemctl restart \
+            pcscd
+            """
         case .cancelled: "The wait was cancelled."
         case .unsupportedFeature: "The reader's driver does not have what was asked for."
         case .protocolMismatch: "The card speaks a protocol that the reader does not."
@@ -141,7 +145,7 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
 
 extension LinkError {
     /// What a failed call means for an exchange.
-    init(_ error: SmartCardError) {
+    public init(_ error: SmartCardError) {
         let code: Code =
             switch error.code {
             case .noSmartcard, .removedCard, .resetCard, .unpoweredCard: .tagRemoved
@@ -149,6 +153,7 @@ extension LinkError {
             // again.
             case .unresponsiveCard, .notTransacted: .timeout
             case .cancelled: .cancelled
+            case .sharingViolation: .inUse
             case .unsupportedFeature: .unsupported
             case .invalidParameter, .invalidValue, .insufficientBuffer: .frameTooLong
             default: .readerUnavailable

@@ -9,12 +9,16 @@ package protocol SmartCardLayer: Sendable {
     var isServiceLikely: Bool { get }
 
     /// Opens a connection to the service.
-    func establishContext() throws(SmartCardError) -> Int
+    ///
+    /// - Parameter cut: ends the attempt from another thread.
+    /// - Throws: `timeout` when the service is there and does not answer, `cancelled` when the attempt was ended.
+    func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int
 
     /// Closes a connection to the service, and what was opened through it.
     func releaseContext(_ context: Int)
 
-    /// Ends the call that another thread makes with the context. The context is of no use afterwards but to be released.
+    /// Ends the call that another thread makes with the context, and does not wait for anything. The context is of no use
+    /// afterwards but to be released.
     func abandon(_ context: Int)
 
     /// The names of the readers that are there; none is not an error.
@@ -33,8 +37,12 @@ package protocol SmartCardLayer: Sendable {
         of states: [SmartCardReaderState]
     ) throws(SmartCardError) -> [SmartCardReaderState]?
 
-    /// Waits until the service may have come, or so many milliseconds have gone, or ``abandon(_:)`` is called with -1.
-    func waitForService(milliseconds: Int)
+    /// Waits until the service may have come, or so many milliseconds have gone.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: how long to wait.
+    ///   - cut: ends the wait from another thread.
+    func waitForService(milliseconds: Int, _ cut: WaitCut)
 
     /// Opens a card, or with `direct` the reader whether it has a card or not.
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
@@ -49,6 +57,13 @@ package protocol SmartCardLayer: Sendable {
     ///
     /// - Returns: what came back, which may be nothing: some readers say so when the card is lost.
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8]
+
+    /// Asks the reader's driver for an attribute.
+    ///
+    /// - Parameter identifier: SCARD_ATTR_…
+    /// - Throws: ``SmartCardError`` with `removedCard` once the service has seen that the card which was opened has left,
+    ///   also when another is there, and `unsupportedFeature` when the driver does not have the attribute.
+    func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8]
 
     /// Sends a control code to the reader.
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8]
@@ -72,6 +87,9 @@ package struct SmartCardReaderState: Sendable, Hashable {
         self.flags = flags
         self.answerToReset = answerToReset
     }
+
+    /// Whether a program has opened the card.
+    package var isInUse: Bool { !flags.isDisjoint(with: [.exclusive, .inUse]) }
 
     /// SCARD_STATE_…
     package struct Flags: OptionSet, Sendable, Hashable {

@@ -7,44 +7,67 @@ import TagLink
     /// The one of the process: the library knows one service per process.
     static let shared = SystemSmartCards()
 
-    /// The descriptor of each context's connection, where it is known.
+    /// A descriptor of our own for each context's connection, where it is known: the library's may mean another file as
+    /// soon as the context is released.
     private let connections = Locked<[Int: Int32]>([:])
+
+    /// Held while the library connects: one at a time, so that the descriptor that is new is the context's.
+    private let opening = Locked(())
+
+    /// The descriptors of probes.
+    private let probes = Locked<Set<Int32>>([])
 
     /// Buffers that no call uses.
     private let spare = Locked<[ResponseBuffer]>([])
 
     var isServiceLikely: Bool { ServiceSocket.isThere }
 
-    func establishContext() throws(SmartCardError) -> Int {
+    func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int {
         let call = "SCardEstablishContext"
+        try ServiceProbe.check(cut, probes)
         let library = try PCSCLite.forCall(call)
-        // One at a time, so that the descriptor that is new is the context's.
-        return try connections.withLock { connections throws(SmartCardError) in
-            let before = ServiceSocket.connections()
+        return try opening.withLock { _ throws(SmartCardError) in
+            let before = libraryConnections()
             var context = 0
-            // SCARD_SCOPE_SYSTEM
-            let status = unsafe library.establish(2, nil, nil, &context)
+            let status = try cut.wait(endedBy: { [self] in
+                for new in libraryConnections().subtracting(before) { shutdown(new, Int32(SHUT_RDWR)) }
+            }) {
+                // SCARD_SCOPE_SYSTEM
+                unsafe library.establish(2, nil, nil, &context)
+            }
             if status != 0, ServiceSocket.isForbidden { throw SmartCardError(.socketForbidden, call) }
             try PCSCLite.check(status, call)
-            let new = ServiceSocket.connections().subtracting(before)
-            if new.count == 1 { connections[context] = new.first }
+            let new = libraryConnections().subtracting(before)
+            if new.count == 1, let descriptor = new.first {
+                let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+                if copy >= 0 { connections.withLock { $0[context] = copy } }
+            }
             return context
         }
     }
 
+    /// The descriptors of the library's connections.
+    private func libraryConnections() -> Set<Int32> {
+        // Under the lock, so that no probe is closed, and its number given to the library, in between.
+        probes.withLock { ServiceSocket.connections().subtracting($0) }
+    }
+
     func releaseContext(_ context: Int) {
-        guard let library = try? PCSCLite.forCall("SCardReleaseContext") else { return }
-        // Taken out first: once it is released, the number may mean another file.
-        connections.withLock { $0[context] = nil }
-        _ = library.release(context)
+        // The copy is kept meanwhile, so that a release that hangs can be ended too.
+        PCSCLite.release(context)
+        if let copy = connections.withLock({ $0.removeValue(forKey: context) }) { close(copy) }
     }
 
     func abandon(_ context: Int) {
-        guard let library = try? PCSCLite.forCall("SCardCancel") else { return }
-        _ = library.cancel(context)
-        connections.withLock { connections in
-            if let descriptor = connections[context] { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        let isKnown = connections.withLock { connections in
+            guard let descriptor = connections[context] else { return false }
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            return true
         }
+        guard !isKnown, let library = try? PCSCLite.forCall("SCardCancel") else { return }
+        // It asks the service by a connection of its own, and waits for an answer.
+        let thread = DriverThread()
+        thread.run { withExtendedLifetime(thread) { _ = library.cancel(context) } }
     }
 
     func listReaders(_ context: Int) throws(SmartCardError) -> [String] {
@@ -85,8 +108,8 @@ import TagLink
         return table.states
     }
 
-    func waitForService(milliseconds: Int) {
-        ServiceWatch.wait(milliseconds: milliseconds)
+    func waitForService(milliseconds: Int, _ cut: WaitCut) {
+        ServiceWatch.wait(milliseconds: milliseconds, cut)
     }
 
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
@@ -148,6 +171,16 @@ import TagLink
         }
         try PCSCLite.check(status, call)
         return response
+    }
+
+    func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8] {
+        let call = "SCardGetAttrib"
+        let library = try PCSCLite.forCall(call)
+        // MAX_BUFFER_SIZE of pcsc-lite.
+        var value = [UInt8](repeating: 0, count: 264)
+        var count = UInt(value.count)
+        try PCSCLite.check(unsafe library.attribute(card.handle, UInt(identifier), &value, &count), call)
+        return Array(value.prefix(Int(count)))
     }
 
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8] {

@@ -10,6 +10,8 @@ final class CardConnection: Sendable {
         /// The reader was unplugged while the card was open. It can't reset the card any more; pcscd would wait for it to
         /// do so, and when it has come again meanwhile, take the card in it for one that does not answer.
         var isReaderGone = false
+        /// The card left while it was open.
+        var isCardGone = false
         var statistics = LinkStatistics()
         /// Counts the cards that were opened: a link of an earlier one is of no use.
         var generation = 0
@@ -28,42 +30,74 @@ final class CardConnection: Sendable {
     var isOpen: Bool { state.withLock { $0.card != nil } }
     /// Whether there is a card that may answer.
     var isUsable: Bool { state.withLock { $0.card != nil && !$0.isReaderGone } }
-    /// Whether the reader was unplugged while the card was open.
-    var isReaderGone: Bool { state.withLock { $0.isReaderGone } }
+    /// Whether the card left, or the reader was unplugged, while the card was open.
+    var isLost: Bool { state.withLock { $0.isReaderGone || $0.isCardGone } }
     var generation: Int { state.withLock { $0.generation } }
     var statistics: LinkStatistics { state.withLock { $0.statistics } }
 
-    /// How long another program may hold the card before that is an error.
-    static let patience: UInt32 = 2000
+    /// How long another program may hold the card before that is an error, and how often it is looked after meanwhile, in
+    /// milliseconds.
+    static let patience = 2000
+    private static let step = 100
+    /// The longest that opening a card may take, in milliseconds. The service lets it wait without end while another
+    /// program has a transaction with the card.
+    private static let openingLimit = 5000
 
     // MARK: Opening and closing
 
     /// Opens the card for this program alone, waiting a while for another one to let go of it.
-    func open() throws(SmartCardError) {
+    ///
+    /// - Parameter isInUse: whether the service said just now that another program has opened it.
+    /// - Throws: `sharingViolation` when another program has it for too long.
+    func open(isInUse: Bool) throws(SmartCardError) {
         close(.reset)
-        var remaining = Self.patience
-        while true {
-            do throws(SmartCardError) {
-                let card = try service.call { layer, context throws(SmartCardError) in
-                    try layer.connect(context, reader: self.reader, .exclusive)
+        var isInUse = isInUse
+        for _ in 0..<Self.patience / Self.step {
+            if !isInUse {
+                do throws(SmartCardError) {
+                    return try openNow()
+                } catch {
+                    guard error.code == .sharingViolation else { throw error }
                 }
-                return state.withLock { state in
-                    state.card = card
-                    state.isReaderGone = false
-                    state.generation += 1
-                }
-            } catch {
-                guard error.code == .sharingViolation, remaining > 0 else { throw error }
-                let step = min(250, remaining)
-                remaining -= step
-                try service.waitForRelease(of: reader, milliseconds: step)
             }
+            try service.pause(milliseconds: Self.step)
+            isInUse = try self.isInUse()
         }
+        throw SmartCardError(.sharingViolation, "SCardConnect")
+    }
+
+    private func openNow() throws(SmartCardError) {
+        let card: SmartCardHandle
+        do throws(SmartCardError) {
+            card = try service.call(within: Self.openingLimit) { layer, context throws(SmartCardError) in
+                try layer.connect(context, reader: self.reader, .exclusive)
+            }
+        } catch {
+            // A transaction that began just then.
+            if error.code == .timeout, try isInUse() { throw SmartCardError(.sharingViolation, "SCardConnect") }
+            throw error
+        }
+        opened(card)
+    }
+
+    private func opened(_ card: SmartCardHandle) {
+        state.withLock { state in
+            state.card = card
+            state.isReaderGone = false
+            state.isCardGone = false
+            state.generation += 1
+        }
+    }
+
+    /// Whether another program has opened the card, while this one has not. Opening it would wait for the end of a
+    /// transaction, and fail for any other.
+    private func isInUse() throws(SmartCardError) -> Bool {
+        try service.readers().contains { $0.reader == reader && $0.isInUse }
     }
 
     /// Opens a card that did not answer when it came, by giving it its power again.
     func wake() throws(SmartCardError) {
-        let card = try service.call { layer, context throws(SmartCardError) in
+        let card = try service.call(within: Self.openingLimit) { layer, context throws(SmartCardError) in
             let reader = try layer.connect(context, reader: self.reader, .direct)
             do throws(SmartCardError) {
                 return try layer.reset(reader, .exclusive)
@@ -72,11 +106,7 @@ final class CardConnection: Sendable {
                 throw error
             }
         }
-        state.withLock { state in
-            state.card = card
-            state.isReaderGone = false
-            state.generation += 1
-        }
+        opened(card)
     }
 
     /// Resets the card, so that its protocol and its memory of us begin anew.
@@ -89,14 +119,13 @@ final class CardConnection: Sendable {
 
     /// Closes the card.
     func close(_ disposition: SmartCardDisposition) {
-        let (card, isReaderGone) = state.withLock { state in
+        let (card, isLeft) = state.withLock { state in
             defer { state.card = nil }
-            return (state.card, state.isReaderGone)
+            // Without power, a card that comes at once would not be noticed; see `PCSCReader.mayBeHidden`.
+            return (state.card, state.isReaderGone || state.isCardGone && disposition == .unpower)
         }
         guard let card else { return }
-        try? service.call { layer, _ throws(SmartCardError) in
-            layer.disconnect(card, isReaderGone ? .leave : disposition)
-        }
+        service.disconnect(card, isLeft ? .leave : disposition)
     }
 
     /// Remembers what an error says of the connection.
@@ -104,6 +133,7 @@ final class CardConnection: Sendable {
         state.withLock { state in
             if error.isConnectionLost { state.card = nil }
             if error.code == .readerUnavailable { state.isReaderGone = true }
+            if error.code == .removedCard || error.code == .noSmartcard { state.isCardGone = true }
         }
     }
 
@@ -134,6 +164,7 @@ final class CardConnection: Sendable {
             state.statistics.bytesOnAir += command.count + response.count
         }
         guard response.count >= 2 else {
+            state.withLock { $0.isCardGone = true }
             throw LinkError(.tagRemoved, "The reader answered without a status word: it has lost the tag.")
         }
         return response
@@ -166,6 +197,27 @@ final class CardConnection: Sendable {
     func control(_ code: UInt32, _ data: [UInt8] = []) throws(LinkError) -> [UInt8] {
         try attempt { layer, card throws(SmartCardError) in try layer.control(card, code: code, data) }
     }
+
+    /// Whether the card that was opened is still there. Nothing is sent to it.
+    ///
+    /// pcscd knows when the card has left, also when one is there again, but it looks only each 400 ms into a reader whose
+    /// driver can't wait for changes. So the driver is asked as well; libccid asks the reader then.
+    func isCardThere() -> Bool {
+        guard let card = state.withLock({ $0.card }) else { return false }
+        do throws(SmartCardError) {
+            let presence = try service.call(within: Self.openingLimit) { layer, _ throws(SmartCardError) in
+                try layer.attribute(card, Self.presenceAttribute)
+            }
+            return presence.first != 0
+        } catch {
+            note(error)
+            // A driver without the attribute, or without a value for it: what pcscd knows counts.
+            return error.code == .unsupportedFeature || error.code == .notTransacted
+        }
+    }
+
+    /// SCARD_ATTR_ICC_PRESENCE: one byte, 0 for no card (PC/SC part 3).
+    private static let presenceAttribute: UInt32 = 0x0009_0300
 
     private func attempt<Value: Sendable>(
         _ body: (any SmartCardLayer, SmartCardHandle) throws(SmartCardError) -> Value

@@ -37,15 +37,7 @@ final class CardPort: Sendable {
 
     /// Whether the card is still in the reader, by what the reader says.
     func isCardPresent() async -> Bool {
-        let present = try? await run { connection throws(LinkError) in
-            guard connection.isOpen else { return false }
-            do throws(SmartCardError) {
-                let states = try connection.service.readers()
-                return states.contains { $0.reader == connection.reader && $0.flags.contains(.present) }
-            } catch {
-                return false
-            }
-        }
+        let present = try? await run { connection throws(LinkError) in connection.isCardThere() }
         return present ?? false
     }
 }

@@ -41,6 +41,14 @@ public enum ReaderChoice: Sendable, Hashable {
         }
     }
 
+    /// Whether a reader has a PN53x inside, by what its maker calls it. The chip finds no ISO/IEC 15693 tags
+    /// (PN532 user manual, 7.3.5, InListPassiveTarget).
+    static func hasPN53x(_ name: String) -> Bool {
+        words(in: name).contains { word in pn53xProducts.contains { word.hasPrefix($0) } }
+    }
+
+    private static let pn53xProducts = ["ACR122", "PN53", "SCL3711", "TOUCHATAG"]
+
     /// Slots for cards with contacts, in readers that have both.
     private static let contactWords: Set<String> = ["SAM", "ICC", "CONTACT"]
     private static let contactlessWords: Set<String> = [

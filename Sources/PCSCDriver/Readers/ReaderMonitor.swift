@@ -20,16 +20,44 @@ final class ReaderMonitor: Sendable {
         var thread: DriverThread?
         /// The run of the thread that counts; an older one ends.
         var run = 0
+        /// Ends what the thread of that run waits for before it has a context.
+        var cut = WaitCut()
         var context: Int?
+        /// Since when there is no service, by ``Monitor/now``; nil while there is one.
+        var absentSince: UInt64?
+    }
+
+    /// Whether the thread knows what there is, so that it tells of whatever changes from then on.
+    private struct Watch {
+        var isWatching = true
+        var isInterrupted = false
     }
 
     private let layer: any SmartCardLayer
     private let state = Locked(State())
-    /// Whether the thread knows what there is, so that it tells of whatever changes from then on.
-    private let isWatching = Monitor(true)
+    private let watch = Monitor(Watch())
 
-    init(layer: any SmartCardLayer) {
+    /// How long the service may be away before that is no restart, in nanoseconds.
+    private let absence: UInt64
+
+    /// Creates a monitor.
+    ///
+    /// - Parameters:
+    ///   - layer: the resource manager.
+    ///   - absence: how long the service may be away before observers are told once more, in milliseconds.
+    init(layer: any SmartCardLayer, absence: Int) {
         self.layer = layer
+        self.absence = UInt64(absence) * 1_000_000
+    }
+
+    /// Whether the service has been away for longer than a restart takes. Observers are told when that is so.
+    var isServiceGone: Bool { remainingAbsence == 0 }
+
+    /// How long the service may still be away, in nanoseconds; nil while it is there.
+    private var remainingAbsence: UInt64? {
+        guard let since = state.withLock({ $0.absentSince }) else { return nil }
+        let time = Monitor<Watch>.now - since
+        return absence > time ? absence - time : 0
     }
 
     /// Calls `handler` on the monitor's thread whenever something changes, until the result is released.
@@ -40,11 +68,13 @@ final class ReaderMonitor: Sendable {
             state.observers[key] = handler
             if state.thread == nil {
                 state.run += 1
-                let run = state.run
+                let (run, cut) = (state.run, WaitCut())
                 let thread = DriverThread()
                 state.thread = thread
+                state.cut = cut
+                state.absentSince = nil
                 setWatching(false)
-                thread.run { [self] in loop(run) }
+                thread.run { [self] in loop(run, cut) }
             }
             return key
         }
@@ -57,24 +87,32 @@ final class ReaderMonitor: Sendable {
             guard state.observers.isEmpty else { return nil }
             state.thread = nil
             state.run += 1
+            state.cut.cut()
             setWatching(true)
             return state.context
         }
+        // A thread to which the service does not answer all the same ends with the service.
         if let context { layer.abandon(context) }
     }
 
     /// Waits until a change that a look at the readers does not see will be told, if anybody observes. That takes no longer
-    /// than two calls to the service.
+    /// than two calls to the service, and ends when it is interrupted.
     func waitUntilWatching() {
-        let end = Monitor<Bool>.now + 2_000_000_000
-        isWatching.wait { isWatching -> Monitor<Bool>.Step<Void> in
-            isWatching || Monitor<Bool>.now >= end ? .done(()) : .wait(until: end)
+        let end = Monitor<Watch>.now + 2_000_000_000
+        watch.wait { watch -> Monitor<Watch>.Step<Void> in
+            watch.isWatching || watch.isInterrupted || Monitor<Watch>.now >= end ? .done(()) : .wait(until: end)
         }
     }
 
+    /// Ends ``waitUntilWatching()``, and the next ones at once, until it is called with false.
+    func setInterrupted(_ value: Bool) {
+        watch.withLock { $0.isInterrupted = value }
+        if value { watch.signal() }
+    }
+
     private func setWatching(_ value: Bool) {
-        isWatching.withLock { $0 = value }
-        if value { isWatching.signal() }
+        watch.withLock { $0.isWatching = value }
+        if value { watch.signal() }
     }
 
     private func isWanted(_ run: Int) -> Bool {
@@ -88,13 +126,17 @@ final class ReaderMonitor: Sendable {
 
     // MARK: The thread
 
-    private func loop(_ run: Int) {
+    private func loop(_ run: Int, _ cut: WaitCut) {
         var hadService = true
+        var isWaitedFor = true
         while isWanted(run) {
             do throws(SmartCardError) {
-                let context = try layer.establishContext()
+                let context = try layer.establishContext(cut)
                 let isWanted = state.withLock { state in
-                    if state.run == run { state.context = context }
+                    if state.run == run {
+                        state.context = context
+                        state.absentSince = nil
+                    }
                     return state.run == run
                 }
                 if !hadService {
@@ -102,6 +144,7 @@ final class ReaderMonitor: Sendable {
                     tell([.cards, .readers], run)
                 }
                 hadService = true
+                isWaitedFor = true
                 defer {
                     state.withLock { if $0.context == context { $0.context = nil } }
                     layer.releaseContext(context)
@@ -112,7 +155,15 @@ final class ReaderMonitor: Sendable {
                 setWatching(true)
                 if hadService { tell([.cards, .readers], run) }
                 hadService = false
-                layer.waitForService(milliseconds: 10_000)
+                if error.isServiceLost {
+                    state.withLock { if $0.run == run, $0.absentSince == nil { $0.absentSince = Monitor<Watch>.now } }
+                }
+                var pause = 10_000
+                if isWaitedFor, let remaining = remainingAbsence {
+                    isWaitedFor = remaining > 0
+                    if isWaitedFor { pause = Int((remaining + 999_999) / 1_000_000) } else { tell(.readers, run) }
+                }
+                layer.waitForService(milliseconds: pause, cut)
             }
         }
     }

@@ -7,9 +7,11 @@ import TagLink
 /// A thread looks after the calls only while there are any, and looks once a limit, not once a call.
 final class CallLimit: Sendable {
     private struct State {
-        var started: UInt64?
+        /// When the call that is under way is cut.
+        var deadline: UInt64?
         var isWatched = false
-        var isParked = false
+        /// When the watching thread looks next; nil while it waits to be called.
+        var nextLook: UInt64?
         var wasCut = false
         var isInterrupted = false
         var isFinished = false
@@ -31,17 +33,19 @@ final class CallLimit: Sendable {
 
     /// A call begins.
     ///
+    /// - Parameter milliseconds: the longest time that this call may take, where that is less than others may; nil for
+    ///   the same.
     /// - Throws: `cancelled` while calls are interrupted; then none may be made.
-    func begin() throws(SmartCardError) {
+    func begin(within milliseconds: Int? = nil) throws(SmartCardError) {
+        let span = milliseconds.map { min(nanoseconds, UInt64($0) * 1_000_000) } ?? nanoseconds
         let (isWanted, starts, signals) = state.withLock { state -> (Bool, Bool, Bool) in
             guard !state.isInterrupted else { return (false, false, false) }
-            state.started = Monitor<State>.now
+            let deadline = Monitor<State>.now + span
+            state.deadline = deadline
             state.wasCut = false
-            defer {
-                state.isWatched = true
-                state.isParked = false
-            }
-            return (true, !state.isWatched, state.isParked)
+            let isSeen = state.nextLook.map { $0 <= deadline } ?? false
+            defer { state.isWatched = true }
+            return (true, !state.isWatched, !isSeen)
         }
         guard isWanted else { throw SmartCardError(.cancelled, "The call") }
         if starts { startWatching() }
@@ -53,7 +57,7 @@ final class CallLimit: Sendable {
     /// - Returns: nil, or why it was cut: `cancelled` or `timeout`.
     func end() -> SmartCardError.Code? {
         state.withLock { state in
-            state.started = nil
+            state.deadline = nil
             guard state.wasCut else { return nil }
             return state.isInterrupted ? .cancelled : .timeout
         }
@@ -61,14 +65,14 @@ final class CallLimit: Sendable {
 
     /// Cuts the call that is under way, if any.
     func cancel() {
-        state.withLock { if $0.started != nil { cut(&$0) } }
+        state.withLock { if $0.deadline != nil { cut(&$0) } }
     }
 
     /// Cuts the call that is under way, and lets none begin until ``resume()``.
     func interrupt() {
         state.withLock { state in
             state.isInterrupted = true
-            if state.started != nil { cut(&state) }
+            if state.deadline != nil { cut(&state) }
         }
     }
 
@@ -101,16 +105,18 @@ final class CallLimit: Sendable {
     private func watch() {
         state.wait { state -> Monitor<State>.Step<Void> in
             if state.isFinished { return .done(()) }
-            guard let begin = state.started, !state.wasCut else {
+            guard let deadline = state.deadline, !state.wasCut else {
                 // One limit long nothing may happen before the thread waits to be called.
-                state.isParked = true
+                state.nextLook = nil
                 return .wait(until: nil)
             }
-            let end = begin + nanoseconds
-            guard Monitor<State>.now >= end else { return .wait(until: end) }
-            cut(&state)
-            state.isParked = true
-            return .wait(until: nil)
+            if Monitor<State>.now >= deadline {
+                cut(&state)
+                state.nextLook = nil
+            } else {
+                state.nextLook = deadline
+            }
+            return .wait(until: state.nextLook)
         }
     }
 }

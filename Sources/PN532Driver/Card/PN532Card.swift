@@ -43,10 +43,15 @@ public final class PN532Card: Sendable {
     ///
     /// - Parameter connection: the serial line, as ``PN532Reader/init(_:)`` takes it.
     /// - Throws: ``LinkError`` with `unsupported`.
-    public init(_ connection: String) throws(LinkError) {
+    public convenience init(_ connection: String) throws(LinkError) {
+        try self.init(connection, limits: .standard)
+    }
+
+    /// The same, with how long the chip is waited for.
+    package init(_ connection: String, limits: HostLimits) throws(LinkError) {
         let line = try SerialLineName(connection)
         path = line.path
-        worker = ChipWorker(path: line.path, speed: line.speed)
+        worker = ChipWorker(line, limits)
     }
 
     /// Waits, for ever, until a reader has selected the card and begun ISO-DEP.

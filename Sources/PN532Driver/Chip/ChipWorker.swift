@@ -9,6 +9,7 @@ actor ChipWorker {
     private nonisolated let lastFirmware = Locked<PN532Chip.Firmware?>(nil)
     private let path: String
     private let speed: SerialSpeed
+    private let limits: HostLimits
     private var chip: PN532Chip?
 
     /// The target that frames go to now.
@@ -18,9 +19,10 @@ actor ChipWorker {
     /// Counts lists of targets: what an earlier one found is gone.
     var generation = 0
 
-    init(path: String, speed: SerialSpeed) {
-        self.path = path
-        self.speed = speed
+    init(_ line: SerialLineName, _ limits: HostLimits) {
+        path = line.path
+        speed = line.speed
+        self.limits = limits
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -58,7 +60,7 @@ actor ChipWorker {
 
     private func open(_ cancellation: Cancellation) throws(LinkError) -> PN532Chip {
         if let chip { return chip }
-        let chip = try PN532Chip(path: path, speed: speed, interrupt: interrupt, cancellation)
+        let chip = try PN532Chip(path: path, speed: speed, limits: limits, interrupt: interrupt, cancellation)
         self.chip = chip
         let firmware = chip.firmware
         lastFirmware.withLock { $0 = firmware }

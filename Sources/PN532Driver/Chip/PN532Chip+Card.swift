@@ -7,8 +7,6 @@ extension PN532Chip {
     static let maximumCommand = 65544
     /// The most data of one TgSetData.
     private static let maximumPart = 262
-    /// How long the chip may take to hand an answer to the reader.
-    private static let answerLimit = Duration.seconds(5)
 
     /// Becomes a card, and waits until a reader has selected it and sent RATS, which the chip answers.
     ///
@@ -72,7 +70,7 @@ extension PN532Chip {
             rest = rest.dropFirst(part.count)
             // TgSetMetaData says that more follows.
             let command: PN532Command = rest.isEmpty ? .tgSetData : .tgSetMetaData
-            let answer = try sendOnce(command, part, limit: Self.answerLimit, cancellation)
+            let answer = try sendOnce(command, part, limit: limits.answer, cancellation)
             guard let status = answer.first.map(PN532Status.init) else {
                 throw LinkError(.transmission, "An answer of the PN532 has no status.")
             }

@@ -14,27 +14,27 @@ extension PN532Chip {
     ///   - modulation: what to look for.
     ///   - limit: how many at most: 1 or 2.
     ///   - initiatorData: what the modulation asks for.
-    /// - Returns: how many were found, and what the chip says of them.
+    /// - Returns: what the chip says of those that were found.
     func list(
         _ modulation: Modulation,
         limit: Int,
         _ initiatorData: [UInt8],
         _ cancellation: Cancellation?
-    ) throws(LinkError) -> (count: Int, data: [UInt8]) {
+    ) throws(LinkError) -> TargetList {
         registers = RadioRegisters()
         self.modulation = nil
         let data = [UInt8(limit), modulation.rawValue] + initiatorData
-        let answer = try ask(.inListPassiveTarget, data, limit: Self.listLimit, cancellation)
+        let answer = try ask(.inListPassiveTarget, data, limit: limits.list, cancellation)
         guard let count = answer.first, count <= limit else {
             throw LinkError(.transmission, "The PN532's list of targets can't be read.")
         }
         if count > 0 { self.modulation = modulation }
-        return (Int(count), Array(answer.dropFirst()))
+        return TargetList(count: Int(count), data: Array(answer.dropFirst()))
     }
 
     /// Sends S(DESELECT) to the target with ISO-DEP that the chip listed.
     func deselect(_ cancellation: Cancellation?) throws(LinkError) {
-        _ = try sendOnce(.inDeselect, [0x01], limit: Self.ownLimit, cancellation)
+        _ = try sendOnce(.inDeselect, [0x01], limit: limits.own, cancellation)
     }
 
     /// Sends octets as a frame in the modulation of the last list, and waits for the answer.
@@ -71,29 +71,35 @@ extension PN532Chip {
 
     // MARK: Time
 
-    /// What the line, the adapter and a busy machine add to the time of an exchange.
-    private static let tolerance = Duration.milliseconds(500)
-
     /// The smallest index of RFConfiguration's time-outs that is not shorter: 100 us times 2^(n-1). 0, for ever, where
     /// the longest, 3.28 s, is too short.
     static func timeoutIndex(_ timeout: Airtime) -> UInt8 {
         (1...16).first { Airtime.microseconds(100 << Int64($0 - 1)) >= timeout } ?? 0
     }
 
+    /// How long a time-out of RFConfiguration is.
+    private static func span(of index: UInt8) -> Airtime { .microseconds(100 << Int64(index - 1)) }
+
+    /// How much too long a time-out may be.
+    private static let excess = Airtime.milliseconds(20)
+
     /// Sets the chip's time-out, and says how long to wait for the chip.
     ///
-    /// Setting it costs as much as a short exchange. One that is up to eight times too long stays: it costs time only
-    /// when nothing answers.
+    /// Setting it costs as much as a short exchange. One that is up to eight times too long stays, and not more than 20 ms:
+    /// it costs time only when nothing answers, and that is what a look whether a tag is still there waits for.
     private func prepare(_ timeout: Airtime, _ cancellation: Cancellation?) throws(LinkError) -> Duration {
         let wanted = Self.timeoutIndex(timeout)
-        let isGood = timeoutIndex.map { wanted == 0 ? $0 == 0 : $0 >= wanted && $0 <= wanted + 3 } ?? false
-        if !isGood {
+        let isGood = timeoutIndex.map { index in
+            guard wanted > 0, index > 0 else { return index == wanted }
+            return index >= wanted && index <= wanted + 3 && Self.span(of: index) <= Self.span(of: wanted) + Self.excess
+        }
+        if isGood != true {
             timeoutIndex = nil
             _ = try ask(.rfConfiguration, [0x02, 0x00, 0x0B, wanted], cancellation)
             timeoutIndex = wanted
         }
         guard let index = timeoutIndex, index > 0 else { return timeout.duration }
-        return Airtime.microseconds(100 << Int64(index - 1)).duration + Self.tolerance
+        return Self.span(of: index).duration + limits.tolerance
     }
 
     // MARK: Registers
@@ -116,7 +122,7 @@ extension PN532Chip {
 
     /// Writes registers that do something, once.
     func perform(_ values: [(UInt16, UInt8)], _ cancellation: Cancellation?) throws(LinkError) {
-        _ = try sendOnce(.writeRegister, Self.data(of: values), limit: Self.ownLimit, cancellation)
+        _ = try sendOnce(.writeRegister, Self.data(of: values), limit: limits.own, cancellation)
     }
 
     private static func data(of values: [(UInt16, UInt8)]) -> [UInt8] {

@@ -16,6 +16,7 @@ final class PN532Chip {
     }
 
     private let host: HostInterface
+    let limits: HostLimits
     private var speed = SerialSpeed.initial
     private(set) var firmware = Firmware(version: 0, revision: 0)
     /// The response time-out that the chip has now; nil for its own.
@@ -27,10 +28,6 @@ final class PN532Chip {
     /// Registers that were written or read since the last list of targets.
     var registers = RadioRegisters()
 
-    /// How long the chip may take for what it does by itself.
-    static let ownLimit = Duration.milliseconds(300)
-    /// How long a list of targets may take: the chip tries each technology twice.
-    static let listLimit = Duration.milliseconds(1500)
     /// How often a command is sent when the line loses it.
     static let attempts = 3
 
@@ -39,11 +36,19 @@ final class PN532Chip {
     /// - Parameters:
     ///   - path: the serial line.
     ///   - speed: the speed to work with.
+    ///   - limits: how long the chip is waited for.
     ///   - interrupt: what wakes the thread that waits.
     ///   - cancellation: whether the chip is still wanted.
     /// - Throws: ``LinkError`` with `readerUnavailable` or `cancelled`.
-    init(path: String, speed: SerialSpeed, interrupt: Interrupt, _ cancellation: Cancellation?) throws(LinkError) {
-        host = HostInterface(port: try SerialPort(path: path, speed: .initial, interrupt: interrupt))
+    init(
+        path: String,
+        speed: SerialSpeed,
+        limits: HostLimits,
+        interrupt: Interrupt,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) {
+        self.limits = limits
+        host = HostInterface(port: try SerialPort(path: path, speed: .initial, interrupt: interrupt), limits: limits)
         if try !wake(cancellation) {
             // A program that ended in a hurry may have left the chip at the other speed.
             guard speed != .initial else { throw Self.noChip(path) }
@@ -74,7 +79,7 @@ final class PN532Chip {
                     PN532Command.samConfiguration.rawValue,
                     [0x01, 0x14, 0x00],
                     wakes: true,
-                    limit: Self.ownLimit,
+                    limit: limits.own,
                     cancellation
                 )
                 return true
@@ -129,16 +134,17 @@ final class PN532Chip {
 
     /// Sends a command that may be repeated.
     ///
+    /// - Parameter limit: how long it may take; ``HostLimits/own`` unless given.
     /// - Throws: ``LinkError`` with `readerUnavailable`, `unsupported` when the chip refuses, or `cancelled`.
     func ask(
         _ command: PN532Command,
         _ data: [UInt8],
-        limit: Duration = PN532Chip.ownLimit,
+        limit: Duration? = nil,
         _ cancellation: Cancellation?
     ) throws(LinkError) -> [UInt8] {
         for _ in 0..<Self.attempts {
             do throws(HostInterface.Failure) {
-                return try host.exchange(command.rawValue, data, limit: limit, cancellation)
+                return try host.exchange(command.rawValue, data, limit: limit ?? limits.own, cancellation)
             } catch .line(let error) {
                 throw error
             } catch .syntax {
@@ -186,7 +192,7 @@ final class PN532Chip {
     private var hung: LinkError {
         LinkError(
             .readerUnavailable,
-            "The PN532 at \(host.path) does not answer any more. Plug its adapter in again, and begin anew."
+            "The PN532 at \(host.path) does not answer any more. Unplug its adapter, and plug it in again."
         )
     }
 }

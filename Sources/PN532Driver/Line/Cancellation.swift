@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// Wakes the thread that waits for the serial line, from any other.
@@ -9,14 +10,9 @@ final class Interrupt: Sendable {
     private let writer: Int32
 
     init() {
-        var ends: [Int32] = [-1, -1]
-        _ = unsafe pipe(&ends)
-        for end in ends where end >= 0 {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        descriptor = ends[0]
-        writer = ends[1]
+        let pipe = DescriptorPipe(blocks: false)
+        descriptor = pipe?.reader ?? -1
+        writer = pipe?.writer ?? -1
     }
 
     deinit {

@@ -21,25 +21,19 @@ final class HostInterface {
     }
 
     private let port: SerialPort
+    private let limits: HostLimits
     private var decoder = ChipFrameDecoder()
 
-    init(port: SerialPort) {
+    init(port: SerialPort, limits: HostLimits) {
         self.port = port
+        self.limits = limits
     }
 
     /// The line's path.
     var path: String { port.path }
 
-    /// How long the chip may take to acknowledge a command: 15 ms, and what USB adapters and busy machines add.
-    static let acknowledgeLimit = Duration.milliseconds(150)
-    /// The same for a chip that is woken, and an adapter that has just been opened: some take a second for their first octet.
-    static let wakeLimit = Duration.milliseconds(500)
-    /// How long the line may be quiet in the middle of a frame; USB adapters make pauses of 16 ms.
-    static let gapLimit = Duration.milliseconds(60)
     /// How often an answer is asked for again.
     static let repeats = 2
-    /// How long the line may take for a frame at its slowest speed.
-    private static let writeLimit = Duration.seconds(1)
 
     /// Sends a command and waits for its answer.
     ///
@@ -65,7 +59,7 @@ final class HostInterface {
         } catch {
             throw .line(error)
         }
-        try waitForAcknowledge(wakes ? Self.wakeLimit : Self.acknowledgeLimit, cancellation)
+        try waitForAcknowledge(wakes ? limits.wake : limits.acknowledge, cancellation)
         return try waitForAnswer(code &+ 1, limit, cancellation)
     }
 
@@ -80,7 +74,7 @@ final class HostInterface {
     }
 
     private func send(_ octets: [UInt8], _ cancellation: Cancellation?) throws(LinkError) {
-        try port.write(octets, before: .now + Self.writeLimit, cancellation)
+        try port.write(octets, before: .now + limits.write, cancellation)
     }
 
     private func waitForAcknowledge(_ limit: Duration, _ cancellation: Cancellation?) throws(Failure) {
@@ -141,7 +135,7 @@ final class HostInterface {
             if let deadline, deadline <= .now { return nil }
             var until = deadline
             if decoder.isInFrame {
-                let gap = ContinuousClock.Instant.now + Self.gapLimit
+                let gap = ContinuousClock.Instant.now + limits.gap
                 until = deadline.map { min($0, gap) } ?? gap
             }
             let octets: [UInt8]

@@ -15,8 +15,7 @@ struct SerialLineName: Sendable, Equatable {
         // A path may have an @ of its own: only digits are a speed.
         if let at = name.lastIndex(of: "@"), let bits = Int(name[name.index(after: at)...]) {
             guard let speed = SerialSpeed(rawValue: bits) else {
-                let known = SerialSpeed.allCases.map { String($0.rawValue) }.joined(separator: ", ")
-                throw LinkError(.unsupported, "A PN532 has no speed of \(bits); it has \(known).")
+                throw LinkError(.unsupported, "A PN532 has no speed of \(bits); it has \(SerialSpeed.list).")
             }
             path = String(name[..<at])
             self.speed = speed
@@ -40,6 +39,9 @@ enum SerialSpeed: Int, Sendable, CaseIterable {
 
     /// The speed at which a chip begins.
     static let initial = baud115200
+
+    /// All speeds in bits a second, for people.
+    static var list: String { allCases.map { String($0.rawValue) }.joined(separator: ", ") }
 
     /// The operating system's code.
     var code: speed_t {

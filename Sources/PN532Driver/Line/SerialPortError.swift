@@ -21,6 +21,12 @@ enum SerialPortError {
     static func reason(path: String, code: Int32, ownership: Ownership?) -> String {
         switch code {
         case ENOENT, ENOTDIR:
+            if let at = path.lastIndex(of: "@"), !path[at...].contains("/") {
+                return """
+                    There is no \(path), and \"\(path[path.index(after: at)...])\" is no speed of a PN532: behind @ comes \
+                    one of \(SerialSpeed.list).
+                    """
+            }
             return """
                 There is no \(path). Plug the PN532's serial adapter in; the names of those that are there are in \
                 /dev/serial/by-id.
@@ -71,7 +77,7 @@ enum SerialPortError {
 
     /// The error of a line that was there and is not any more.
     static func gone(_ path: String) -> LinkError {
-        LinkError(.readerUnavailable, "The PN532 at \(path) is gone. Plug its adapter in again, and begin anew.")
+        LinkError(.readerUnavailable, "The PN532 at \(path) is gone. Plug its adapter in again.")
     }
 
     static let cancelled = LinkError(.cancelled, "The operation was cancelled.")

@@ -27,14 +27,22 @@ public final class PN532Reader: DiscoveringDriver {
     /// - Parameter connection: the serial line's path, and after `@` the speed in bits a second when it is not 115,200:
     ///   `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
     /// - Throws: ``LinkError`` with `unsupported` when it names no line, or a speed that the chip does not have.
-    public init(_ connection: String) throws(LinkError) {
+    public convenience init(_ connection: String) throws(LinkError) {
+        try self.init(connection, limits: .standard)
+    }
+
+    /// The same, with how long the chip is waited for.
+    package init(_ connection: String, limits: HostLimits) throws(LinkError) {
         let line = try SerialLineName(connection)
         path = line.path
-        worker = ChipWorker(path: line.path, speed: line.speed)
+        worker = ChipWorker(line, limits)
     }
 
     /// `PN532 v1.6 (/dev/ttyUSB0)`; without the version before the chip was first opened.
     public var name: String { "\(worker.firmware?.name ?? "PN532") (\(path))" }
+
+    /// Whether the chip has answered since the reader was made.
+    public var wasThere: Bool { worker.firmware != nil }
 
     public var statistics: LinkStatistics { counts.withLock { $0 } }
 

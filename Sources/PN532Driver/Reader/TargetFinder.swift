@@ -53,22 +53,7 @@ struct TargetFinder {
 
     /// - Parameter uid: the UID of the one that is meant; none for any.
     func findNFCA(uid: [UInt8] = []) throws(LinkError) -> [FoundTag] {
-        let (count, data) = try chip.list(.nfcA, limit: uid.isEmpty ? 2 : 1, Self.cascade(uid), cancellation)
-        var rest = data[...]
-        var found: [FoundTag] = []
-        for _ in 0..<count {
-            // Number, SENS_RES with its high octet first, SEL_RES, length of the UID.
-            guard let head = Self.take(5, from: &rest), [4, 7, 10].contains(head[4]),
-                let uid = Self.take(Int(head[4]), from: &rest)
-            else { throw Self.unreadable }
-            let identity = DiscoveredTag.Identity.nfcA(
-                atqa: UInt16(high: head[1], low: head[2]),
-                sak: head[3],
-                uid: uid
-            )
-            found.append(FoundTag(identity: identity, target: .nfcA(uid: uid, sak: head[3])))
-        }
-        return found
+        try chip.list(.nfcA, limit: uid.isEmpty ? 2 : 1, Self.cascade(uid), cancellation).nfcA()
     }
 
     /// A UID as the chip wants it: with a cascade tag before each level but the last.
@@ -82,12 +67,7 @@ struct TargetFinder {
     }
 
     func findType1() throws(LinkError) -> FoundTag? {
-        let (count, data) = try chip.list(.type1, limit: 1, [], cancellation)
-        guard count > 0 else { return nil }
-        guard data.count >= 7 else { throw Self.unreadable }
-        let uid = Array(data[3..<7])
-        // All Type 1 tags have this ATQA; some firmware gives it in the other order.
-        return FoundTag(identity: .nfcA(atqa: 0x0C00, sak: nil, uid: uid), target: .type1(uid: uid))
+        try chip.list(.type1, limit: 1, [], cancellation).type1()
     }
 
     // MARK: NFC-B
@@ -97,9 +77,7 @@ struct TargetFinder {
     /// The chip begins ISO-DEP by itself, with frames of 64 octets. It is asked to end it again, and the card woken: the
     /// host's own takes four times as much a frame, and as much time as the card wants.
     func findNFCB() throws(LinkError) -> FoundTag? {
-        let (count, data) = try chip.list(.nfcB, limit: 1, [0x00], cancellation)
-        guard count > 0 else { return nil }
-        guard data.count >= 13, data[1] == 0x50 else { throw Self.unreadable }
+        guard try chip.list(.nfcB, limit: 1, [0x00], cancellation).hasNFCB() else { return nil }
         do throws(LinkError) {
             try chip.deselect(cancellation)
         } catch {
@@ -133,37 +111,12 @@ struct TargetFinder {
     func findNFCF(_ systemCode: UInt16) throws(LinkError) -> [FoundTag] {
         for timeSlots: UInt8 in [0, 3] {
             let request = [0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), 0x01, timeSlots]
-            let (count, data) = try chip.list(.nfcF212, limit: 2, request, cancellation)
-            guard count > 0 else { continue }
-            return try Self.felica(count, data, systemCode)
+            let list = try chip.list(.nfcF212, limit: 2, request, cancellation)
+            guard list.count > 0 else { continue }
+            return try list.nfcF(polled: systemCode)
         }
         return []
     }
-
-    private static func felica(_ count: Int, _ data: [UInt8], _ polled: UInt16) throws(LinkError) -> [FoundTag] {
-        var rest = data[...]
-        var found: [FoundTag] = []
-        for _ in 0..<count {
-            // Number, and the answer to polling from its length on.
-            guard take(1, from: &rest) != nil, let length = rest.first, length == 18 || length == 20,
-                let answer = take(Int(length), from: &rest), answer[1] == 0x01
-            else { throw unreadable }
-            let idm = Array(answer[2..<10])
-            var code: UInt16? = polled >> 8 == 0xFF || polled & 0xFF == 0xFF ? nil : polled
-            if answer.count == 20 { code = UInt16(high: answer[18], low: answer[19]) }
-            let identity = DiscoveredTag.Identity.nfcF(idm: idm, pmm: Array(answer[10..<18]), systemCode: code)
-            found.append(FoundTag(identity: identity, target: .nfcF(idm: idm, systemCode: polled)))
-        }
-        return found
-    }
-
-    private static func take(_ count: Int, from rest: inout ArraySlice<UInt8>) -> [UInt8]? {
-        guard rest.count >= count else { return nil }
-        defer { rest.removeFirst(count) }
-        return Array(rest.prefix(count))
-    }
-
-    private static let unreadable = LinkError(.transmission, "The PN532's list of targets can't be read.")
 }
 
 extension DiscoveredTag.Identity {

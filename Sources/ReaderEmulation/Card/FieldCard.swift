@@ -45,6 +45,9 @@ struct FieldCard: Sendable {
 
     var technology: Technology { link.technology }
 
+    /// Whether the card is a Type 1 tag.
+    var isType1: Bool { if case .type1 = kind { true } else { false } }
+
     /// Finds out whether the card is still there. It is selected anew where that takes an activation.
     func isPresent() async -> Bool {
         if let isoDEP { return await isoDEP.isPresent() }
@@ -165,7 +168,12 @@ struct CardFinder: Sendable {
     }
 
     /// NFC-B cards; the last one is selected by ATTRIB.
-    func findNFCB(applicationFamily: UInt8 = 0, limit: Int) async -> [FieldCard] {
+    ///
+    /// - Parameters:
+    ///   - applicationFamily: the AFI of the cards that are meant; 0 for all.
+    ///   - limit: the most cards.
+    ///   - cid: the CID for a card that takes one; nil for none.
+    func findNFCB(applicationFamily: UInt8 = 0, limit: Int, cid: UInt8? = nil) async -> [FieldCard] {
         guard let link = field.link(for: .nfcB) else { return [] }
         let targets =
             (try? await NFCBActivation(link: link)
@@ -174,7 +182,8 @@ struct CardFinder: Sendable {
             FieldCard(
                 kind: .nfcB(target),
                 link: link,
-                isoDEP: target.isISODEP ? ISODEP(link: link, opening: .attribute(target)) : nil
+                isoDEP: target.isISODEP
+                    ? ISODEP(link: link, opening: .attribute(target), cid: target.supportsCID ? cid : nil) : nil
             )
         }
         if let last = cards.indices.last, let isoDEP = cards[last].isoDEP {

@@ -196,6 +196,6 @@ extension PN53xChip {
         selected = card == nil ? nil : 1
         answerRest = []
         commandParts = []
-        if let card { registers.setMode(card.technology) }
+        if let card { registers.setMode(of: card) }
     }
 }

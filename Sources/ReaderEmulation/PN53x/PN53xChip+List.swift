@@ -61,7 +61,7 @@ extension PN53xChip {
         selected = cards.count
         answerRest = []
         commandParts = []
-        if let card = cards.first { registers.setMode(card.technology) }
+        if let card = cards.first { registers.setMode(of: card) }
     }
 
     /// Looks once for targets of a modulation.
@@ -88,7 +88,7 @@ extension PN53xChip {
             return await pollFeliCa(initiatorData)
         case .nfcB:
             guard let family = initiatorData.first else { return nil }
-            let cards = await finder.findNFCB(applicationFamily: family, limit: limit)
+            let cards = await finder.findNFCB(applicationFamily: family, limit: limit, cid: Self.cardIdentifierB)
             return (cards, cards.map(Self.targetDataB))
         case .type1:
             guard let card = await finder.findType1(), case .type1(let target, let tag) = card.kind else {
@@ -123,11 +123,16 @@ extension PN53xChip {
             + target.uid + (card.isoDEP?.answerToSelect?.octets ?? [])
     }
 
+    /// The CID that the firmware gives a Type B card which takes one, and which hosts have to use when they send blocks
+    /// themselves: nfcpy ends the chip's ISO-DEP by `CA 01`, libnfc looks for the card by `BA 01`, and ATTRIB is answered
+    /// with 21 in ACS' manual of the ACR122L.
+    private static let cardIdentifierB: UInt8 = 1
+
     /// ATQB, and the answer to ATTRIB with its length.
     private static func targetDataB(_ card: FieldCard) -> [UInt8] {
         guard case .nfcB(let target) = card.kind else { return [] }
         let answer = [0x50] + target.identifier + target.applicationData + target.protocolInfo.prefix(3)
-        return answer + (card.isoDEP == nil ? [0] : [1, 0])
+        return answer + (card.isoDEP.map { [1, $0.cid ?? 0] } ?? [0])
     }
 
     /// Polls for FeliCa with the host's own system code, request code and time slots.

@@ -76,7 +76,7 @@ package struct PN53xChip: Sendable {
         case .getFirmwareVersion: return .answer([0x32, 0x01, 0x06, 0x07])
         case .getGeneralStatus: return .answer(generalStatus)
         case .readRegister: return registers.read(data)
-        case .writeRegister: return registers.write(data)
+        case .writeRegister: return await writeRegisters(data)
         case .readGPIO: return .answer([0x3F, 0x07, 0x07])
         case .writeGPIO: return data.count == 2 ? .answer([]) : .syntaxError
         case .setSerialBaudRate: return data.count == 1 && data[0] <= 8 ? .answer([]) : .syntaxError

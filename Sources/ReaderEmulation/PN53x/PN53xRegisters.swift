@@ -13,38 +13,64 @@ struct PN53xRegisters: Sendable {
     /// CIU_BitFraming: bits 2 to 0 are the bits of the last octet to send.
     static let bitFraming: UInt16 = 0x633D
 
+    /// CIU_ManualRCV: bit 4 turns parity off.
+    static let manualReceive: UInt16 = 0x630D
+    /// CIU_Command: what the unit does.
+    static let command: UInt16 = 0x6331
+    /// CIU_FIFOData: the next byte of the buffer.
+    static let fifoData: UInt16 = 0x6339
+    /// CIU_FIFOLevel: how many bytes are in the buffer; bit 7 empties it.
+    static let fifoLevel: UInt16 = 0x633A
+
     private var values: [UInt16: UInt8] = [:]
+    private var unit = PN53xRadioUnit()
 
     subscript(address: UInt16) -> UInt8 {
         get { values[address] ?? 0 }
         set { values[address] = newValue }
     }
 
-    /// ReadRegister: an octet an address.
-    func read(_ data: [UInt8]) -> PN53xChip.Outcome {
+    /// ReadRegister: a byte an address.
+    mutating func read(_ data: [UInt8]) -> PN53xChip.Outcome {
         guard !data.isEmpty, data.count % 2 == 0 else { return .syntaxError }
-        let addresses = stride(from: 0, to: data.count, by: 2).map { (index: Int) -> UInt16 in
-            UInt16(high: data[index], low: data[index + 1])
+        var answer: [UInt8] = []
+        for index in stride(from: 0, to: data.count, by: 2) {
+            switch UInt16(high: data[index], low: data[index + 1]) {
+            case Self.fifoData: answer.append(unit.pop())
+            case Self.fifoLevel: answer.append(UInt8(unit.buffer.count))
+            case let address: answer.append(self[address])
+            }
         }
-        return .answer(addresses.map { self[$0] })
+        return .answer(answer)
     }
 
-    /// WriteRegister: address and value, as often as they come. There are no more than the commands' own length allows.
-    mutating func write(_ data: [UInt8]) -> PN53xChip.Outcome {
-        guard !data.isEmpty, data.count % 3 == 0 else { return .syntaxError }
-        for index in stride(from: 0, to: data.count, by: 3) {
-            let address = UInt16(high: data[index], low: data[index + 1])
-            // The contactless unit and the special function registers.
-            guard (0x6100...0x63FF).contains(address) || address >= 0xFF80 else { continue }
-            self[address] = data[index + 2]
+    /// Writes a register. There are no more than the contactless unit and the special function registers have.
+    ///
+    /// - Returns: what the unit has sent, when the host has told it to wait for the answer.
+    mutating func write(_ value: UInt8, to address: UInt16) -> PN53xRadioUnit.Transmission? {
+        switch address {
+        case Self.fifoData: unit.push(value)
+        case Self.fifoLevel: if value & 0x80 != 0 { unit.flush() }
+        case Self.command:
+            self[address] = value
+            return unit.begin(value, bits: bitsOfLastOctet)
+        case 0x6100...0x63FF, 0xFF80...: self[address] = value
+        default: break
         }
-        return .answer([])
+        return nil
     }
 
-    /// Sets framing and checksum as listing targets of a technology leaves them.
-    mutating func setMode(_ technology: Technology) {
+    /// Takes the answer to what the unit has sent.
+    mutating func receive(_ answer: Frame) {
+        setReceivedBits(unit.take(answer, keepsParity: self[Self.manualReceive] & 0x10 != 0))
+    }
+
+    /// Sets framing and checksum as listing a target leaves them. The firmware appends the checksum of a Type 1 tag's
+    /// commands, which is none of NFC-A's.
+    mutating func setMode(of card: FieldCard) {
         let framing: UInt8 =
-            switch technology {
+            switch card.technology {
+            case .nfcA where card.isType1: 0x00
             case .nfcA, .nfcV: 0x80
             // 212 kbit/s, FeliCa.
             case .nfcF: 0x92

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+package import PrivateStorage
+import SystemLibrary
 
 /// What pcscd has to be told of an emulated reader.
 package struct PCSCInstallation: Sendable {
@@ -9,6 +11,9 @@ package struct PCSCInstallation: Sendable {
     package var socketPath: String
     /// The driver that pcscd loads.
     package var driverPath: String
+
+    /// The name of a reader's socket in its folder.
+    package static let socketName = "reader.sock"
 
     /// The driver's file name.
     package static let driverName = "libOpenCoreNFCReader.so"
@@ -21,9 +26,9 @@ package struct PCSCInstallation: Sendable {
         {
             throw EmulationError("pcscd's configuration takes no path with spaces or quotes, such as \(path).")
         }
-        // pcscd adds two numbers, and a name has 127 octets at most.
+        // pcscd adds two numbers, and a name has 127 bytes at most.
         guard (1...100).contains(readerName.utf8.count), !readerName.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 })
-        else { throw EmulationError("A reader's name has 1 to 100 octets, and no quotes.") }
+        else { throw EmulationError("A reader's name has 1 to 100 bytes, and no quotes.") }
         self.readerName = readerName
         self.socketPath = socketPath
         self.driverPath = driverPath
@@ -41,39 +46,61 @@ package struct PCSCInstallation: Sendable {
         """
     }
 
-    /// The folder in which a user's readers have their sockets, unless the user says otherwise.
-    package static var defaultFolder: String {
-        if geteuid() == 0 { return "/run/opencorenfc" }
-        let runtime = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) } ?? ""
-        return runtime.isEmpty ? "/tmp/opencorenfc-\(geteuid())" : runtime + "/opencorenfc"
+    /// The folder that root makes for the sockets of all users; each has one of its own in it.
+    package static let systemFolder = "/run/opencorenfc"
+
+    /// Finds the folder in which a user's readers have their sockets, unless the user says otherwise: the one that root has made
+    /// for the user, or else one in `XDG_RUNTIME_DIR`.
+    ///
+    /// - Returns: the folder; nil when there is neither. A fixed name in a folder that everybody may write would let another
+    ///   user put something there first.
+    package static func defaultFolder() -> PrivateFolder? {
+        if let name = ReaderOwner.current?.name,
+            let folder = try? PrivateFolder(
+                systemFolder + "/" + name,
+                creates: false,
+                guests: .mayRead,
+                newMode: 0o755
+            )
+        {
+            return folder
+        }
+        guard let runtime = EnvironmentVariable.value("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") else { return nil }
+        return try? PrivateFolder(runtime + "/opencorenfc")
     }
 
     /// Finds the driver beside this program, or where it is installed.
     ///
     /// - Throws: ``EmulationError`` that says where it was looked for.
     package static func findDriver() throws(EmulationError) -> String {
-        var folders: [String] = []
-        if let program = executablePath, let slash = program.lastIndex(of: "/") {
-            let folder = String(program[..<slash])
-            folders = [folder, folder + "/../lib"]
-        }
-        folders += ["/usr/local/lib", "/usr/lib", "/usr/lib/pcsc/drivers/serial"]
-        for folder in folders {
-            let path = folder + "/" + driverName
-            if unsafe access(path, R_OK) == 0 { return path }
-        }
-        throw EmulationError(
-            "\(driverName), which pcscd loads, is in none of \(folders.joined(separator: ", ")). Build it with: swift build"
+        try findDriver(
+            "\(driverName), which pcscd loads,",
+            beside: [".", "../lib"],
+            or: ["/usr/local/lib", "/usr/lib", "/usr/lib/pcsc/drivers/serial"],
+            otherwise: "Build it with: swift build"
         )
     }
 
-    /// The path of the program that runs.
-    private static var executablePath: String? {
-        var target = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe target.withUnsafeMutableBytes { memory in
-            guard let first = memory.baseAddress else { return 0 }
-            return unsafe readlink("/proc/self/exe", first, memory.count)
+    /// Finds a driver.
+    ///
+    /// - Parameters:
+    ///   - what: the driver, as the beginning of a sentence.
+    ///   - relative: folders, as they are seen from that of this program.
+    ///   - folders: folders of the system.
+    ///   - step: what to do when it is in none of them.
+    static func findDriver(
+        _ what: String,
+        beside relative: [String],
+        or folders: [String],
+        otherwise step: String
+    ) throws(EmulationError) -> String {
+        var all: [String] = []
+        if let own = ProgramPath.ownFolder { all = relative.map { $0 == "." ? own : own + "/" + $0 } }
+        all += folders
+        let paths = all.map { (folder: String) -> String in folder + "/" + driverName }
+        guard let found = paths.first(where: { unsafe access($0, R_OK) == 0 }) else {
+            throw EmulationError("\(what) is in none of \(all.joined(separator: ", ")). \(step)")
         }
-        return count > 0 ? String(decoding: target.prefix(count), as: UTF8.self) : nil
+        return found
     }
 }

@@ -96,12 +96,16 @@ struct PseudoTerminal {
     /// The link to it.
     let link: String
 
-    // TIOCSPTLCK and TIOCGPTN of asm-generic/ioctls.h, whose macros Swift does not see.
+    // TIOCSPTLCK and TIOCGPTN of asm-generic/ioctls.h, and F_OFD_SETLK of asm-generic/fcntl.h, which Swift does not see.
     private static let unlock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
+    private static let setLock: Int32 = 37
 
-    /// Makes a pseudo-terminal and the link. A link that is there already is replaced, any other file is not.
+    /// Makes a pseudo-terminal and the link. A link that an emulation left behind is replaced: one to a pseudo-terminal,
+    /// which no emulation holds any more. Any other file or link is not touched.
     init(link: String) throws(EmulationError) {
+        // Asked first: a link that was left behind may lead to the terminal that is made now.
+        try Self.checkPlace(link)
         let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
         var number: CInt = 0
@@ -121,6 +125,7 @@ struct PseudoTerminal {
         _ = unsafe tcgetattr(terminal, &settings)
         unsafe cfmakeraw(&settings)
         _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
+        _ = Self.takeLock(terminal, of: link)
         self.controller = controller
         self.terminal = terminal
         self.name = name
@@ -135,24 +140,82 @@ struct PseudoTerminal {
     }
 
     private func makeLink() throws(EmulationError) {
-        var status = stat()
-        if unsafe lstat(link, &status) == 0 {
-            guard status.st_mode & S_IFMT == S_IFLNK else {
-                throw EmulationError("\(link) is a file already. Give another path for the serial line.")
-            }
-            _ = unsafe unlink(link)
-        }
+        // Looked at again, so that what was put there meanwhile is kept.
+        if let target = Self.target(of: link), Self.isTerminal(target) { _ = unsafe unlink(link) }
         guard unsafe symlink(name, link) == 0 else { throw .system("\(link) can't be made") }
+    }
+
+    /// Throws unless there is nothing at the link's path, or a link that an emulation left behind.
+    private static func checkPlace(_ link: String) throws(EmulationError) {
+        var status = stat()
+        guard unsafe lstat(link, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFLNK else {
+            throw EmulationError("\(link) is a file already. Give another path for the serial line.")
+        }
+        guard let target = target(of: link), isTerminal(target) else {
+            throw EmulationError("\(link) is a link to something else already. Give another path for the serial line.")
+        }
+        guard !isInUse(link) else {
+            throw EmulationError("Another program is the PN532 at \(link) already. Stop it, or give another path.")
+        }
+    }
+
+    /// Where a link leads, as it is written in it; nil where there is no link.
+    private static func target(of link: String) -> String? {
+        var target = [UInt8](repeating: 0, count: 256)
+        let count = unsafe target.withUnsafeMutableBytes { memory in
+            guard let first = memory.baseAddress else { return -1 }
+            return unsafe readlink(link, first, memory.count)
+        }
+        guard count > 0, count < target.count else { return nil }
+        return String(decoding: target.prefix(count), as: UTF8.self)
+    }
+
+    /// Whether a link's target is a pseudo-terminal, such as `/dev/pts/3`, as in every link that is made here.
+    private static func isTerminal(_ target: String) -> Bool {
+        let folder = "/dev/pts/"
+        let number = target.utf8.dropFirst(folder.utf8.count)
+        return target.hasPrefix(folder) && !number.isEmpty && number.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    /// Locks a byte of a terminal, as a sign to other emulations that somebody answers at its other end. The lock ends with
+    /// the descriptor. Programs that use the line lock it by flock(2), which is another kind of lock.
+    ///
+    /// The byte depends on the link: where one was left behind, its terminal may be that of another link by now.
+    ///
+    /// - Returns: false when another emulation has the lock.
+    private static func takeLock(_ terminal: Int32, of link: String) -> Bool {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = Int(position(of: link))
+        lock.l_len = 1
+        return unsafe fcntl(terminal, setLock, &lock) == 0 || errno != EAGAIN && errno != EACCES
+    }
+
+    /// Whether a link leads to the terminal of an emulation that goes on.
+    private static func isInUse(_ link: String) -> Bool {
+        // One that is open for a single program can't be opened: it is in use.
+        let terminal = unsafe open(link, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        guard terminal >= 0 else { return errno == EBUSY }
+        defer { close(terminal) }
+        return isatty(terminal) == 1 && !takeLock(terminal, of: link)
+    }
+
+    /// A number for a link, the same however its path is written: FNV-1a over its folder's number and its name.
+    private static func position(of link: String) -> UInt64 {
+        let slash = link.lastIndex(of: "/")
+        let folder = slash.map { link[...$0] } ?? "."
+        var status = stat()
+        _ = unsafe stat(String(folder), &status)
+        let name = slash.map { link[link.index(after: $0)...] } ?? link[...]
+        let octets = [UInt8](bigEndian: Int(truncatingIfNeeded: status.st_ino), count: 8) + name.utf8
+        return octets.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } >> 2
     }
 
     /// Takes the link away, if it is still ours, and closes the terminal's other end. Ours belongs to whoever reads it.
     func remove() {
-        var target = [UInt8](repeating: 0, count: 256)
-        let count = unsafe target.withUnsafeMutableBytes { memory in
-            guard let first = memory.baseAddress else { return 0 }
-            return unsafe readlink(link, first, memory.count)
-        }
-        if count > 0, String(decoding: target.prefix(count), as: UTF8.self) == name { _ = unsafe unlink(link) }
+        if Self.target(of: link) == name { _ = unsafe unlink(link) }
         close(terminal)
     }
 }

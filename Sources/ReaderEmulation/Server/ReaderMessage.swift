@@ -5,7 +5,7 @@ import TagLink
 struct DriverMessage: Sendable, Equatable {
     /// What the driver wants.
     enum Request: Sendable, Equatable {
-        /// The driver has come, and speaks this version of the protocol.
+        /// The driver has taken the greeting, and speaks this version of the protocol.
         case hello(version: UInt8)
         case power(EmulatedReader.Power)
         case transmit([UInt8])
@@ -18,7 +18,7 @@ struct DriverMessage: Sendable, Equatable {
     var sequence: UInt8
 
     /// The version that both sides speak.
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
 }
 
 /// Finds messages in the octets of the socket.
@@ -67,6 +67,8 @@ struct DriverMessageDecoder: Sendable {
 
 /// What the reader sends to the driver.
 enum ReaderMessage {
+    /// The first message: the version of the protocol.
+    static let hello = message("H", 0, [DriverMessage.version])
     static let inserted = message("I", 0, [])
     static let removed = message("O", 0, [])
     /// The reader leaves in good order, and may come again.

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+package import PrivateStorage
 package import TagLink
 
 /// A contactless reader that pcscd meets through the driver of this package, at a UNIX socket.
 ///
-/// One pcscd at a time: the driver of another one is turned away, and tries again.
+/// The reader greets first, so that a driver knows whom it talks to before it sends anything. One pcscd at a time: the driver of
+/// another one is turned away, and tries again; so is a program that connects and does not answer the greeting in time.
 package final class ReaderServer: Sendable {
     private enum Event: Sendable {
         case connection(Int32)
-        case octets([UInt8], connection: Int32)
-        case end(connection: Int32)
+        case octets([UInt8], link: Int)
+        case end(link: Int)
+        /// The time is over in which a driver has to answer the greeting.
+        case silence(link: Int)
         case presence
         case plug(Bool)
         case settled(@Sendable () -> Void)
@@ -24,7 +28,11 @@ package final class ReaderServer: Sendable {
         case disconnected
     }
 
-    private let path: String
+    /// How many seconds a driver has to answer the greeting.
+    private static let greetingLimit = 2.0
+
+    private let name: String
+    private let folder: PrivateFolder
     private let socket: ListeningSocket
     private let executor = ServerExecutor(label: "ReaderServer")
     private let events: AsyncStream<Event>
@@ -36,21 +44,24 @@ package final class ReaderServer: Sendable {
     /// Makes the socket of a reader over a field.
     ///
     /// - Parameters:
-    ///   - path: where the socket is; pcscd's configuration names it.
+    ///   - name: the socket's name in the folder; pcscd's configuration has their path.
+    ///   - folder: the folder of the socket.
     ///   - profile: the reader's model.
     ///   - field: the field that the reader makes.
     ///   - onNotice: hears when pcscd comes and goes.
     ///   - onExchange: takes each of the host's commands with its answer.
     /// - Throws: ``EmulationError`` when the socket can't be made.
     package convenience init(
-        path: String,
+        _ name: String = "reader.sock",
+        in folder: PrivateFolder,
         profile: ReaderProfile,
         field: any FieldDriver,
         onNotice: (@Sendable (Notice) -> Void)? = nil,
         onExchange: (@Sendable (Exchange) -> Void)? = nil
     ) throws(EmulationError) {
         try self.init(
-            path: path,
+            name,
+            in: folder,
             reader: EmulatedReader(profile, field: field, onExchange: onExchange),
             observePresence: field.observePresence,
             onNotice: onNotice
@@ -60,13 +71,15 @@ package final class ReaderServer: Sendable {
     /// Makes the socket of a reader.
     ///
     /// - Parameters:
-    ///   - path: where the socket is; pcscd's configuration names it.
+    ///   - name: the socket's name in the folder; pcscd's configuration has their path.
+    ///   - folder: the folder of the socket.
     ///   - reader: the reader.
     ///   - observePresence: calls its handler whenever a card may have come or gone.
     ///   - onNotice: hears when pcscd comes and goes.
     /// - Throws: ``EmulationError`` when the socket can't be made.
     package init(
-        path: String,
+        _ name: String = "reader.sock",
+        in folder: PrivateFolder,
         reader: any ReaderFirmware,
         observePresence: (@escaping @Sendable () -> Void) -> PresenceObservation?,
         onNotice: (@Sendable (Notice) -> Void)? = nil
@@ -75,22 +88,20 @@ package final class ReaderServer: Sendable {
         self.events = events
         self.continuation = continuation
         self.onNotice = onNotice
-        self.path = path
+        self.name = name
+        self.folder = folder
         self.reader = reader
         presence = observePresence { continuation.yield(.presence) }
-        socket = try Self.listen(at: path, executor, continuation)
+        socket = try Self.listen(name, folder, executor, continuation)
     }
 
     private static func listen(
-        at path: String,
+        _ name: String,
+        _ folder: PrivateFolder,
         _ executor: ServerExecutor,
         _ continuation: AsyncStream<Event>.Continuation
     ) throws(EmulationError) -> ListeningSocket {
-        try ListeningSocket(path: path, queue: executor.queue) { continuation.yield(.connection($0)) }
-    }
-
-    private func listen() throws(EmulationError) -> ListeningSocket {
-        try Self.listen(at: path, executor, continuation)
+        try ListeningSocket(name, in: folder, queue: executor.queue) { continuation.yield(.connection($0)) }
     }
 
     /// Begins to answer pcscd, until ``stop()``.
@@ -104,6 +115,7 @@ package final class ReaderServer: Sendable {
         var reader = reader
         var link: DriverLink?
         var socket: ListeningSocket? = socket
+        var linkCount = 0
         for await event in events {
             switch event {
             case .connection(let descriptor):
@@ -111,17 +123,26 @@ package final class ReaderServer: Sendable {
                     _ = close(descriptor)
                     continue
                 }
-                link = DriverLink(descriptor, channel: channel(descriptor))
-            case .octets(let octets, let connection):
-                guard link?.descriptor == connection else { continue }
+                linkCount += 1
+                link = DriverLink(linkCount, channel: channel(descriptor, link: linkCount))
+                link?.channel.send(ReaderMessage.hello)
+                executor.queue.asyncAfter(deadline: .now() + Self.greetingLimit) { [continuation, linkCount] in
+                    continuation.yield(.silence(link: linkCount))
+                }
+            case .silence(let number):
+                guard let silent = link, silent.number == number, !silent.isGreeted else { continue }
+                silent.channel.close()
+                link = nil
+            case .octets(let octets, let number):
+                guard link?.number == number else { continue }
                 let isInOrder = await link?.receive(octets, &reader, onHello: { onNotice?(.connected) }) ?? true
                 if !isInOrder {
                     link?.channel.close()
                     link = nil
                     reader.hostLeft()
                 }
-            case .end(let connection):
-                guard link?.descriptor == connection else { continue }
+            case .end(let number):
+                guard link?.number == number else { continue }
                 link = nil
                 reader.hostLeft()
                 onNotice?(.disconnected)
@@ -130,7 +151,7 @@ package final class ReaderServer: Sendable {
                 link.tell(await reader.look())
             case .settled(let tell): tell()
             case .plug(true):
-                if socket == nil { socket = try? listen() }
+                if socket == nil { socket = try? Self.listen(name, folder, executor, continuation) }
             case .plug(false):
                 // Without a word to the driver, as a cable is pulled.
                 socket?.remove()
@@ -164,25 +185,26 @@ package final class ReaderServer: Sendable {
         continuation.finish()
     }
 
-    private func channel(_ descriptor: Int32) -> DescriptorChannel {
+    private func channel(_ descriptor: Int32, link: Int) -> DescriptorChannel {
         DescriptorChannel(
             descriptor,
             queue: executor.queue,
-            onOctets: { [continuation] in continuation.yield(.octets($0, connection: descriptor)) },
-            onEnd: { [continuation] in continuation.yield(.end(connection: descriptor)) }
+            onOctets: { [continuation] in continuation.yield(.octets($0, link: link)) },
+            onEnd: { [continuation] in continuation.yield(.end(link: link)) }
         )
     }
 }
 
 /// The connection to one driver.
 private struct DriverLink {
-    let descriptor: Int32
+    /// Which link it is, counted from 1: the descriptors of ended ones are used again.
+    let number: Int
     let channel: DescriptorChannel
     private(set) var isGreeted = false
     private var decoder = DriverMessageDecoder()
 
-    init(_ descriptor: Int32, channel: DescriptorChannel) {
-        self.descriptor = descriptor
+    init(_ number: Int, channel: DescriptorChannel) {
+        self.number = number
         self.channel = channel
     }
 
@@ -212,12 +234,14 @@ private struct DriverLink {
             let reply: EmulatedReader.Reply
             switch message.request {
             case .hello(let version):
-                guard version == DriverMessage.version else { return false }
+                guard version == DriverMessage.version, !isGreeted else { return false }
                 isGreeted = true
                 onHello()
                 // A new driver knows of no card.
                 tell(await reader.lookAnew())
                 continue
+            // Nothing before the greeting is answered.
+            case _ where !isGreeted: return false
             case .power(let power): reply = await reader.setPower(power)
             case .transmit(let apdu): reply = await reader.transmit(apdu)
             case .control(let code, let data): reply = await reader.control(code, data)

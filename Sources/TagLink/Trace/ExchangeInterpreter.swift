@@ -31,6 +31,8 @@ public struct ExchangeInterpreter: Sendable {
     var isISODEP = false
     /// Whether a SECTOR SELECT waits for its second packet.
     var selectsSector = false
+    /// Whether what the next request writes is not said.
+    var hidesData = false
     /// The card's side: what is carried in blocks.
     var card = CommandInterpreter()
     /// Whether the last block of each side said that more follows.

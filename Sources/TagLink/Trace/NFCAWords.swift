@@ -31,7 +31,7 @@ extension ExchangeInterpreter {
         }
         if octets.count == 2, octets == [0xC2, 0xFF] { selectsSector = true }
         expectation = .type2(octets.first ?? 0)
-        return Type2Words.request(octets)
+        return Type2Words.request(octets, hidesData: hidesData)
     }
 
     private static func level(_ octets: [UInt8]) -> Int? {

@@ -9,7 +9,7 @@ extension Sequence<UInt8> {
 
 extension FixedWidthInteger {
     /// The number as hex digits, upper case as data sheets write addresses, with zeros in front.
-    func hexText(digits: Int) -> String {
+    package func hexText(digits: Int) -> String {
         let text = String(self, radix: 16, uppercase: true)
         return String(repeating: "0", count: Swift.max(0, digits - text.count)) + text
     }

@@ -6,21 +6,28 @@ extension Trace: CustomStringConvertible {
 
     /// The trace as a table of columns: number, time in milliseconds, medium and direction, octets, meaning.
     ///
-    /// Octets go on in the next line after 16. A last octet that was not sent whole has its bits behind a slash.
+    /// Octets go on in the next line after 16; those of passwords, PINs and keys are stars (``SecretFinder``). A last octet that was not sent whole has its bits behind a slash.
     ///
     /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on one reader are alike.
     /// - Returns: the lines, without a line feed at the end.
     public func table(showsTimes: Bool = true) -> String {
+        rows(showsTimes: showsTimes).joined(separator: "\n")
+    }
+
+    /// The rows of ``table(showsTimes:)``, made one after the other as they are asked for.
+    ///
+    /// - Parameter showsTimes: whether times are shown.
+    package func rows(showsTimes: Bool = true) -> some Sequence<String> {
         let lines = lines
         let width = TraceLine.widthOfOctets(lines)
-        return lines.map { $0.text(showsTime: showsTimes, widthOfOctets: width) }.joined(separator: "\n")
+        return lines.lazy.flatMap { $0.rows(showsTime: showsTimes, widthOfOctets: width) }
     }
 }
 
 extension TraceLine {
     /// The width that the octets of all lines need, without what goes on in the next one.
     static func widthOfOctets(_ lines: [TraceLine]) -> Int {
-        lines.map { $0.rows.first?.utf8.count ?? 0 }.max() ?? 0
+        lines.map { $0.firstRowWidth }.max() ?? 0
     }
 
     /// The line as a row of a table, with further rows for octets beyond the 16th.
@@ -30,27 +37,40 @@ extension TraceLine {
     ///   - widthOfOctets: how wide the column of octets is; 47 has room for all.
     /// - Returns: the text, without a line feed at the end.
     public func text(showsTime: Bool = true, widthOfOctets: Int = 47) -> String {
+        rows(showsTime: showsTime, widthOfOctets: widthOfOctets).joined(separator: "\n")
+    }
+
+    /// The line as rows of a table.
+    func rows(showsTime: Bool, widthOfOctets: Int) -> [String] {
         var text = Self.right(number.flatMap { direction == .answer ? nil : String($0) } ?? "", 4)
         if showsTime { text += " " + Self.right(time.map(Self.milliseconds) ?? "", 10) }
         text += " " + (medium?.letter ?? " ") + " " + direction.rawValue + " "
         let margin = String(repeating: " ", count: text.utf8.count)
-        let rows = rows
-        let first = rows.first ?? ""
+        let octets = octetRows
+        let first = octets.first ?? ""
         text += first + String(repeating: " ", count: max(0, widthOfOctets - first.utf8.count)) + "  " + meaning
-        for row in rows.dropFirst() { text += "\n" + margin + row }
-        return text
+        return [text] + octets.dropFirst().map { margin + $0 }
+    }
+
+    /// How wide the first row of octets is.
+    private var firstRowWidth: Int {
+        guard let frame else { return 0 }
+        let count = frame.bytes.count
+        let bits = frame.validBitsInLastByte == 8 || count > 16 ? 0 : 2
+        return count == 0 ? 1 : min(count, 16) * 3 - 1 + bits
     }
 
     /// The octets, 16 a row.
-    private var rows: [String] {
+    private var octetRows: [String] {
         guard let frame else { return [] }
         guard !frame.bytes.isEmpty else { return ["-"] }
         let bits = frame.validBitsInLastByte == 8 ? "" : "/\(frame.validBitsInLastByte)"
         var rows: [String] = []
-        var rest = frame.bytes[...]
-        while !rest.isEmpty {
-            rows.append(rest.prefix(16).hexText(separator: " "))
-            rest = rest.dropFirst(16)
+        for start in stride(from: 0, to: frame.bytes.count, by: 16) {
+            let octets = (start..<min(start + 16, frame.bytes.count)).map { index in
+                concealed.contains { $0.contains(index) } ? "**" : CollectionOfOne(frame.bytes[index]).hexText()
+            }
+            rows.append(octets.joined(separator: " "))
         }
         rows[rows.count - 1] += bits
         return rows

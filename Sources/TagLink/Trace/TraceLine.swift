@@ -20,8 +20,10 @@ public struct TraceLine: Sendable, Hashable {
     public var medium: Trace.Medium?
     /// Which way they went.
     public var direction: Direction
-    /// What went; nil where nothing did.
+    /// What went, with zeros in place of passwords, PINs and keys; nil where nothing did.
     public var frame: Frame?
+    /// The places of those zeros.
+    public var concealed: [Range<Int>] = []
     /// What it says, in words.
     public var meaning: String
 }
@@ -37,6 +39,7 @@ extension Trace {
 /// Says a trace's entries in words, one after the other, as they come.
 public struct TraceLineWriter: Sendable {
     private var interpreter = ExchangeInterpreter()
+    private var finder = SecretFinder()
     private var number = 0
 
     /// Creates a writer, before the first entry.
@@ -53,6 +56,7 @@ public struct TraceLineWriter: Sendable {
             return lines(of: exchange, at: entry.time)
         case .field(let isOn):
             interpreter.fieldChanged()
+            finder.fieldChanged()
             return [TraceLine(time: entry.time, direction: .none, meaning: isOn ? "field on" : "field off")]
         case .note(let text):
             return [TraceLine(time: entry.time, direction: .none, meaning: text)]
@@ -60,13 +64,17 @@ public struct TraceLineWriter: Sendable {
     }
 
     private mutating func lines(of exchange: Trace.Exchange, at time: Duration?) -> [TraceLine] {
+        let secrets = finder.secrets(in: exchange.request.bytes, over: exchange.medium)
+        let frame = exchange.request.concealing(secrets)
+        interpreter.hidesData = !secrets.isEmpty
         let request = TraceLine(
             number: number,
             time: time,
             medium: exchange.medium,
             direction: .request,
-            frame: exchange.request,
-            meaning: interpreter.meaning(of: exchange.request, over: exchange.medium)
+            frame: frame,
+            concealed: secrets,
+            meaning: interpreter.meaning(of: frame, over: exchange.medium) + Self.note(secrets)
         )
         guard let result = exchange.answer else { return [request] }
         var answer = request
@@ -74,13 +82,20 @@ public struct TraceLineWriter: Sendable {
         answer.time = time.flatMap { time in exchange.duration.map { time + $0 } }
         switch result {
         case .success(let frame):
-            answer.frame = frame
+            answer.concealed = finder.secrets(inAnswer: frame.bytes)
+            answer.frame = frame.concealing(answer.concealed)
             answer.meaning = interpreter.meaning(ofAnswer: frame)
         case .failure(let error):
             answer.frame = nil
+            answer.concealed = []
             answer.meaning = error.code == .timeout ? "no answer" : "no answer: \(error.code.words)"
         }
         return [request, answer]
+    }
+
+    /// Says that something is not shown.
+    private static func note(_ secrets: [Range<Int>]) -> String {
+        secrets.isEmpty ? "" : ", \(counted(secrets.map(\.count).reduce(0, +), "octet")) not shown"
     }
 }
 
@@ -97,6 +112,7 @@ extension LinkError.Code {
         case .cancelled: "cancelled"
         case .unsupported: "the reader can't send it"
         case .protocolViolation: "against the protocol"
+        case .inUse: "in use by another program"
         default: description
         }
     }

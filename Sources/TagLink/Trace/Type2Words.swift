@@ -3,10 +3,10 @@
 /// The commands of Type 2 tags, NTAG and MIFARE Ultralight, and of MIFARE Classic as far as they are sent in plain
 /// (NFC Forum T2T 1.2, 5; NTAG213/215/216, MF0ULx1, MF0ICU2 and MF1S50 data sheets).
 enum Type2Words {
-    static func request(_ octets: [UInt8]) -> String {
+    static func request(_ octets: [UInt8], hidesData: Bool = false) -> String {
         guard let command = octets.first else { return "nothing" }
         let place = octets.count > 1 ? " " + octets[1].hexText(digits: 2) : ""
-        let data = octets.count > 2 ? ": " + octets[2...].hexText() : ""
+        let data = octets.count > 2 && !hidesData ? ": " + octets[2...].hexText() : ""
         switch (command, octets.count) {
         case (0x30, 2): return "READ" + place
         case (0x3A, 3): return "FAST READ\(place) to \(octets[2].hexText(digits: 2))"
@@ -14,7 +14,7 @@ enum Type2Words {
         case (0xA0, 2): return "COMPATIBILITY WRITE\(place), or WRITE of MIFARE Classic"
         case (0x60, 1): return "GET VERSION"
         case (0x60, 2), (0x61, 2): return "AUTHENTICATE block\(place) with key \(command == 0x60 ? "A" : "B")"
-        case (0x1B, 5): return "PWD AUTH \(octets[1...].hexText())"
+        case (0x1B, 5): return "PWD AUTH"
         case (0x1A, 2): return "AUTHENTICATE"
         case (0xAF, 17): return "AUTHENTICATE, second part"
         case (0x39, 2): return "READ COUNTER" + place

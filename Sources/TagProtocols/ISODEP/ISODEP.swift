@@ -92,6 +92,9 @@ public final class ISODEP: APDULink {
 
     /// Says whether the card still answers: R(NAK), which it answers with R(ACK) and nothing else happens
     /// (ISO/IEC 14443-4, 7.5.6, method 1). A card with which the protocol has not begun gets RATS or ATTRIB.
+    ///
+    /// No application takes part in the answer, so it comes at once, however long the card may take for a command: the
+    /// card is given ``ISODEPParameters/presenceWaitingTime`` and not its whole frame waiting time, three times.
     public func isPresent() async -> Bool {
         if !state.withLock({ $0.machine != nil || $0.failure != nil }) {
             return (try? await activate()) != nil
@@ -101,7 +104,7 @@ public final class ISODEP: APDULink {
         }
         // A card in the middle of a command is there as far as anyone knows.
         guard let check else { return state.withLock { $0.isBusy } }
-        let timeout = parameters.frameWaitingTime + ISODEPParameters.waitingTolerance
+        let timeout = parameters.presenceWaitingTime
         for _ in 0...ISODEPStateMachine.retries {
             do throws(LinkError) {
                 let frame = try await link.transceive(Frame(check), timeout: timeout)

@@ -113,6 +113,13 @@ public struct ISODEPParameters: Sendable, Hashable {
     /// What a reader waits on top of the frame waiting time (NFC Forum Digital 2.3, 14.6: delta FWT).
     static let waitingTolerance = Airtime(carrierPeriods: 49152)
 
+    /// How long the answer to a presence check is waited for: FWT, but 20 ms at most.
+    ///
+    /// FWT is for a card's applications and may be 4.9 s; R(ACK) is made by the transport layer alone.
+    var presenceWaitingTime: Airtime {
+        min(frameWaitingTime, .milliseconds(20)) + Self.waitingTolerance
+    }
+
     /// Octets of a block that are not payload: PCB, CID, two of checksum.
     private var overhead: Int { cid == nil ? 3 : 4 }
 

@@ -148,14 +148,12 @@ struct TLVMemory: TLVSource, Equatable {
     mutating func store(_ new: some Collection<UInt8>, at address: Int) {
         let end = min(limit, address + new.count)
         guard address < end else { return }
-        while octets.count < end {
-            octets.append(0)
-            isKnown.append(false)
+        if octets.count < end {
+            octets += repeatElement(0, count: end - octets.count)
+            isKnown += repeatElement(false, count: end - isKnown.count)
         }
-        for (offset, octet) in new.enumerated() where address + offset < end {
-            octets[address + offset] = octet
-            isKnown[address + offset] = true
-        }
+        octets.replaceSubrange(address..<end, with: new.prefix(end - address))
+        isKnown.replaceSubrange(address..<end, with: repeatElement(true, count: end - address))
     }
 
     /// Forgets a unit whose content is uncertain.

@@ -77,15 +77,16 @@ public final class Type2Tag: ForumTag {
 
     /// Says whether the tag still answers: one page with FAST_READ where the tag has it, else one READ.
     ///
+    /// A tag that is silent is selected by its UID before it counts as gone: it may sleep because it refused a command of
+    /// somebody else. One that refuses is selected again, so that it takes commands afterwards.
+    ///
     /// - Returns: false when the tag is gone or another one is in its place.
     public func isPresent() async -> Bool {
         do throws(TagError) {
             let page = Type2Memory.capabilityContainerPage
-            if fastRead == .usable, sector == 0 {
-                _ = try await exchange(.fastRead(first: page, last: page))
-            } else {
-                _ = try await exchange(.read(sector * 256 + page))
-            }
+            let isFast = fastRead == .usable && sector == 0
+            _ = try await exchange(isFast ? .fastRead(first: page, last: page) : .read(sector * 256 + page))
+            try await activate()
             return true
         } catch {
             // A tag that answers at all is there, even where it refuses.

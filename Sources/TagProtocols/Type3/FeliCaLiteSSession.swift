@@ -105,7 +105,7 @@ public struct FeliCaLiteSSession: Sendable {
         let expected = try Self.coded { () throws(CryptographyError) in
             try codes.readCode(blocks: numbers, data: data)
         }
-        guard Array(octets.dropFirst(data.count).prefix(8)) == expected else {
+        guard ConstantTime.areEqual(octets.dropFirst(data.count).prefix(8), expected) else {
             throw TagError(.authenticationFailed, "The code of what was read is wrong: the card has another key.")
         }
         return data

@@ -40,27 +40,6 @@ extension Type4Tag {
         messageStart = message
     }
 
-    /// Makes the tag read-only: write access FF in the capability container (NFC Forum T4T 1.2, 6.5).
-    ///
-    /// Cards that protect the capability container with a key of their own refuse.
-    ///
-    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed` when the card refused, `tagLost`, and as
-    ///   ``detectNDEF()`` does.
-    public func lock() async throws(TagError) {
-        let container = try await readCapabilityContainer()
-        guard container.writeAccess == 0 else {
-            throw TagError(.readOnly, "The tag is read-only already.")
-        }
-        guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
-        }
-        capabilityContainer = nil
-        try await updateBinary(offset: container.writeAccessOffset, [0xFF])
-        var locked = container
-        locked.writeAccess = 0xFF
-        capabilityContainer = locked
-    }
-
     /// The most octets that one UPDATE BINARY writes: MLc, a short Lc, and rather whole blocks.
     func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
@@ -83,6 +62,12 @@ extension Type4Tag {
         } catch {
             guard error.code == .badAnswer else { throw error }
             throw TagError(.updateFailed, error.reason, link: error.link)
+        }
+        guard status != .securityStatusNotSatisfied else {
+            throw TagError(
+                .keyNeeded,
+                "A key is needed to write the file: UPDATE BINARY of \(octets.count) bytes at \(offset) gave \(status)."
+            )
         }
         guard status == .success else {
             throw TagError(

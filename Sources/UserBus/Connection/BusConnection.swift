@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// A connection to a bus for a program that waits for what comes: signals, answers and calls. It belongs to one thread.
 @safe public final class BusConnection {
@@ -13,81 +14,307 @@
     let library: LibSystemd
     let messages: LibSystemdMessages
     let bus: OpaquePointer
+    private var ledger = ReplyLedger()
+    /// What came while an answer was waited for.
+    private var waiting: [ReceivedMessage] = []
+    /// More messages than that do not wait.
+    private static let maximumWaiting = 4096
+    /// How long the bus itself may take: to let this program in, and to answer what it is asked.
+    private static let patience = Duration.seconds(5)
+    /// The bus's method that starts the program of a name, and answers when it has the name.
+    private static let start = "StartServiceByName"
+    private let name: String
+    /// Whether the bus has left a question unanswered, and nothing has come since. Until something comes, what is asked or sent
+    /// fails at once.
+    public private(set) var isSilent = false
 
     /// Connects to a bus.
     ///
-    /// - Throws: ``BusError``.
-    public init(_ which: Bus) throws(BusError) {
-        library = try LibSystemd.shared.get()
+    /// - Parameters:
+    ///   - which: which bus.
+    ///   - address: where it is, as `DBUS_SESSION_BUS_ADDRESS` has it; nil is where this process's environment says.
+    /// - Throws: ``BusError``; of code `silentBus` when the bus does not let this program in within five seconds.
+    public init(_ which: Bus, address: String? = nil) throws(BusError) {
+        let library = try LibSystemd.shared.get()
+        self.library = library
         messages = try LibSystemdMessages.shared.get()
+        name = which == .user ? "session bus" : "system bus"
         var bus: OpaquePointer?
-        let number: CInt =
-            switch which {
-            case .user: unsafe library.openUser(&bus)
-            case .system: unsafe messages.openSystem(&bus)
+        var number: CInt =
+            if address != nil { unsafe library.newBus(&bus) } else {
+                switch which {
+                case .user: unsafe library.openUser(&bus)
+                case .system: unsafe messages.openSystem(&bus)
+                }
             }
+        if let address, number >= 0 {
+            let steps = [
+                { unsafe library.setAddress(bus, address) }, { unsafe library.setClient(bus, 1) },
+                { unsafe library.startBus(bus) },
+            ]
+            number = steps.lazy.map { $0() }.first { $0 < 0 } ?? 0
+        }
         guard number >= 0, let bus = unsafe bus else {
-            throw BusError(number: number, which == .user ? "There is no bus of the user" : "There is no system bus")
+            _ = unsafe library.closeBus(bus)
+            let error = BusError(
+                number: number,
+                which == .user ? "There is no bus of the user" : "There is no system bus"
+            )
+            guard which == .user, error.code == .noBus else { throw error }
+            throw BusError(.noBus, error.reason + " Log in to a desktop, or run the program in: dbus-run-session")
         }
         unsafe self.bus = bus
+        try begin()
     }
 
-    deinit { _ = unsafe library.closeBus(bus) }
+    deinit {
+        if unsafe messages.isReady(bus) > 0 { flush() }
+        _ = unsafe library.closeBus(bus)
+    }
+
+    /// Waits until the bus has let this program in.
+    private func begin() throws(BusError) {
+        let end = ContinuousClock.now + Self.patience
+        while unsafe messages.isReady(bus) <= 0 {
+            // The first that comes is the bus's word that this program has a name there, which nobody waits for.
+            if try next() == nil, unsafe messages.isReady(bus) <= 0 {
+                let left = ContinuousClock.now.duration(to: end)
+                guard left > .zero else { throw silence() }
+                _ = unsafe library.wait(bus, Self.microseconds(left))
+            }
+        }
+    }
+
+    /// Sends what could not be sent at once, as far as the bus takes it in time.
+    private func flush() {
+        let end = ContinuousClock.now + Self.patience
+        while !isSilent {
+            let events = unsafe messages.events(bus)
+            guard events > 0, events & CInt(POLLOUT) != 0 else { return }
+            let left = ContinuousClock.now.duration(to: end)
+            guard left > .zero else {
+                isSilent = true
+                return
+            }
+            var poller = pollfd(fd: descriptor, events: Int16(POLLIN | POLLOUT), revents: 0)
+            _ = unsafe poll(&poller, 1, CInt(left / .milliseconds(1)) + 1)
+            do throws(BusError) {
+                if let message = try next() { keep(message) }
+            } catch {
+                // Who reads next learns it.
+                return
+            }
+        }
+    }
+
+    private func keep(_ message: ReceivedMessage) {
+        if counts(message), waiting.count < Self.maximumWaiting { waiting.append(message) }
+    }
+
+    private func silence() -> BusError {
+        BusError(
+            .silentBus,
+            "The \(name) does not answer. See what keeps it: systemctl \(name.hasPrefix("session") ? "--user " : "")status dbus"
+        )
+    }
+
+    /// Fails while the bus is silent. What it has sent meanwhile ends that.
+    private func checkSilence() throws(BusError) {
+        guard isSilent else { return }
+        while let message = try next() { keep(message) }
+        guard !isSilent else { throw silence() }
+    }
 
     /// What becomes readable when something may have come.
     public var descriptor: CInt { unsafe messages.descriptor(bus) }
 
-    /// Takes the next message that has come.
+    /// Takes the next message that has come. Answers of others than who was asked are left out.
     ///
     /// - Returns: nil when there is none.
     /// - Throws: ``BusError`` when the bus is gone.
     public func receive() throws(BusError) -> ReceivedMessage? {
+        if !waiting.isEmpty { return waiting.removeFirst() }
+        while let message = try next() {
+            if counts(message) { return message }
+        }
+        return nil
+    }
+
+    /// Whether a message is anything but an answer of somebody who was not asked.
+    private func counts(_ message: ReceivedMessage) -> Bool {
+        guard let cookie = message.answersTo else { return true }
+        return ledger.take(cookie, from: message.sender, isError: message.isError)
+    }
+
+    /// Waits until something may have come.
+    func wait(_ limit: Duration) {
+        guard waiting.isEmpty else { return }
+        _ = unsafe library.wait(bus, Self.microseconds(limit))
+    }
+
+    private func next() throws(BusError) -> ReceivedMessage? {
         while true {
             var message: OpaquePointer?
             let number = unsafe library.process(bus, &message)
             guard number >= 0 else { throw BusError(number: number, "The bus is gone") }
             guard number > 0 else { return nil }
             guard let message = unsafe message else { continue }
+            isSilent = false
             return unsafe ReceivedMessage(message, self)
         }
     }
 
-    /// Sends a call, whose answer comes by ``receive()``.
+    /// Sends a call, whose answer comes by ``receive()``. Nobody is started for it.
     ///
     /// - Returns: what the answer's ``ReceivedMessage/answersTo`` will be.
+    /// - Throws: ``BusError``; of code `nobody` when nobody has the name.
     public func send(_ call: BusCall) throws(BusError) -> UInt64 {
-        let message = unsafe try make(call)
+        try send(call, to: owner(of: call.destination))
+    }
+
+    private func send(_ call: BusCall, to connection: String) throws(BusError) -> UInt64 {
+        let message = unsafe try make(call.object, to: connection, call.method)
         defer { _ = unsafe library.unrefMessage(message) }
+        unsafe try write(call.arguments, to: message)
+        return unsafe try send(message, to: connection)
+    }
+
+    private func send(_ message: OpaquePointer?, to connection: String) throws(BusError) -> UInt64 {
+        try checkSilence()
         var cookie: UInt64 = 0
         let number = unsafe library.send(bus, message, &cookie)
         guard number >= 0 else { throw BusError(number: number, "The call can't be sent") }
-        _ = unsafe messages.flush(bus)
+        ledger.note(cookie, to: connection)
+        flush()
         return cookie
     }
 
-    /// Calls a method and waits for the answer.
+    /// Who has a name, by the bus's own name of the connection. A name that nobody has is started, where the bus knows how.
+    private func startedOwner(of name: String) throws(BusError) -> String {
+        do throws(BusError) {
+            return try owner(of: name)
+        } catch  where error.code == .nobody {
+            _ = try ask(BusCall(.daemon, Self.start, [.string(name), .uint32(0)]), within: 25)
+            return try owner(of: name)
+        }
+    }
+
+    private func owner(of name: String) throws(BusError) -> String {
+        if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
+        let values = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)]))
+        guard let owner = values.first?.text else {
+            throw BusError(.badMessage, "The bus answers with other values than it should.")
+        }
+        return owner
+    }
+
+    /// Calls a method and waits for the answer. A name that nobody has is started first, where the bus knows how; this waits
+    /// for that too.
     ///
     /// - Parameters:
     ///   - call: whom to call.
     ///   - limit: how many seconds to wait.
     /// - Returns: the values of the answer.
-    /// - Throws: ``BusError``; of code `refused` when the answer is an error or does not come.
+    /// - Throws: ``BusError``; of code `nobody` when nobody has the name, of code `refused` when the answer is another error, of
+    ///   code `silentBus` when the bus itself does not answer.
     public func ask(_ call: BusCall, within limit: UInt64 = 2) throws(BusError) -> [BusValue] {
-        let message = unsafe try make(call)
-        defer { _ = unsafe library.unrefMessage(message) }
-        var problem = unsafe BusCallError()
-        defer { unsafe library.freeError(&problem) }
-        var answer: OpaquePointer?
-        guard unsafe library.call(bus, message, limit * 1_000_000, &problem, &answer) >= 0 else {
-            let text = unsafe problem.message.map { unsafe String(cString: $0) } ?? "no answer"
-            throw BusError(.refused, "\(call.destination) says: \(text)")
-        }
-        defer { _ = unsafe library.unrefMessage(answer) }
-        let reader = unsafe BusMessageReader(library: library, message: answer)
+        let cookie = try send(call, to: startedOwner(of: call.destination))
+        let answer = try answer(to: cookie, of: call.method, from: call.destination, within: .seconds(limit))
+        let reader = unsafe BusMessageReader(library: library, message: answer.message)
         guard let values = reader.values(messages) else {
             throw BusError(.badMessage, "\(call.destination) answers with values that can't be read.")
         }
         return values
+    }
+
+    /// Waits for the answer to a call.
+    ///
+    /// - Parameters:
+    ///   - cookie: the number of the call.
+    ///   - method: the method.
+    ///   - name: what people know the one by who was asked.
+    ///   - limit: how long to wait; the bus itself has its own limit, but for the start of a program.
+    private func answer(
+        to cookie: UInt64,
+        of method: String,
+        from name: String,
+        within limit: Duration
+    ) throws(BusError) -> ReceivedMessage {
+        let isOfBus = name == ReplyLedger.daemon && method != Self.start
+        let answers = try answers(to: [cookie], within: isOfBus ? Self.patience : limit)
+        guard let message = answers[cookie] else {
+            guard isOfBus else { throw BusError(.noAnswer, "\(name) does not answer: the time is over.") }
+            isSilent = true
+            throw silence()
+        }
+        if message.isError { throw message.error(of: name) }
+        return message
+    }
+
+    /// Waits for the answers to calls that were sent. What else comes meanwhile waits for ``receive()``.
+    ///
+    /// - Parameters:
+    ///   - cookies: the numbers of the calls.
+    ///   - limit: how long to wait.
+    /// - Returns: the answers that came in time, by the numbers.
+    /// - Throws: ``BusError`` when the bus is gone.
+    public func answers(
+        to cookies: Set<UInt64>,
+        within limit: Duration
+    ) throws(BusError) -> [UInt64: ReceivedMessage] {
+        let end = ContinuousClock.now + limit
+        var answers: [UInt64: ReceivedMessage] = [:]
+        // Some may have come while others were asked.
+        waiting.removeAll { message in
+            guard let cookie = message.answersTo, cookies.contains(cookie) else { return false }
+            answers[cookie] = message
+            return true
+        }
+        while answers.count < cookies.count {
+            guard let message = try next() else {
+                let left = ContinuousClock.now.duration(to: end)
+                guard left > .zero else { break }
+                // A signal that came meanwhile is no failure.
+                _ = unsafe library.wait(bus, Self.microseconds(left))
+                continue
+            }
+            guard let cookie = message.answersTo, cookies.contains(cookie) else {
+                keep(message)
+                continue
+            }
+            if counts(message) { answers[cookie] = message }
+        }
+        return answers
+    }
+
+    /// Calls a method of a connection, with arguments of any kind, and waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - object: the object; its destination is the bus's own name of a connection, or the bus itself.
+    ///   - method: the method.
+    ///   - name: what people know the destination by.
+    ///   - limit: how long to wait.
+    ///   - arguments: writes the arguments.
+    func call(
+        _ object: BusCall.Object,
+        _ method: String,
+        shownAs name: String,
+        within limit: Duration,
+        arguments: (inout BusMessageWriter) -> Void
+    ) throws(BusError) -> ReceivedMessage {
+        let message = unsafe try make(object, to: object.destination, method)
+        defer { _ = unsafe library.unrefMessage(message) }
+        var writer = unsafe BusMessageWriter(library: library, message: message)
+        arguments(&writer)
+        guard writer.status >= 0 else { throw BusError(number: writer.status, "The call can't be written") }
+        let cookie = unsafe try send(message, to: object.destination)
+        return try answer(to: cookie, of: method, from: name, within: limit)
+    }
+
+    /// At least one: zero is sd-bus's own limit.
+    private static func microseconds(_ limit: Duration) -> UInt64 {
+        let (seconds, attoseconds) = limit.components
+        return UInt64(max(seconds * 1_000_000 + attoseconds / 1_000_000_000_000, 1))
     }
 
     /// Asks for signals.
@@ -99,144 +326,56 @@
 
     /// Takes a name.
     ///
-    /// - Throws: ``BusError``; of code `nameTaken` when somebody has it.
-    public func take(_ name: String) throws(BusError) {
-        let number = unsafe library.requestName(bus, name, 0)
-        guard number >= 0 else { throw BusError(number: number, "The name \(name) can't be had") }
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - yields: whether a program that asks for the name with `replaces` gets it later. The bus then reports `NameLost`.
+    ///   - replaces: whether a program that has the name, and yields it, loses it.
+    /// - Throws: ``BusError``; of code `nameTaken` when somebody has it, and keeps it.
+    public func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
+        // Without waiting for it (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT, 2 is
+        // DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 says that the name is ours.
+        let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
+        let answer = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)])).first?.integer
+        guard answer == 1 else { throw BusError(.nameTaken, "The name \(name) can't be had: another program has it.") }
     }
 
-    private func make(_ call: BusCall) throws(BusError) -> OpaquePointer? {
+    /// Emits a signal, for everybody who listens.
+    ///
+    /// - Parameters:
+    ///   - object: whose signal it is; its destination does not count.
+    ///   - signal: the signal's name.
+    ///   - values: its values.
+    public func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
         var message: OpaquePointer?
-        let object = call.object
-        let made = unsafe library.newCall(
-            bus,
-            &message,
-            object.destination,
-            object.path,
-            object.interface,
-            call.method
-        )
+        let made = unsafe messages.newSignal(bus, &message, object.path, object.interface, signal)
+        guard made >= 0 else { throw BusError(number: made, "The signal can't be made") }
+        defer { _ = unsafe library.unrefMessage(message) }
+        unsafe try write(values, to: message)
+        try checkSilence()
+        let sent = unsafe library.send(bus, message, nil)
+        guard sent >= 0 else { throw BusError(number: sent, "The signal can't be sent") }
+        flush()
+    }
+
+    private func make(
+        _ object: BusCall.Object,
+        to connection: String,
+        _ method: String
+    ) throws(BusError) -> OpaquePointer? {
+        var message: OpaquePointer?
+        let made = unsafe library.newCall(bus, &message, connection, object.path, object.interface, method)
         guard made >= 0 else { throw BusError(number: made, "The call can't be made") }
-        unsafe try write(call.arguments, to: unsafe message)
         return unsafe message
     }
 
-    fileprivate func write(_ values: [BusValue], to message: OpaquePointer?) throws(BusError) {
+    func sendAnswer(_ answer: OpaquePointer?) {
+        _ = unsafe library.send(bus, answer, nil)
+        flush()
+    }
+
+    func write(_ values: [BusValue], to message: OpaquePointer?) throws(BusError) {
         var writer = unsafe BusMessageWriter(library: library, message: message)
         for value in values { writer.value(value) }
-        guard writer.status >= 0 else {
-            _ = unsafe library.unrefMessage(message)
-            throw BusError(number: writer.status, "The message can't be written")
-        }
-    }
-}
-
-/// A method of an object on a bus, with its arguments.
-public struct BusCall: Sendable {
-    /// An interface of an object.
-    public struct Object: Sendable {
-        /// The name of who has it.
-        public var destination: String
-        /// The object.
-        public var path: String
-        /// The interface.
-        public var interface: String
-
-        /// Names an interface.
-        public init(_ destination: String, _ path: String, _ interface: String) {
-            self.destination = destination
-            self.path = path
-            self.interface = interface
-        }
-
-        /// The bus itself.
-        public static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
-
-        /// The properties of the object.
-        public var properties: Object { Object(destination, path, "org.freedesktop.DBus.Properties") }
-    }
-
-    var object: Object
-    var method: String
-    var arguments: [BusValue]
-    var destination: String { object.destination }
-
-    /// Names a method.
-    public init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
-        self.object = object
-        self.method = method
-        self.arguments = arguments
-    }
-}
-
-/// A message that came.
-@safe public final class ReceivedMessage {
-    private let message: OpaquePointer
-    private let connection: BusConnection
-
-    fileprivate init(_ message: OpaquePointer, _ connection: BusConnection) {
-        unsafe self.message = message
-        self.connection = connection
-    }
-
-    deinit { _ = unsafe connection.library.unrefMessage(message) }
-
-    private func text(_ get: LibSystemdMessages.GetText) -> String {
-        unsafe get(message).map { unsafe String(cString: $0) } ?? ""
-    }
-
-    /// Who sent it, by the name that the bus gives each connection.
-    public var sender: String { unsafe text(connection.messages.sender) }
-    /// The object.
-    public var path: String { unsafe text(connection.messages.path) }
-    /// The interface and the signal or method, with a period between.
-    public var name: String { unsafe text(connection.messages.interface) + "." + text(connection.messages.member) }
-
-    /// Whether it is a call.
-    public var isCall: Bool { kind == 1 }
-    /// Whether it is an error in answer to a call.
-    public var isError: Bool { kind == 3 }
-    /// Whether it is a signal.
-    public var isSignal: Bool { kind == 4 }
-
-    private var kind: UInt8 {
-        var kind: UInt8 = 0
-        _ = unsafe connection.messages.kind(message, &kind)
-        return kind
-    }
-
-    /// The call that it answers; nil when it answers none.
-    public var answersTo: UInt64? {
-        var cookie: UInt64 = 0
-        return unsafe connection.messages.replyCookie(message, &cookie) >= 0 ? cookie : nil
-    }
-
-    /// The values, to be read once; none when they can't be read.
-    public func values() -> [BusValue] {
-        unsafe BusMessageReader(library: connection.library, message: message).values(connection.messages) ?? []
-    }
-
-    /// Answers a call.
-    ///
-    /// - Parameter values: the values; nil when there is no such method.
-    public func answer(_ values: [BusValue]?) throws(BusError) {
-        let library = connection.library
-        var answer: OpaquePointer?
-        let made: CInt
-        if values != nil {
-            made = unsafe library.newAnswer(message, &answer)
-        } else {
-            made = unsafe "org.freedesktop.DBus.Error.UnknownMethod".withCString { name in
-                unsafe "There is no such method.".withCString { text in
-                    var problem = unsafe BusCallError(name: name, message: text)
-                    return unsafe connection.messages.newError(message, &answer, &problem)
-                }
-            }
-        }
-        guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
-        if let values { unsafe try connection.write(values, to: unsafe answer) }
-        defer { _ = unsafe library.unrefMessage(answer) }
-        _ = unsafe library.send(connection.bus, answer, nil)
-        _ = unsafe connection.messages.flush(connection.bus)
+        guard writer.status >= 0 else { throw BusError(number: writer.status, "The message can't be written") }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 extension BusMessageWriter {
     /// Writes a value.
@@ -15,10 +16,7 @@ extension BusMessageWriter {
         case .properties(let members):
             array(of: "{sv}") { writer in
                 for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-                    writer.container("e", "sv") { writer in
-                        writer.string(name)
-                        writer.container("v", value.signature) { $0.value(value) }
-                    }
+                    writer.entry(name, value.signature) { $0.value(value) }
                 }
             }
         case .number, .list: basic("?", 0)
@@ -33,48 +31,61 @@ extension BusMessageWriter {
         var number = number
         note(unsafe library.appendBasic(message, CChar(type.value), &number))
     }
-
-    private mutating func container(
-        _ type: Unicode.Scalar,
-        _ contents: String,
-        _ body: (inout BusMessageWriter) -> Void
-    ) {
-        note(unsafe library.openContainer(message, CChar(type.value), contents))
-        body(&self)
-        note(unsafe library.closeContainer(message))
-    }
 }
 
 extension BusMessageReader {
-    /// More values than that of one container are not looked at.
-    private static var maximumCount: Int { 4096 }
+    /// What is still read of a message: a bus takes messages of 128 MB from anybody, and a value here is many times the size of
+    /// one there.
+    struct Budget {
+        /// How many values, each container with those in it.
+        var values = 1 << 14
+        /// How many bytes of texts and byte arrays. The largest picture of a notification is smaller.
+        var bytes = 1 << 24
 
-    /// Reads all values that are left; nil when one can't be read.
-    func values(_ library: LibSystemdMessages, depth: Int = 0) -> [BusValue]? {
+        /// Takes a value out; false when it is too much.
+        mutating func takeValue() -> Bool {
+            values -= 1
+            return values >= 0
+        }
+
+        /// Takes bytes out; false when they are too many.
+        mutating func take(_ size: Int) -> Bool {
+            bytes -= min(size, bytes + 1)
+            return bytes >= 0
+        }
+    }
+
+    /// Reads all values that are left; nil when one can't be read, or there is more than ``Budget``.
+    func values(_ library: LibSystemdMessages) -> [BusValue]? {
+        var budget = Budget()
+        return values(library, 0, &budget)
+    }
+
+    private func values(_ library: LibSystemdMessages, _ depth: Int, _ budget: inout Budget) -> [BusValue]? {
         var values: [BusValue] = []
         guard depth < 16 else { return nil }
-        while values.count < Self.maximumCount {
+        while true {
             var type: CChar = 0
             var contents: UnsafePointer<CChar>?
             let status = unsafe library.peekType(message, &type, &contents)
             guard status >= 0 else { return nil }
             guard status > 0 else { return values }
             let inside = unsafe contents.map { unsafe String(cString: $0) } ?? ""
-            guard let value = value(type, inside, library, depth) else { return nil }
+            guard budget.takeValue(), let value = value(type, inside, library, depth, &budget) else { return nil }
             values.append(value)
         }
-        return nil
     }
 
     private func value(
         _ type: CChar,
         _ inside: String,
         _ library: LibSystemdMessages,
-        _ depth: Int
+        _ depth: Int,
+        _ budget: inout Budget
     ) -> BusValue? {
         switch Unicode.Scalar(UInt8(bitPattern: type)) {
-        case "s", "g": return text(type).map(BusValue.string)
-        case "o": return text(type).map(BusValue.path)
+        case "s", "g": return text(type, &budget).map(BusValue.string)
+        case "o": return text(type, &budget).map(BusValue.path)
         case "b": return boolean().map(BusValue.boolean)
         case "y": return number(type, UInt8.self).map(BusValue.byte)
         case "n": return number(type, Int16.self).map { .number(Int64($0)) }
@@ -87,10 +98,10 @@ extension BusMessageReader {
             return number(type, UInt64.self).map { .number(Int64(exactly: Double(bitPattern: $0).rounded()) ?? 0) }
         // A file is not taken: the message keeps it and closes it.
         case "h": return number(type, Int32.self).map { _ in .list([]) }
-        case "a" where inside == "y": return octets().map(BusValue.octets)
+        case "a" where inside == "y": return octets(&budget).map(BusValue.octets)
         case "a", "v", "r", "e":
             guard unsafe library.enterContainer(message, type, inside) >= 0,
-                let values = values(library, depth: depth + 1), unsafe library.exitContainer(message) >= 0
+                let values = values(library, depth + 1, &budget), unsafe library.exitContainer(message) >= 0
             else {
                 return nil
             }
@@ -109,9 +120,21 @@ extension BusMessageReader {
         return .properties(members)
     }
 
-    private func text(_ type: CChar) -> String? {
+    private func octets(_ budget: inout Budget) -> [UInt8]? {
+        var start: UnsafeRawPointer?
+        var count = 0
+        guard unsafe self.library.readArray(message, 0x79, &start, &count) >= 0, budget.take(count) else { return nil }
+        guard let start = unsafe start, count > 0 else { return [] }
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    private func text(_ type: CChar, _ budget: inout Budget) -> String? {
         var text: UnsafePointer<CChar>?
-        guard unsafe self.library.readBasic(message, type, &text) > 0, let text = unsafe text else { return nil }
+        guard unsafe self.library.readBasic(message, type, &text) > 0, let text = unsafe text,
+            budget.take(unsafe strlen(text))
+        else {
+            return nil
+        }
         return unsafe String(validatingCString: text)
     }
 

@@ -14,9 +14,13 @@ import SystemLibrary
     typealias Kind = @convention(c) (Pointer?, UnsafeMutablePointer<UInt8>?) -> CInt
     typealias NewError = @convention(c) (Pointer?, UnsafeMutablePointer<Pointer?>?, UnsafeRawPointer?) -> CInt
 
+    typealias NewSignal = @convention(c) (Pointer?, UnsafeMutablePointer<Pointer?>?, Text?, Text?, Text?) -> CInt
+    typealias GetError = @convention(c) (Pointer?) -> UnsafeRawPointer?
+
     let openSystem: LibSystemd.Open
     let descriptor: Simple
-    let flush: Simple
+    let isReady: Simple
+    let events: Simple
     let sender: GetText
     let path: GetText
     let interface: GetText
@@ -27,6 +31,8 @@ import SystemLibrary
     let enterContainer: Container
     let exitContainer: Simple
     let newError: NewError
+    let newSignal: NewSignal
+    let error: GetError
 
     static let shared: Result<LibSystemdMessages, BusError> = Result { () throws(BusError) in
         try LibSystemdMessages()
@@ -44,7 +50,8 @@ import SystemLibrary
         }
         unsafe openSystem = try function("open_system")
         unsafe descriptor = try function("get_fd")
-        unsafe flush = try function("flush")
+        unsafe isReady = try function("is_ready")
+        unsafe events = try function("get_events")
         unsafe sender = try function("message_get_sender")
         unsafe path = try function("message_get_path")
         unsafe interface = try function("message_get_interface")
@@ -55,5 +62,7 @@ import SystemLibrary
         unsafe enterContainer = try function("message_enter_container")
         unsafe exitContainer = try function("message_exit_container")
         unsafe newError = try function("message_new_method_error")
+        unsafe newSignal = try function("message_new_signal")
+        unsafe error = try function("message_get_error")
     }
 }

@@ -172,6 +172,10 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable {
     public static let wrongData = CardStatus(rawValue: 0x6A80)
     /// There is no such file or application.
     public static let notFound = CardStatus(rawValue: 0x6A82)
+    /// The file has no such record.
+    public static let recordNotFound = CardStatus(rawValue: 0x6A83)
+    /// There is no such data object.
+    public static let dataNotFound = CardStatus(rawValue: 0x6A88)
     /// The file has no room for the data.
     public static let noRoom = CardStatus(rawValue: 0x6A84)
     /// The parameters P1 and P2 are wrong.

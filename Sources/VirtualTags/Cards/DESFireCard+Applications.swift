@@ -32,7 +32,7 @@ extension DESFireCard {
     }
 
     /// CREATE APPLICATION: AID, settings, number and kind of keys, and where bit 5 of that says so an ISO identifier and
-    /// name. The keys are zero.
+    /// name. The keys are zero, or what SET CONFIGURATION says.
     mutating func createApplication(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard selected == nil else { throw .permissionDenied }
         guard data.count >= 5 else { throw .lengthError }
@@ -41,7 +41,7 @@ extension DESFireCard {
         let name = hasIdentifier ? Array(data[7...]) : []
         guard hasIdentifier ? name.count <= 16 : data.count == 5 else { throw .lengthError }
         let identifier = UInt32(data.littleEndian(at: 0, count: 3))
-        guard identifier != 0, (1...14).contains(data[4] & 0x0F), DESFireKey.Kind(code: data[4]) != nil else {
+        guard identifier != 0, (1...14).contains(data[4] & 0x0F), let kind = DESFireKey.Kind(code: data[4]) else {
             throw .parameterError
         }
         guard !contents.applications.contains(where: { $0.identifier == identifier }) else { throw .duplicate }
@@ -52,6 +52,7 @@ extension DESFireCard {
                     identifier: identifier,
                     keySettings: data[3],
                     keyCount: data[4],
+                    keys: Array(repeating: contents.configuration.key(for: kind), count: Int(data[4] & 0x0F)),
                     isoIdentifier: hasIdentifier ? UInt16(data.littleEndian(at: 5, count: 2)) : nil,
                     name: name.isEmpty ? nil : name
                 )
@@ -82,7 +83,7 @@ extension DESFireCard {
     /// FORMAT PICC: all applications go, and the card's master key stays.
     mutating func format(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
-        guard selected == nil else { throw .permissionDenied }
+        guard selected == nil, !contents.configuration.isFormatDisabled else { throw .permissionDenied }
         guard authenticatedKey == 0 else { throw .authenticationError }
         if tear != .old { contents.applications = [] }
         return DESFireReply(programmed: 32)

@@ -26,6 +26,7 @@ extension DESFireCard {
     private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
         switch command {
         case 0x54: return .command(.enciphered, header: 0, length: 1)
+        case 0x5C: return try configurationProtection(data)
         case 0x51: return .answer(.enciphered)
         case 0x5F:
             guard let number = data.first else { throw .lengthError }
@@ -56,7 +57,10 @@ extension DESFireCard {
         switch command {
         case 0x60:
             try expect(data, 0)
-            let version = contents.version
+            var version = contents.version
+            if contents.configuration.usesRandomUID, version.count >= 21 {
+                version.replaceSubrange(14..<21, with: [UInt8](repeating: 0, count: 7))
+            }
             return DESFireReply(parts: [Array(version[0..<7]), Array(version[7..<14]), Array(version[14...])])
         case 0x3C where contents.generation != .ev1:
             guard data == [0x00] else { throw .parameterError }
@@ -71,6 +75,7 @@ extension DESFireCard {
         case 0xFC: return try format(data)
         case 0x45: return try keySettings(data)
         case 0x54: return try changeKeySettings(data)
+        case 0x5C: return try setConfiguration(data)
         case 0x64: return try keyVersion(data)
         case 0x6A, 0x6D: return try listApplications(names: command == 0x6D, data)
         case 0xCA: return try createApplication(data)

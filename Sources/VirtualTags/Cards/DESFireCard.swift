@@ -10,8 +10,10 @@ import TagLink
 ///
 /// Challenges look random and follow from the UID, so that the same commands are answered the same in every run.
 ///
-/// Not modelled: SET CONFIGURATION, limited credit, authentication by ISO/IEC 7816-4, and of EV2 and EV3 key sets,
-/// delegated applications, transaction MACs and proximity checks.
+/// SET CONFIGURATION changes the ATS, the key of new applications, and whether the UID is random and FORMAT PICC allowed.
+///
+/// Not modelled: limited credit, authentication by ISO/IEC 7816-4, and of EV2 and EV3 key sets, delegated applications,
+/// transaction MACs, proximity checks and the options of SET CONFIGURATION for them.
 public struct DESFireCard: Card {
     /// The most octets of data in a frame of a native command.
     static let frameLimit = 59

@@ -165,8 +165,13 @@ public struct DESFireContents: Sendable, Hashable {
     public var masterKey = DESFireKey.zero(.des)
     /// The answer to READ SIGNATURE, 56 octets, which EV1 does not know; those of a virtual card are zero unless given.
     public var signature = [UInt8](repeating: 0, count: 56)
+    /// What SET CONFIGURATION has changed.
+    public var configuration = DESFireConfiguration()
     /// The applications.
     public var applications: [DESFireApplication]
+    /// How many bytes the card reports as taken beyond those of its files; less than 0 when it reports fewer. A real card
+    /// takes memory for applications and keys as well, by rules that its maker keeps to itself.
+    public var reservedMemory = 0
 
     /// Creates the contents of a MIFARE DESFire.
     ///
@@ -192,9 +197,15 @@ public struct DESFireContents: Sendable, Hashable {
     /// How much memory the card has, by its version.
     public var size: Size { Size(rawValue: version[5]) ?? .kilobytes8 }
 
-    /// How many octets are left. Files take whole units of 32 octets.
+    /// How many octets are left. Files take whole units of 32 octets. Setting it changes ``reservedMemory``.
     public var freeMemory: Int {
-        let used = applications.flatMap(\.files).reduce(0) { sum, file in
+        get { max(0, size.octets - fileMemory - reservedMemory) }
+        set { reservedMemory = size.octets - fileMemory - newValue }
+    }
+
+    /// How many bytes the files take.
+    private var fileMemory: Int {
+        applications.flatMap(\.files).reduce(0) { sum, file in
             switch file.kind {
             case .standard(let data): sum + (data.count + 31) / 32 * 32
             case .backup(let data): sum + (data.count + 31) / 32 * 64
@@ -203,7 +214,6 @@ public struct DESFireContents: Sendable, Hashable {
                 sum + (size * maximum + 31) / 32 * 32
             }
         }
-        return max(0, size.octets - used)
     }
 }
 

@@ -35,7 +35,8 @@ public struct DESFireKey: Sendable, Hashable {
     /// The cipher that the key is for.
     public let kind: Kind
     /// The key; the lowest bits of the first 8 octets of a DES key, which the cipher ignores, are its version.
-    public let octets: [UInt8]
+    public var octets: [UInt8] { secret.bytes }
+    private let secret: SecretBytes
     /// The key's version.
     public let version: UInt8
 
@@ -50,7 +51,7 @@ public struct DESFireKey: Sendable, Hashable {
         let octets = kind == .des && octets.count == 8 ? octets + octets : octets
         guard octets.count == kind.length else { return nil }
         self.kind = kind
-        self.octets = octets
+        secret = SecretBytes(octets)
         self.version = kind == .aes ? version : octets[..<8].reduce(0) { $0 << 1 | $1 & 1 }
     }
 
@@ -69,7 +70,7 @@ public struct DESFireKey: Sendable, Hashable {
 
     private init(kind: Kind, octets: [UInt8], version: UInt8) {
         self.kind = kind
-        self.octets = octets
+        secret = SecretBytes(octets)
         self.version = version
     }
 

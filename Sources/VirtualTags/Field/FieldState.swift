@@ -46,7 +46,9 @@ struct FieldState: Sendable {
 
     /// The number of the arrival of the tag with an identifier; nil when there is none.
     func arrival(of identifier: [UInt8]) -> UInt64? {
-        tags.firstIndex { $0.identifier == identifier }.map { arrivals[$0] }
+        // A Type 1 tag tells the first four bytes of its UID.
+        tags.firstIndex { $0.identifier == identifier || $0 is Type1Tag && $0.identifier.starts(with: identifier) }
+            .map { arrivals[$0] }
     }
 
     mutating func exchange(

@@ -32,6 +32,14 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
         var needsSameDivisor = false
     }
 
+    /// The UID, or the PUPI of a Type 4B tag.
+    var identifier: [UInt8] {
+        switch self {
+        case .nfcA(let uid, _, _, _): uid
+        case .nfcB(let pupi, _, _): pupi
+        }
+    }
+
     /// What the activation announces (ISO/IEC 14443-4, 5.2; 14443-3, 7.9.4).
     var parameters: Parameters {
         switch self {
@@ -40,7 +48,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
         }
     }
 
-    private static func parameters(ats: [UInt8]) -> Parameters {
+    static func parameters(ats: [UInt8]) -> Parameters {
         // Without a format octet: 32 octets, FWI 4, a CID is known (ISO/IEC 14443-4, 5.2.3 to 5.2.6).
         var parameters = Parameters(frameSize: 32, waitingTimeInteger: 4, supportsCID: true)
         var interface = ats.dropFirst(2)

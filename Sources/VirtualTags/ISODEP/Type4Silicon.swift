@@ -9,7 +9,9 @@ struct Type4Silicon: Sendable {
     }
 
     private var activation: Activation
-    private let parameters: Type4FrontEnd.Parameters
+    private var parameters: Type4FrontEnd.Parameters
+    /// The UID that the tag was made with.
+    private let uid: [UInt8]
     /// Where the next UID comes from, when the UID is a random one.
     private var identifiers: SplitMix64?
     var card: any Card
@@ -24,6 +26,7 @@ struct Type4Silicon: Sendable {
 
     init(frontEnd: Type4FrontEnd, card: any Card, changesRandomUID: Bool) {
         parameters = frontEnd.parameters
+        uid = frontEnd.identifier
         self.card = card
         switch frontEnd {
         case .nfcA(let uid, let atqa, let sak, let ats):
@@ -35,21 +38,46 @@ struct Type4Silicon: Sendable {
         case .nfcB(let pupi, let data, let info):
             activation = .nfcB(NFCBListener(pupi: pupi, applicationData: data, protocolInfo: info))
         }
+        if takeOverPresentation() { drawIdentifier() }
+    }
+
+    /// Takes over what the card has been configured to say of itself.
+    ///
+    /// - Returns: whether the card wants a random UID.
+    @discardableResult
+    private mutating func takeOverPresentation() -> Bool {
+        guard case .nfcA(let listener, let ats) = activation, let card = card as? any SelfPresentingCard else {
+            return false
+        }
+        let presentation = card.presentation
+        if let answer = presentation.answerToSelect, answer != ats {
+            activation = .nfcA(listener, ats: answer)
+            parameters = Type4FrontEnd.parameters(ats: answer)
+        }
+        // Random UIDs follow from the card's own, so that they are the same in every run.
+        if presentation.usesRandomUID, identifiers == nil { identifiers = SplitMix64(identifier: uid) }
+        return presentation.usesRandomUID
+    }
+
+    /// Takes the next random UID, where there are any.
+    private mutating func drawIdentifier() {
+        guard case .nfcA(var listener, let ats) = activation, let number = identifiers?.next() else { return }
+        listener?.replaceIdentifier([0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+        activation = .nfcA(listener, ats: ats)
     }
 
     mutating func losePower() {
         switch activation {
         case .nfcA(var listener, let ats):
             listener?.reset()
-            if let number = identifiers?.next() {
-                listener?.replaceIdentifier([0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
-            }
             activation = .nfcA(listener, ats: ats)
         case .nfcB(var listener):
             listener.reset()
             activation = .nfcB(listener)
         }
         endProtocol()
+        takeOverPresentation()
+        drawIdentifier()
     }
 
     /// Leaves the block protocol; a card that is deselected forgets what it forgets without power.

@@ -11,6 +11,10 @@ public struct Type4Contents: Sendable, Hashable {
         case ntag424(NTAG424Contents)
         /// An electronic travel document.
         case emrtd(EMRTDContents)
+        /// A payment card, as far as a dump has it.
+        case emv(EMVContents)
+        /// A card of NXP's of which no more is known than its activation and its version.
+        case version(VersionCardContents)
         /// A card of which no more is known than its activation: it has no application.
         case unspecified
     }
@@ -33,17 +37,14 @@ public struct Type4Contents: Sendable, Hashable {
         case .desfire(let contents): contents.generation.name
         case .ntag424: "NTAG 424 DNA"
         case .emrtd: "eMRTD"
+        case .emv: "EMV card"
+        case .version(let contents): contents.family.rawValue
         case .unspecified: "generic ISO 14443-4"
         }
     }
 
     /// The UID, or the PUPI of a Type 4B tag.
-    public var identifier: [UInt8] {
-        switch frontEnd {
-        case .nfcA(let uid, _, _, _): uid
-        case .nfcB(let pupi, _, _): pupi
-        }
-    }
+    public var identifier: [UInt8] { frontEnd.identifier }
 }
 
 extension Type4Tag {
@@ -58,6 +59,10 @@ extension Type4Tag {
             self.init(card: NTAG424Card(ntag424), frontEnd: contents.frontEnd)
         case .emrtd(let emrtd):
             self.init(card: EMRTDCard(emrtd), frontEnd: contents.frontEnd)
+        case .emv(let emv):
+            self.init(card: EMVCard(emv), frontEnd: contents.frontEnd)
+        case .version(let version):
+            self.init(card: VersionCard(version), frontEnd: contents.frontEnd)
         case .unspecified:
             self.init(card: ApplicationCard([]), frontEnd: contents.frontEnd)
         }
@@ -66,10 +71,20 @@ extension Type4Tag {
     /// What the tag keeps without power, as it is now; nil for a card that no image describes, such as a scripted one.
     public var contents: Type4Contents? {
         let kind: Type4Contents.Kind
+        var frontEnd = frontEnd
         switch card {
-        case let card as DESFireCard: kind = .desfire(card.contents)
+        case let card as DESFireCard:
+            var contents = card.contents
+            // An ATS that the card was given is the one that it is activated with.
+            if case .nfcA(let uid, let atqa, let sak, _) = frontEnd, let ats = contents.configuration.answerToSelect {
+                frontEnd = .nfcA(uid: uid, atqa: atqa, sak: sak, ats: ats)
+                contents.configuration.answerToSelect = nil
+            }
+            kind = .desfire(contents)
         case let card as NTAG424Card: kind = .ntag424(card.contents)
         case let card as EMRTDCard: kind = .emrtd(card.contents)
+        case let card as EMVCard: kind = .emv(card.contents)
+        case let card as VersionCard: kind = .version(card.contents)
         case let card as ApplicationCard where card.applications.isEmpty: kind = .unspecified
         case let card as ApplicationCard:
             guard card.applications.count == 1, let application = card.applications.first as? NDEFApplication else {
@@ -104,7 +119,7 @@ public final class Type4Tag: VirtualTag {
     ///
     /// - Parameters:
     ///   - card: what answers the messages.
-    ///   - frontEnd: how the tag presents itself; a Type 4A tag with 256-octet frames and no special options when nil.
+    ///   - frontEnd: how the tag presents itself; a Type 4A tag of NXP with 256-octet frames and no special options when nil.
     ///   - changesRandomUID: whether a UID of 4 octets that begins with 08, a random one, is another one whenever the power
     ///     comes.
     public init(card: some Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
@@ -127,13 +142,9 @@ public final class Type4Tag: VirtualTag {
     /// The UID of tags that are made without one.
     public static let defaultUID: [UInt8] = [0x04, 0x83, 0x2F, 0x9A, 0x27, 0x2D, 0x80]
 
-    /// The UID or PUPI. Of a random UID, which changes whenever the power goes, the first one.
-    public var identifier: [UInt8] {
-        switch frontEnd {
-        case .nfcA(let uid, _, _, _): uid
-        case .nfcB(let pupi, _, _): pupi
-        }
-    }
+    /// The UID or PUPI. Of a random UID, which changes whenever the power goes, the first one; of a card that was configured
+    /// to have random ones, its own.
+    public var identifier: [UInt8] { frontEnd.identifier }
 
     /// A copy of the card as it is now, memory included.
     public var card: any Card {

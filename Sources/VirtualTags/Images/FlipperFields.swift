@@ -6,43 +6,75 @@ struct FlipperFields {
     /// The longest line: the data of 256 blocks of 32 octets.
     private static let maximumLineLength = 1 << 15
 
-    private(set) var lines: [FlipperDump.Line] = []
-    private var values: [String: (value: ArraySlice<UInt8>, line: Int)] = [:]
+    /// A line as it is in the file, and its key; nil for comments and empty lines.
+    struct Line: Sendable {
+        var text: [UInt8]
+        var key: FlipperKey?
+    }
+
+    /// The keys that may be in several lines of a section.
+    private static let repeatedKeys: Set<String> = ["NDEF Data"]
+
+    private(set) var lines: [Line] = []
+    private var values: [FlipperKey: (value: ArraySlice<UInt8>, line: Int)] = [:]
+    /// The section whose keys are looked up.
+    private var section = ""
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         var number = 0
+        var keys = FlipperKeyCounter()
+        var hasTree = false
         for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
             number += 1
             let content = Self.trimmed(line, byteOrderMark: number == 1)
-            guard !content.isEmpty, content.first != UInt8(ascii: "#") else {
-                lines.append(FlipperDump.Line(text: Array(line)))
-                continue
-            }
             let colon = content.firstIndex(of: UInt8(ascii: ":"))
-            if colon == nil, values["Directory Tree"] != nil {
-                // The tree of a FeliCa card is drawn in lines of its own.
-                lines.append(FlipperDump.Line(text: Array(line)))
+            // The tree of a FeliCa card is drawn in lines of its own.
+            guard !content.isEmpty, content.first != UInt8(ascii: "#"), colon != nil || !hasTree else {
+                lines.append(Line(text: Array(line)))
                 continue
             }
+            guard colon != nil || !values.isEmpty else { throw Self.unknown(line: number) }
             guard let colon, content.count <= Self.maximumLineLength,
-                let key = String(validating: content[..<colon], as: UTF8.self)
+                let name = String(validating: content[..<colon], as: UTF8.self)
             else {
                 throw TagImageError(.malformed, "The line is not a key, a colon and a value.", line: number)
             }
             let value = Self.trimmed(content[(colon + 1)...], byteOrderMark: false)
-            if values.isEmpty, key != "Filetype" || value != Array("Flipper NFC device".utf8)[...] {
-                throw TagImageError(
-                    .unknownFormat,
-                    "The file does not begin with \"Filetype: Flipper NFC device\".",
-                    line: number
-                )
-            }
-            if let earlier = values[key] {
-                throw TagImageError(.malformed, "\(key) is in line \(earlier.line) already.", line: number)
+            if values.isEmpty { try Self.checkHeader(name, value, line: number) }
+            let key = keys.next(name)
+            let earlier = values[key] ?? (key.ordinal > 0 ? values[FlipperKey(section: key.section, name: name)] : nil)
+            if let earlier, values[key] != nil || !Self.repeatedKeys.contains(name) {
+                throw TagImageError(.malformed, "\(name) is in line \(earlier.line) already.", line: number)
             }
             values[key] = (value, number)
-            lines.append(FlipperDump.Line(text: Array(line), field: Self.field(key)))
+            lines.append(Line(text: Array(line), key: key))
+            hasTree = hasTree || name == "Directory Tree"
         }
+    }
+
+    /// What the first line of a tag's file says.
+    private static let fileType = "Flipper NFC device"
+
+    /// Makes sure that the first line is that of a tag's file.
+    private static func checkHeader(
+        _ name: String,
+        _ value: ArraySlice<UInt8>,
+        line: Int
+    ) throws(TagImageError) {
+        guard name == "Filetype", let type = String(validating: value, as: UTF8.self) else { throw unknown(line: line) }
+        guard type != fileType else { return }
+        guard type != "Flipper Picopass device" else {
+            throw TagImageError(.unsupported, ProxmarkJSON.refusal(of: "iclass"), line: line)
+        }
+        throw TagImageError(
+            .unknownFormat,
+            "The file's type is \"\(type.prefix(64))\", which is not an image of a tag; \"\(fileType)\" is.",
+            line: line
+        )
+    }
+
+    private static func unknown(line: Int) -> TagImageError {
+        TagImageError(.unknownFormat, "The file does not begin with \"Filetype: \(fileType)\".", line: line)
     }
 
     private static func trimmed(_ line: ArraySlice<UInt8>, byteOrderMark: Bool) -> ArraySlice<UInt8> {
@@ -53,23 +85,25 @@ struct FlipperFields {
         return line
     }
 
-    /// What a key that may change is about.
-    private static func field(_ key: String) -> FlipperDump.Field? {
-        if key == "Failed authentication attempts" { return .failedAuthentications }
-        guard let space = key.lastIndex(of: " "), let index = Int(key[key.index(after: space)...]), index >= 0 else {
-            return nil
-        }
-        return switch key[..<space] {
-        case "Page": .page(index)
-        case "Counter" where index < 3: .counter(index)
-        case "Tearing" where index < 3: .tearing(index)
-        default: nil
-        }
+    /// The keys of a section, such as those of `System 01`.
+    func inSection(_ name: String) -> FlipperFields {
+        var fields = self
+        fields.section = name
+        return fields
+    }
+
+    private func field(_ key: String, ordinal: Int = 0) -> (value: ArraySlice<UInt8>, line: Int)? {
+        values[FlipperKey(section: section, name: key, ordinal: ordinal)]
     }
 
     /// The line that a key is in, from 1.
     func line(_ key: String) -> Int? {
-        values[key]?.line
+        field(key)?.line
+    }
+
+    /// The value of a line of the file, without the spaces around it.
+    func value(_ key: FlipperKey) -> ArraySlice<UInt8>? {
+        values[key]?.value
     }
 
     func text(_ key: String) throws(TagImageError) -> String {
@@ -95,7 +129,7 @@ struct FlipperFields {
 
     /// A true or false, or nil when the line is missing.
     func flag(_ key: String) throws(TagImageError) -> Bool? {
-        guard let field = values[key] else { return nil }
+        guard let field = field(key) else { return nil }
         switch String(validating: field.value, as: UTF8.self) {
         case "true": return true
         case "false": return false
@@ -103,9 +137,20 @@ struct FlipperFields {
         }
     }
 
+    /// The bytes of all lines with a key, one after the other.
+    func bytesOfAllLines(_ key: String) throws(TagImageError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var ordinal = 0
+        while field(key, ordinal: ordinal) != nil {
+            bytes += try octets(key, count: nil, ordinal: ordinal)
+            ordinal += 1
+        }
+        return bytes
+    }
+
     /// Octets separated by spaces.
-    func octets(_ key: String, count: Int?) throws(TagImageError) -> [UInt8] {
-        let field = try required(key)
+    func octets(_ key: String, count: Int?, ordinal: Int = 0) throws(TagImageError) -> [UInt8] {
+        let field = try required(key, ordinal: ordinal)
         guard let octets = [UInt8](hexadecimal: field.value, separated: true) else {
             throw TagImageError(.malformed, "\(key) is not hexadecimal octets separated by spaces.", line: field.line)
         }
@@ -115,9 +160,17 @@ struct FlipperFields {
         return octets
     }
 
-    private func required(_ key: String) throws(TagImageError) -> (value: ArraySlice<UInt8>, line: Int) {
-        guard let field = values[key] else {
-            throw TagImageError(.missingField, "\(key) is missing; the file may have been cut off.", line: lines.count)
+    private func required(
+        _ key: String,
+        ordinal: Int = 0
+    ) throws(TagImageError) -> (value: ArraySlice<UInt8>, line: Int) {
+        guard let field = field(key, ordinal: ordinal) else {
+            let place = section.isEmpty ? "" : " in \(section)"
+            throw TagImageError(
+                .missingField,
+                "\(key) is missing\(place); the file may have been cut off.",
+                line: lines.count
+            )
         }
         return field
     }

@@ -6,10 +6,16 @@ import TagLink
 /// They hold no keys and no names of ISO/IEC 7816-4. Application 000001 whose files 1 and 2 are of the NDEF mapping has
 /// the names that the mapping prescribes (NXP AN11004).
 extension FlipperTagDump {
-    static func desfire(_ fields: FlipperFields) throws(TagImageError) -> Type4Contents {
+    static func desfire(
+        _ fields: FlipperFields,
+        _ remarks: inout [TagImageRemark]
+    ) throws(TagImageError) -> Type4Contents {
         let frontEnd = try frontEndA(fields)
-        var contents = DESFireContents(uid: try fields.octets("UID", count: 7))
-        contents.version = try fields.octets("PICC Version", count: 28)
+        let version = try fields.octets("PICC Version", count: 28)
+        // A card that answers with a random UID has its own in the version, or zeros.
+        let uid = try fields.nfcAIdentifier()
+        var contents = DESFireContents(uid: uid.count == 7 ? uid : Array(version[14..<21]))
+        contents.version = version
         contents.keySettings = try keySettings(fields, "PICC").settings
         contents.masterKey = .zero(.des, version: try fields.octets("PICC Key 0 Version", count: 1)[0])
         let count = fields.line("Application Count") == nil ? 0 : try fields.number("Application Count", in: 0...28)
@@ -20,7 +26,23 @@ extension FlipperTagDump {
                 contents.applications.append(try application(fields, octets))
             }
         }
+        if fields.line("PICC Free Memory") != nil {
+            contents.freeMemory = try fields.number("PICC Free Memory", in: 0...0xFF_FFFF)
+        }
+        if let remark = unreadFiles(fields, contents) { remarks.append(remark) }
         return Type4Contents(frontEnd: frontEnd, kind: .desfire(contents))
+    }
+
+    /// The files whose data the reader had no right to read; nil when there are none.
+    private static func unreadFiles(_ fields: FlipperFields, _ contents: DESFireContents) -> TagImageRemark? {
+        let names = contents.applications.flatMap { application in
+            let identifier = [UInt8](littleEndian: Int(application.identifier), count: 3).hexText()
+            return application.files.map { "Application \(identifier) File \($0.number)" }
+        }
+        let unread = names.filter { fields.line($0) == nil }
+        guard !unread.isEmpty else { return nil }
+        let text = "The data of \(TagImage.list(unread)) are not in the file; the virtual tag has zeros, or no records."
+        return TagImageRemark(.missing, text)
     }
 
     /// The key settings octet and the one behind it, which has the number of keys.
@@ -50,7 +72,7 @@ extension FlipperTagDump {
         _ identifier: [UInt8]
     ) throws(TagImageError) -> DESFireApplication {
         // The octets are in the order of the air, least significant first.
-        let prefix = "Application \(identifier.hexadecimalText)"
+        let prefix = "Application \(identifier.hexText())"
         let settings = try keySettings(fields, prefix)
         var versions: [UInt8] = []
         for index in 0..<Int(settings.count & 0x0F) {
@@ -144,7 +166,9 @@ extension FlipperTagDump {
         default:
             throw TagImageError(
                 .unsupported,
-                "A file of type \(type) is not supported.",
+                type == 0x05
+                    ? "A transaction MAC file (type 05) is not supported yet."
+                    : "A file of type \([type].hexText()) is not supported.",
                 line: fields.line("\(key) Type")
             )
         }
@@ -156,7 +180,7 @@ extension FlipperTagDump {
         )
     }
 
-    // MARK: NewDESFire
+    // MARK: Writing
 
     static func fields(of contents: DESFireContents) -> [FlipperLine] {
         var lines: [FlipperLine] = [
@@ -169,7 +193,7 @@ extension FlipperTagDump {
         let identifiers = contents.applications.map { [UInt8](littleEndian: Int($0.identifier), count: 3) }
         lines.append(.field("Application IDs", octets: identifiers.flatMap { $0 }))
         for (application, identifier) in zip(contents.applications, identifiers) {
-            let prefix = "Application \(identifier.hexadecimalText)"
+            let prefix = "Application \(identifier.hexText())"
             lines += keyFields(
                 prefix,
                 application.keySettings,

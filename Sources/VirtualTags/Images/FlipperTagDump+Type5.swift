@@ -3,7 +3,10 @@ import TagLink
 
 /// Files of ISO 15693 tags: ISO15693-3, and SLIX with its passwords.
 extension FlipperTagDump {
-    static func type5(_ fields: FlipperFields) throws(TagImageError) -> Type5Contents {
+    static func type5(
+        _ fields: FlipperFields,
+        _ remarks: inout [TagImageRemark]
+    ) throws(TagImageError) -> Type5Contents {
         let uid = try fields.octets("UID", count: 8)
         let blocks = try fields.number("Block Count", in: 1...256)
         let size = Int(try fields.octets("Block Size", count: 1)[0])
@@ -16,9 +19,7 @@ extension FlipperTagDump {
         let product = known ?? .generic(blockCount: blocks, blockSize: size, icReference: reference)
         var contents = Type5Contents(blank: product, uid: uid)
         contents.memory = Array(data.prefix(contents.memory.count))
-        if contents.product.features.contains(.counter) {
-            contents.counter = UInt16(data.littleEndian(at: data.count - 4, count: 2))
-        }
+        contents.readCounterBlock(data)
         if fields.line("DSFID") != nil { contents.dsfid = try fields.octets("DSFID", count: 1)[0] }
         if fields.line("AFI") != nil { contents.afi = try fields.octets("AFI", count: 1)[0] }
         contents.isDSFIDLocked = try fields.flag("Lock DSFID") ?? false
@@ -42,8 +43,21 @@ extension FlipperTagDump {
             let locks = status.suffix(blocks)
             contents.lockedBlocks = Type5Contents.blocks(lockedBy: locks)
         }
-        if fields.line("Signature") != nil { contents.signature = try fields.octets("Signature", count: 32) }
-        if product.features.contains(.pages) { contents.protection = try protection(fields) }
+        if fields.line("Signature") != nil {
+            contents.signature = try fields.octets("Signature", count: 32)
+        } else if product.features.contains(.signature) {
+            remarks.append(missingSignature)
+        }
+        if product.features.contains(.pages) {
+            let isCounterProtected = contents.protection.isCounterProtected
+            contents.protection = try protection(fields)
+            contents.protection.isCounterProtected = isCounterProtected
+        }
+        if fields.line("Capabilities") != nil {
+            // Some versions write the name in several words.
+            let name = try fields.text("Capabilities").lowercased().filter { $0 != " " }
+            contents.protection.acceptsEveryPassword = name == "acceptallpasswords"
+        }
         for (key, identifier) in passwords where fields.line(key) != nil {
             let octets = try fields.octets(key, count: 4)
             if contents.passwords[identifier] != nil {
@@ -77,8 +91,7 @@ extension FlipperTagDump {
         let product = contents.product
         let blocks = product.blockCount
         guard blocks <= 256 else { return nil }
-        var data = contents.memory
-        if product.features.contains(.counter) { data += [UInt8](littleEndian: Int(contents.counter), count: 4) }
+        let data = contents.memory + contents.counterBlock
         let locks = (0..<blocks).map { contents.lockedBlocks.contains($0) ? UInt8(1) : 0 }
         let isSLIX = product == .icodeSLIX || product == .icodeSLIX2
         var lines = FlipperLine.header(deviceType: isSLIX ? "SLIX" : "ISO15693-3", uid: contents.uid)
@@ -103,6 +116,8 @@ extension FlipperTagDump {
     private static func slixFields(of contents: Type5Contents) -> [FlipperLine] {
         var lines: [FlipperLine] = [
             .comment("SLIX specific data"),
+            .comment("SLIX capabilities field affects emulation modes. Possible options: Default, AcceptAllPasswords"),
+            .field("Capabilities", contents.protection.acceptsEveryPassword ? "AcceptAllPasswords" : "Default"),
             .comment("Passwords are optional. If a password is omitted, a default value will be used"),
         ]
         for (key, identifier) in passwords {

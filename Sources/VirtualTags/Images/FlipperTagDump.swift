@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A Flipper NFC file of a tag that is not of Type 2, kept line by line.
+/// A Flipper NFC file, kept line by line.
 ///
-/// A file that was read and changed has the lines that say something else written anew; all others stay.
+/// A file that was read and changed has the lines that say something else written again; all others stay.
 struct FlipperTagDump: ImageSource {
-    private let lines: [[UInt8]]
+    private let fields: FlipperFields
     let contents: TagContents
+    let remarks: [TagImageRemark]
 
     /// Reads a file.
     init(_ fields: FlipperFields, deviceType: String) throws(TagImageError) {
-        lines = fields.lines.map(\.text)
+        self.fields = fields
+        var remarks: [TagImageRemark] = []
         switch deviceType {
         case "ISO14443-3A", "UID": contents = .nfcA(try Self.nfcA(fields))
         case "ISO14443-4A": contents = .type4(try Self.type4A(fields))
         case "ISO14443-3B", "ISO14443-4B": contents = .type4(try Self.type4B(fields))
         case "Mifare Classic": contents = .classic(try Self.classic(fields))
-        case "Mifare DESFire": contents = .type4(try Self.desfire(fields))
-        case "ISO15693-3", "ISO15693", "SLIX": contents = .type5(try Self.type5(fields))
-        case "FeliCa": contents = .type3(try Self.type3(fields))
+        case "Mifare DESFire": contents = .type4(try Self.desfire(fields, &remarks))
+        case "ISO15693-3", "ISO15693", "SLIX": contents = .type5(try Self.type5(fields, &remarks))
+        case "Type 4 Tag": contents = .type4(try Self.type4Tag(fields, &remarks))
+        case "NTAG4xx": contents = .type4(try Self.ntag4xx(fields))
+        case "Mifare Plus": contents = .type4(try Self.mifarePlus(fields))
+        case "EMV": contents = .type4(try Self.emv(fields, &remarks))
+        case "FeliCa": contents = .type3(try Self.type3(fields, &remarks))
+        case let type where Self.isType2(type, fields): contents = .type2(try Self.type2(fields, &remarks))
+        case "ST25TB": throw Self.refusal(ofST25TB: fields)
         default:
             throw TagImageError(
                 .unsupported,
@@ -26,34 +34,58 @@ struct FlipperTagDump: ImageSource {
                 line: fields.line("Device type")
             )
         }
+        self.remarks = remarks
     }
 
     var format: TagImage.Format { .flipper }
 
-    var bytes: [UInt8] { Array(lines.joined(separator: [0x0A])) }
+    var bytes: [UInt8] { Array(fields.lines.map(\.text).joined(separator: [0x0A])) }
 
-    /// The file with what the tag holds now.
+    /// The file with what the tag holds now: lines that say something else are written again, lines that have come to be
+    /// follow the one that precedes them in a new file, and lines of what is gone are left out.
     func encoded(_ now: TagContents) -> [UInt8]? {
-        guard let new = Self.fields(of: now) else { return nil }
-        let before = Self.values(of: contents)
-        let changes = Self.values(new).filter { before[$0.key] != $0.value }
-        let written = lines.map { line in
-            let key = String(decoding: line.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
-            guard line.first != UInt8(ascii: "#"), let value = changes[key] else { return line }
-            let ending: [UInt8] = line.last == 0x0D ? [0x0D] : []
-            return Array("\(key): \(value)".utf8) + ending
+        guard now != contents else { return bytes }
+        guard let new = Self.values(of: now) else { return nil }
+        let before = Self.dictionary(Self.values(of: contents) ?? [])
+        let after = Self.dictionary(new)
+        let kept = Set(fields.lines.compactMap(\.key))
+        var additions: [FlipperKey: [String]] = [:]
+        var previous: FlipperKey?
+        for (key, value) in new {
+            if kept.contains(key) {
+                previous = key
+            } else if before[key] == nil, let previous {
+                additions[previous, default: []].append("\(key.name): \(value)")
+            }
+        }
+        var written: [[UInt8]] = []
+        for line in fields.lines {
+            guard let key = line.key else {
+                written.append(line.text)
+                continue
+            }
+            let ending: [UInt8] = line.text.last == 0x0D ? [0x0D] : []
+            switch (before[key], after[key]) {
+            case (_?, nil): break
+            case (let old, let new?) where old != new: written.append(Array("\(key.name): \(new)".utf8) + ending)
+            default: written.append(line.text)
+            }
+            written += (additions[key] ?? []).map { Array($0.utf8) + ending }
         }
         return Array(written.joined(separator: [0x0A]))
     }
 
-    private static func values(of contents: TagContents) -> [String: String] {
-        values(fields(of: contents) ?? [])
+    /// The values of a new file, in their order, or nil when there is no device type for the tag.
+    private static func values(of contents: TagContents) -> [(FlipperKey, String)]? {
+        var keys = FlipperKeyCounter()
+        return fields(of: contents)?.compactMap { line in
+            guard case .field(let name, let value) = line else { return nil }
+            return (keys.next(name), value)
+        }
     }
 
-    private static func values(_ lines: [FlipperLine]) -> [String: String] {
-        var values: [String: String] = [:]
-        for case .field(let key, let value) in lines { values[key] = value }
-        return values
+    private static func dictionary(_ values: [(FlipperKey, String)]) -> [FlipperKey: String] {
+        Dictionary(values) { first, _ in first }
     }
 
     /// The lines of a new file, or nil when there is no device type for the tag.
@@ -61,12 +93,51 @@ struct FlipperTagDump: ImageSource {
         switch contents {
         case .nfcA(let contents): fields(of: contents)
         case .classic(let contents): fields(of: contents)
+        case .type2(let contents): fields(of: contents)
         case .type3(.liteS(let contents)): fields(of: contents)
         case .type3(.standard(let contents)): fields(of: contents)
         case .type4(let contents): fields(of: contents)
         case .type5(let contents): fields(of: contents)
-        case .type1, .type2: nil
+        case .type1: nil
         }
+    }
+
+    // MARK: What is left out
+
+    /// Keys that say how the file is written, or put into words what other keys say.
+    private static let descriptiveKeys: Set<String> = [
+        "Filetype", "Version", "Device type", "Data format version", "Directory Tree",
+    ]
+
+    /// The same value under the names of several versions.
+    private static let aliases =
+        ["Mifare Ultralight type": "NTAG/Ultralight type"].merging(earlierTriesKeys.map { ($0, triesKey) }) { $1 }
+
+    /// The keys whose values a new file of the same contents would not have.
+    var leftOut: [String] {
+        let held = Self.dictionary(Self.values(of: contents) ?? [])
+        let isVersion2 = fields.value(FlipperKey(name: "Version")).map { Array($0) == Array("2".utf8) } ?? false
+        return fields.lines.compactMap(\.key).filter { key in
+            guard !Self.descriptiveKeys.contains(key.name), !(isVersion2 && key.name == "ATQA") else { return false }
+            var place = key
+            place.name = Self.aliases[key.name] ?? key.name
+            guard let value = fields.value(key), let new = held[place] ?? held[key] else { return true }
+            return !Self.isSame(value, new, isService: key.name.hasPrefix("Service "))
+        }.map(\.description)
+    }
+
+    /// Whether two values say the same: spaces, the case of letters and zeros before a number don't count, and of a FeliCa
+    /// service the words for its attribute.
+    private static func isSame(_ one: ArraySlice<UInt8>, _ other: String, isService: Bool) -> Bool {
+        func plain(_ text: some Sequence<UInt8>) -> String {
+            let text = String(decoding: text.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).uppercased()
+            guard isService else { return text }
+            return text.split(separator: "|").filter { $0.hasPrefix("CODE") || $0.hasPrefix("KEY") }.joined(
+                separator: "|"
+            )
+        }
+        let (old, new) = (plain(one), plain(other.utf8))
+        return old == new || Int(old).map { $0 == Int(new) } ?? false
     }
 }
 
@@ -83,15 +154,11 @@ extension FlipperFields {
             )
         }
         let device = try fields.text("Device type")
-        let isType2 =
-            device == "NTAG/Ultralight" || FlipperLayout.products.contains { $0.name == device }
-            || fields.line("Mifare Ultralight type") != nil
-        return isType2 ? try FlipperDump(fields) : try FlipperTagDump(fields, deviceType: device)
+        return try FlipperTagDump(fields, deviceType: device)
     }
 
     /// A new file, of version 4, or nil when the format has no place for a tag of the kind.
     static func encoded(new contents: TagContents) -> [UInt8]? {
-        if case .type2(let contents) = contents { return FlipperDump.encoded(new: contents) }
         guard let lines = FlipperTagDump.fields(of: contents) else { return nil }
         return Array((lines.map(\.text).joined(separator: "\n") + "\n").utf8)
     }
@@ -173,19 +240,28 @@ extension FlipperTagDump {
     }
 
     static func fields(of contents: Type4Contents) -> [FlipperLine]? {
-        if case .desfire(let desfire) = contents.kind {
-            guard case .nfcA = contents.frontEnd else { return nil }
-            return FlipperLine.header(deviceType: "Mifare DESFire", uid: contents.identifier)
-                + frontEndFields(of: contents) + fields(of: desfire)
-        }
+        guard case .nfcB(_, _, let info) = contents.frontEnd else { return fieldsOfType4A(contents) }
         guard case .unspecified = contents.kind else { return nil }
-        guard case .nfcB(_, _, let info) = contents.frontEnd else {
-            return FlipperLine.header(deviceType: "ISO14443-4A", uid: contents.identifier)
-                + frontEndFields(of: contents)
-        }
         // Bit 0 of the protocol type says ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4.4).
         let device = info.count == 3 && info[1] & 0x01 != 0 ? "ISO14443-4B" : "ISO14443-3B"
         return FlipperLine.header(deviceType: device, uid: contents.identifier) + frontEndFields(of: contents)
+    }
+
+    /// The lines of a Type 4A tag: its activation, and what its kind adds.
+    private static func fieldsOfType4A(_ contents: Type4Contents) -> [FlipperLine]? {
+        let kind: (deviceType: String, lines: [FlipperLine])
+        switch contents.kind {
+        case .unspecified: kind = ("ISO14443-4A", [])
+        case .desfire(let desfire): kind = ("Mifare DESFire", fields(of: desfire))
+        case .version(let version): kind = fields(of: version)
+        case .emv(let emv): kind = ("EMV", fields(of: emv))
+        case .ndef(let files):
+            guard let lines = fields(ofFiles: files) else { return nil }
+            kind = ("Type 4 Tag", lines)
+        case .ntag424, .emrtd: return nil
+        }
+        return FlipperLine.header(deviceType: kind.deviceType, uid: contents.identifier)
+            + frontEndFields(of: contents) + kind.lines
     }
 
     private static func frontEndFields(of contents: Type4Contents) -> [FlipperLine] {

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-extension UInt8 {
-    /// The value of a hexadecimal digit in ASCII, or nil when it is none.
-    var hexadecimalDigit: UInt8? {
-        switch self {
-        case 0x30...0x39: self - 0x30
-        case 0x41...0x46: self - 0x37
-        case 0x61...0x66: self - 0x57
-        default: nil
-        }
-    }
-}
-
 extension [UInt8] {
     /// Octets from hexadecimal digits, or nil when there is anything else.
     ///
@@ -28,7 +16,7 @@ extension [UInt8] {
                 needsSpace = false
                 continue
             }
-            guard !needsSpace, let digit = character.hexadecimalDigit else { return nil }
+            guard !needsSpace, let digit = character.hexDigitValue else { return nil }
             if let first = high {
                 octets.append(first << 4 | digit)
                 high = nil
@@ -41,19 +29,8 @@ extension [UInt8] {
         self = octets
     }
 
-    /// Hexadecimal digits in lower case without separators.
-    var hexadecimalText: String {
-        map { $0.hexadecimalPair }.joined()
-    }
-
     /// Hexadecimal digits in upper case, octets separated by spaces.
     var spacedHexadecimalText: String {
-        map { $0.hexadecimalPair.uppercased() }.joined(separator: " ")
-    }
-}
-
-extension UInt8 {
-    fileprivate var hexadecimalPair: String {
-        self < 16 ? "0" + String(self, radix: 16) : String(self, radix: 16)
+        hexText(separator: " ").uppercased()
     }
 }

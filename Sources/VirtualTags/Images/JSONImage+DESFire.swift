@@ -5,9 +5,10 @@ import TagLink
 /// identifiers, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by their numbers.
 extension JSONImage {
     static func desfire(_ fields: JSONFields) throws(TagImageError) -> DESFireContents {
-        var contents = DESFireContents(uid: try fields.octets("uid", count: 7))
+        var contents = DESFireContents(uid: try desfireIdentifier(fields))
         contents.version = try fields.octets("get_version", count: 28)
         if fields.hasValue("key_settings") { contents.keySettings = try fields.octets("key_settings", count: 1)[0] }
+        contents.configuration = try configuration(fields)
         for (name, key) in try keys(fields) where name == "master" { contents.masterKey = key }
         let applications = fields.object("applications")
         guard applications.keys.count <= 28 else {
@@ -24,8 +25,39 @@ extension JSONImage {
             let identifier = UInt32(octets: octets)
             contents.applications.append(try application(applications.object(key), identifier))
         }
+        try readFreeMemory(of: &contents, fields)
         return contents
     }
+
+    // MARK: Configuration
+
+    /// What SET CONFIGURATION has changed: `random_uid`, `format_disabled`, `default_key` of 24 bytes, and its version in
+    /// `default_key_version`. The ATS is that of the activation.
+    static func configuration(_ fields: JSONFields) throws(TagImageError) -> DESFireConfiguration {
+        var configuration = DESFireConfiguration()
+        configuration.usesRandomUID = try fields.flag("random_uid") ?? false
+        configuration.isFormatDisabled = try fields.flag("format_disabled") ?? false
+        if fields.hasValue("default_key") {
+            configuration.defaultKey = try fields.octets("default_key", count: DESFireConfiguration.defaultKeyLength)
+        }
+        if fields.hasValue("default_key_version") {
+            configuration.defaultKeyVersion = try fields.octets("default_key_version", count: 1)[0]
+        }
+        return configuration
+    }
+
+    static func members(of configuration: DESFireConfiguration) -> [(String, String)] {
+        var members: [(String, String)] = []
+        if configuration.usesRandomUID { members.append(("random_uid", "true")) }
+        if configuration.isFormatDisabled { members.append(("format_disabled", "true")) }
+        if let key = configuration.defaultKey { members.append(("default_key", quoted(key))) }
+        if configuration.defaultKeyVersion != 0 {
+            members.append(("default_key_version", quoted([configuration.defaultKeyVersion])))
+        }
+        return members
+    }
+
+    // MARK: Applications
 
     private static func application(
         _ fields: JSONFields,
@@ -104,7 +136,7 @@ extension JSONImage {
     static func members(of contents: DESFireContents) -> [(String, String)] {
         let applications = contents.applications.map { application in
             let octets = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
-            return (octets.hexadecimalText, object(members(of: application)))
+            return (octets.hexText(), object(members(of: application)))
         }
         let master = contents.masterKey == .zero(.des) ? [] : [(name: "master", key: contents.masterKey)]
         return [("key_settings", quoted([contents.keySettings]))] + member(master)
@@ -116,7 +148,7 @@ extension JSONImage {
         members += member(changed(application.keys))
         if let identifier = application.isoIdentifier { members.append(("iso_id", quoted(identifier))) }
         if let name = application.name { members.append(("name", quoted(name))) }
-        let files = application.files.map { ([$0.number].hexadecimalText, object(Self.members(of: $0))) }
+        let files = application.files.map { ([$0.number].hexText(), object(Self.members(of: $0))) }
         return members + [("files", object(files))]
     }
 

@@ -31,8 +31,8 @@ extension JSONImage {
 
     private static func text(_ key: DESFireKey) -> String {
         let name = kindNames.first { $0.0 == key.kind }?.1 ?? ""
-        let version = key.kind == .aes && key.version != 0 ? ":\([key.version].hexadecimalText)" : ""
-        return "\(name):\(key.octets.hexadecimalText)\(version)"
+        let version = key.kind == .aes && key.version != 0 ? ":\([key.version].hexText())" : ""
+        return "\(name):\(key.octets.hexText())\(version)"
     }
 
     /// The keys by their names.

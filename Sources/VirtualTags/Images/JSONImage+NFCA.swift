@@ -65,16 +65,16 @@ extension JSONImage {
         func add(_ key: String, _ differs: Bool, _ value: String) {
             if differs { changes.append((key, value)) }
         }
-        add("memory_hex", old.memory != new.memory, "\"\(new.memory.hexadecimalText)\"")
+        add("memory_hex", old.memory != new.memory, "\"\(new.memory.hexText())\"")
         add("pages", old.memory.count != new.memory.count, String(new.memory.count / 4))
         let atqa = new.atqa.bigEndianOctets
-        add("atqa", old.atqa != new.atqa, "\"\(atqa.hexadecimalText)\"")
-        add("sak", old.sak != new.sak, "\"\([new.sak].hexadecimalText)\"")
-        add("get_version", old.version != new.version, new.version.map { "\"\($0.hexadecimalText)\"" } ?? "null")
-        add("signature", old.signature != new.signature, "\"\(new.signature.hexadecimalText)\"")
+        add("atqa", old.atqa != new.atqa, "\"\(atqa.hexText())\"")
+        add("sak", old.sak != new.sak, "\"\([new.sak].hexText())\"")
+        add("get_version", old.version != new.version, new.version.map { "\"\($0.hexText())\"" } ?? "null")
+        add("signature", old.signature != new.signature, "\"\(new.signature.hexText())\"")
         let counters = new.counters.map { String($0) }.joined(separator: ", ")
         add("counters", old.counters != new.counters, "[\(counters)]")
-        add("tearing_flags", old.tearingFlags != new.tearingFlags, "\"\(new.tearingFlags.hexadecimalText)\"")
+        add("tearing_flags", old.tearingFlags != new.tearingFlags, "\"\(new.tearingFlags.hexText())\"")
         let failed = new.failedAuthentications
         add("failed_authentications", old.failedAuthentications != failed, String(failed))
         return changes

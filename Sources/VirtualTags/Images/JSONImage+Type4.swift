@@ -6,8 +6,8 @@ extension JSONImage {
     /// Type 4B tag `application_data` and `protocol_info`, with the PUPI in `uid`.
     ///
     /// An image of a MIFARE DESFire holds its NDEF application in `files`, or all of its `applications`, and
-    /// `get_version`, `keys` and `key_settings`; one of an NTAG 424 DNA its three files, `read_counter`, `signature`,
-    /// `keys` and `file_settings`; one of a travel document its `mrz`, and it needs no `ats` and no `files`.
+    /// `get_version`, `free_memory`, `keys` and `key_settings`; one of an NTAG 424 DNA its three files, `read_counter`, `signature`,
+    /// `keys` and `file_settings`; an NTAG 4xx or MIFARE Plus of which no more is known has `get_version`; one of a travel document its `mrz`, and it needs no `ats` and no `files`.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
         let name = try fields.text("product")
         if name == "eMRTD" {
@@ -16,7 +16,9 @@ extension JSONImage {
                 kind: .emrtd(try emrtd(fields))
             )
         }
-        let hasFiles = name != "generic ISO 14443-4" && !fields.hasValue("applications")
+        let family = VersionCardContents.Family(rawValue: name)
+        let isWithoutFiles = name == "generic ISO 14443-4" || name == "EMV card" || family != nil
+        let hasFiles = !isWithoutFiles && !fields.hasValue("applications")
         let files = hasFiles ? try files(fields) : [:]
         let kind: Type4Contents.Kind
         switch name {
@@ -24,13 +26,17 @@ extension JSONImage {
         case "DESFire EV1", "DESFire EV2", "DESFire EV3":
             kind = .desfire(hasFiles ? try desfire(name, fields, files) : try desfire(fields))
         case "generic ISO 14443-4": kind = .unspecified
+        case "EMV card": kind = .emv(try emv(fields))
         case "NTAG 424 DNA": kind = .ntag424(try ntag424(fields, files))
         default:
-            throw TagImageError(
-                .unsupported,
-                "A tag of product \(name) is not supported yet.",
-                line: fields.line("product")
-            )
+            guard let family else {
+                throw TagImageError(
+                    .unsupported,
+                    "A tag of product \(name) is not supported yet.",
+                    line: fields.line("product")
+                )
+            }
+            kind = .version(try version(fields, family))
         }
         return Type4Contents(frontEnd: try frontEnd(fields), kind: kind)
     }
@@ -82,7 +88,7 @@ extension JSONImage {
     }
 
     private static func missing(_ identifier: UInt16, _ fields: JSONFields) -> TagImageError {
-        let name = identifier.bigEndianOctets.hexadecimalText
+        let name = identifier.bigEndianOctets.hexText()
         return TagImageError(.missingField, "File \"\(name)\" is missing.", line: fields.line("files"))
     }
 
@@ -94,14 +100,27 @@ extension JSONImage {
         guard let container = files[0xE103] else { throw missing(0xE103, fields) }
         guard let ndef = files[0xE104] else { throw missing(0xE104, fields) }
         var contents = desfire(
-            uid: try fields.octets("uid", count: 7),
+            uid: try desfireIdentifier(fields),
             generation: DESFireContents.Generation.allCases.first { $0.name == name } ?? .ev1,
             container: container,
             ndef: ndef
         )
         if fields.hasValue("get_version") { contents.version = try fields.octets("get_version", count: 28) }
+        contents.configuration = try configuration(fields)
         try readKeys(of: &contents, fields)
+        try readFreeMemory(of: &contents, fields)
         return contents
+    }
+
+    /// The card's own UID. A card that answers with a random one has it in its version, or zeros.
+    static func desfireIdentifier(_ fields: JSONFields) throws(TagImageError) -> [UInt8] {
+        let uid = try fields.octets("uid", count: nil)
+        return uid.count == 7 ? uid : Array(try fields.octets("get_version", count: 28)[14..<21])
+    }
+
+    /// Takes over the memory that the card reports as free, where the image says it.
+    static func readFreeMemory(of contents: inout DESFireContents, _ fields: JSONFields) throws(TagImageError) {
+        if let free = try fields.number("free_memory", in: 0...0xFF_FFFF) { contents.freeMemory = free }
     }
 
     /// A card with the NDEF application alone, large enough for it.
@@ -128,6 +147,8 @@ extension JSONImage {
         var plain = desfire(uid: contents.uid, container: container, ndef: ndef)
         plain.version = contents.version
         plain.masterKey = contents.masterKey
+        plain.reservedMemory = contents.reservedMemory
+        plain.configuration = contents.configuration
         plain.applications[0].keySettings = application.keySettings
         plain.applications[0].keyCount = application.keyCount
         plain.applications[0].keys = application.keys
@@ -171,6 +192,8 @@ extension JSONImage {
         case .ndef(let all): files = all
         case .desfire(let desfire):
             members.append(("get_version", quoted(desfire.version)))
+            if desfire.reservedMemory != 0 { members.append(("free_memory", String(desfire.freeMemory))) }
+            members += Self.members(of: desfire.configuration)
             guard let plain = ndefFiles(of: desfire) else { return members + Self.members(of: desfire) }
             files = plain
             members += keyMembers(of: desfire)
@@ -184,9 +207,10 @@ extension JSONImage {
         case .emrtd(let emrtd):
             files = emrtd.files
             members += self.members(of: emrtd)
-        case .unspecified: break
+        case .emv(let emv): return members + self.members(of: emv)
+        case .version(let version): return members + self.members(of: version)
+        case .unspecified: return members
         }
-        if case .unspecified = contents.kind { return members }
         let texts = files.sorted { $0.key < $1.key }.map { identifier, data in
             "\(quoted(identifier.bigEndianOctets)): \(quoted(data))"
         }
@@ -210,7 +234,7 @@ extension JSONImage {
             contents = EMRTDContents(zone, files: try files(fields))
         } else {
             do {
-                contents = try EMRTDContents(zone)
+                contents = try EMRTDContents(zone, signer: .test)
             } catch {
                 throw TagImageError(.unsupported, error.reason, line: fields.line("mrz"))
             }

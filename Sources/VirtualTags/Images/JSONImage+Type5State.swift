@@ -5,7 +5,7 @@ import TagLink
 extension JSONImage {
     /// Reads what is not as delivered. Of an ICODE: `page_pointer`, `page_condition`, `page_locked`, `locked_passwords`,
     /// `passwords_joined`, `eas_protected`, `afi_protected`, `eas_id`, `counter_protected`, `private`, `destroyed`,
-    /// `persistent_quiet`. Of an ST25: `registers`, `st_passwords` one after the other, `kill_locked`, `killed`,
+    /// `persistent_quiet`, `accepts_every_password`. Of an ST25: `registers`, `st_passwords` one after the other, `kill_locked`, `killed`,
     /// `untraceable`, `st_eas`, `st_eas_locked`, `st_eas_id`, `telegram`, `telegram_length`, `tamper_open`, `unsupplied`.
     static func readState(_ fields: JSONFields, into contents: inout Type5Contents) throws(TagImageError) {
         var state = contents.protection
@@ -23,6 +23,7 @@ extension JSONImage {
         state.isPrivate = try fields.flag("private") ?? false
         state.isDestroyed = try fields.flag("destroyed") ?? false
         state.isPersistentlyQuiet = try fields.flag("persistent_quiet") ?? false
+        state.acceptsEveryPassword = try fields.flag("accepts_every_password") ?? false
         contents.protection = state
         contents.settings = try settings(fields, contents.settings)
     }
@@ -70,6 +71,7 @@ extension JSONImage {
         add("private", state.isPrivate)
         add("destroyed", state.isDestroyed)
         add("persistent_quiet", state.isPersistentlyQuiet)
+        add("accepts_every_password", state.acceptsEveryPassword)
         let settings = contents.settings
         let blank = ST25Settings(contents.product)
         add("registers", settings.registers != blank.registers, quoted(settings.registers))

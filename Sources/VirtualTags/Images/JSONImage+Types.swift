@@ -32,8 +32,8 @@ extension JSONImage {
     // MARK: Type 3
 
     /// Reads a Type 3 tag: `pmm`, `memory_hex` from the attribute information block on, and for FeliCa Lite-S what is not
-    /// as delivered: `register`, `id_extension`, `service_code`, `key_version`, `card_key`, `memory_configuration`,
-    /// `write_counter`.
+    /// as delivered: `register`, `id_extension`, `device_id`, `service_code`, `key_version`, `card_key`,
+    /// `memory_configuration`, `write_counter`.
     static func type3(_ fields: JSONFields) throws(TagImageError) -> Type3Tag.Contents {
         let name = try fields.text("product")
         let idm = try fields.octets("uid", count: 8)
@@ -45,6 +45,7 @@ extension JSONImage {
             for (key, path) in liteSBlocks where fields.hasValue(key) {
                 contents[keyPath: path] = try fields.octets(key, count: contents[keyPath: path].count)
             }
+            if fields.hasValue("device_id") { contents.deviceIdentifier = try fields.octets("device_id", count: 16) }
             contents.writeCounter = UInt32(try fields.number("write_counter", in: 0...0xFF_FFFF) ?? 0)
             return .liteS(contents)
         case "generic Type 3" where fields.hasValue("systems"), "FeliCa":
@@ -75,6 +76,7 @@ extension JSONImage {
             for (key, path) in liteSBlocks where contents[keyPath: path] != blank[keyPath: path] {
                 members.append((key, quoted(contents[keyPath: path])))
             }
+            if let identifier = contents.deviceIdentifier { members.append(("device_id", quoted(identifier))) }
             if contents.writeCounter != 0 { members.append(("write_counter", String(contents.writeCounter))) }
             return members
         case .standard(let contents):
@@ -124,7 +126,7 @@ extension JSONImage {
         contents.isSurveillanceLocked = try fields.flag("eas_locked") ?? false
         let passwords = fields.object("passwords")
         for identifier in contents.passwords.keys {
-            let key = [identifier].hexadecimalText
+            let key = [identifier].hexText()
             guard passwords.hasValue(key) else { continue }
             contents.passwords[identifier] = UInt32(try passwords.octets(key, count: 4).littleEndian(at: 0, count: 4))
         }
@@ -153,7 +155,7 @@ extension JSONImage {
         add("counter", contents.counter != 0, String(contents.counter))
         add("signature", contents.signature != blank.signature, quoted(contents.signature))
         let passwords = contents.passwords.sorted { $0.key < $1.key }.map { identifier, password in
-            ([identifier].hexadecimalText, quoted([UInt8](littleEndian: Int(password), count: 4)))
+            ([identifier].hexText(), quoted([UInt8](littleEndian: Int(password), count: 4)))
         }
         add("passwords", contents.passwords != blank.passwords, object(passwords))
         let isGeneric = !Type5Product.all.contains { $0.name == product.name }
@@ -163,8 +165,9 @@ extension JSONImage {
     }
 }
 
-/// The systems of a FeliCa Standard card: `systems` by their codes, each with `maximum_read`, `maximum_write`, and `files`
-/// by the codes of their services with commas between, each with `memory_hex` and `key_version`.
+/// The systems of a FeliCa Standard card: `systems` by their codes, each with `maximum_read`, `maximum_write`, `files` by
+/// the codes of their services with commas between, each with `memory_hex` and `key_version`, and where they are known
+/// `areas` by their codes with `services` and `end`, `key_version`, `key`, `key_versions` and `node_keys` by codes.
 extension JSONImage {
     static func systems(_ fields: JSONFields) throws(TagImageError) -> [FeliCaSystem] {
         let objects = fields.object("systems")
@@ -175,24 +178,50 @@ extension JSONImage {
         for key in objects.keys {
             let system = objects.object(key)
             let files = system.object("files")
-            systems.append(
-                FeliCaSystem(
-                    code: try code(key, objects.line(key)),
-                    files: try files.keys.map { key throws(TagImageError) in
-                        FeliCaFile(
-                            serviceCodes: try key.split(separator: ",").map { part throws(TagImageError) in
-                                try code(String(part), files.line(key))
-                            },
-                            memory: try files.object(key).octets("memory_hex", count: nil),
-                            keyVersion: UInt16(try files.object(key).number("key_version", in: 0...0xFFFF) ?? 0)
-                        )
-                    },
-                    maximumRead: try system.number("maximum_read", in: 1...255) ?? 15,
-                    maximumWrite: try system.number("maximum_write", in: 1...255) ?? 13
+            var read = FeliCaSystem(
+                code: try code(key, objects.line(key)),
+                files: try files.keys.map { key throws(TagImageError) in
+                    FeliCaFile(
+                        serviceCodes: try key.split(separator: ",").map { part throws(TagImageError) in
+                            try code(String(part), files.line(key))
+                        },
+                        memory: try files.object(key).octets("memory_hex", count: nil),
+                        keyVersion: UInt16(try files.object(key).number("key_version", in: 0...0xFFFF) ?? 0)
+                    )
+                },
+                maximumRead: try system.number("maximum_read", in: 1...255) ?? 15,
+                maximumWrite: try system.number("maximum_write", in: 1...255) ?? 13
+            )
+            try readNodes(of: &read, system)
+            systems.append(read)
+        }
+        return systems
+    }
+
+    /// Reads the areas, and the keys and their versions.
+    private static func readNodes(of system: inout FeliCaSystem, _ fields: JSONFields) throws(TagImageError) {
+        let areas = fields.object("areas")
+        for key in areas.keys {
+            let area = areas.object(key)
+            let services = try area.numbers("services", count: 2, upTo: 1024) ?? [0, 0]
+            system.areas.append(
+                FeliCaArea(
+                    code: try code(key, areas.line(key)),
+                    end: area.hasValue("end") ? try code(try area.text("end"), areas.line(key)) : nil,
+                    firstService: services[0],
+                    lastService: services[1]
                 )
             )
         }
-        return systems
+        system.keyVersion = try fields.number("key_version", in: 0...0xFFFF).map { UInt16($0) }
+        if fields.hasValue("key") { system.key = try fields.octets("key", count: nil) }
+        let versions = fields.object("key_versions")
+        for key in versions.keys {
+            let version = try versions.number(key, in: 0...0xFFFF)
+            system.nodeKeyVersions[try code(key, versions.line(key))] = version.map { UInt16($0) }
+        }
+        let keys = fields.object("node_keys")
+        for key in keys.keys { system.nodeKeys[try code(key, keys.line(key))] = try keys.octets(key, count: nil) }
     }
 
     private static func code(_ text: String, _ line: Int?) throws(TagImageError) -> UInt16 {
@@ -203,7 +232,7 @@ extension JSONImage {
     }
 
     static func object(of systems: [FeliCaSystem]) -> String {
-        func text(_ code: UInt16) -> String { code.bigEndianOctets.hexadecimalText }
+        func text(_ code: UInt16) -> String { code.bigEndianOctets.hexText() }
         return object(
             systems.map { system in
                 let files = system.files.map { file in
@@ -211,10 +240,24 @@ extension JSONImage {
                     let version = file.keyVersion == 0 ? [] : [("key_version", String(file.keyVersion))]
                     return (file.serviceCodes.map { text($0) }.joined(separator: ","), object(members + version))
                 }
-                let members = [
+                var members = [
                     ("maximum_read", String(system.maximumRead)), ("maximum_write", String(system.maximumWrite)),
                     ("files", object(files)),
                 ]
+                let areas = system.areas.map { area in
+                    let services = [("services", "[\(area.firstService), \(area.lastService)]")]
+                    let end = area.end.map { [("end", "\"\(text($0))\"")] } ?? []
+                    return (text(area.code), object(services + end))
+                }
+                if !areas.isEmpty { members.append(("areas", object(areas))) }
+                if let version = system.keyVersion { members.append(("key_version", String(version))) }
+                if let key = system.key { members.append(("key", quoted(key))) }
+                let versions = system.nodeKeyVersions.sorted { $0.key < $1.key }.map {
+                    (text($0.key), String($0.value))
+                }
+                if !versions.isEmpty { members.append(("key_versions", object(versions))) }
+                let keys = system.nodeKeys.sorted { $0.key < $1.key }.map { (text($0.key), quoted($0.value)) }
+                if !keys.isEmpty { members.append(("node_keys", object(keys))) }
                 return (text(system.code), object(members))
             }
         )

@@ -18,7 +18,13 @@ struct JSONImage: ImageSource {
         var scanner = JSONScanner(bytes)
         let members = try scanner.members()
         let fields = JSONFields(members)
-        if fields.hasValue("FileType"), !fields.hasValue("type") { return try ProxmarkJSON(bytes, fields) }
+        guard fields.hasValue("type") else {
+            if fields.hasValue("FileType") { return try ProxmarkJSON(bytes, fields) }
+            throw TagImageError(
+                .unknownFormat,
+                "The JSON object has neither \"type\", as an image of a tag, nor \"FileType\", as a Proxmark3 file."
+            )
+        }
         return JSONImage(bytes: bytes, members: members, contents: try contents(fields))
     }
 
@@ -120,7 +126,7 @@ struct JSONImage: ImageSource {
 
     /// Octets as a JSON string.
     static func quoted(_ octets: [UInt8]) -> String {
-        "\"\(octets.hexadecimalText)\""
+        "\"\(octets.hexText())\""
     }
 
     /// A JSON object of members whose values are JSON.

@@ -227,7 +227,7 @@ struct JSONScanner {
         guard position + 4 <= bytes.count else { throw failure("The file ends in the middle of a string.") }
         var unit: UInt32 = 0
         for byte in bytes[position..<(position + 4)] {
-            guard let digit = byte.hexadecimalDigit else { throw failure("Four hexadecimal digits are expected here.") }
+            guard let digit = byte.hexDigitValue else { throw failure("Four hexadecimal digits are expected here.") }
             unit = unit << 4 | UInt32(digit)
         }
         position += 4

@@ -30,9 +30,16 @@ struct MemoryDump: ImageSource {
     ///   - format: what memory without a header is to be taken for; `.mfd` unless it is `.proxmarkBinary`.
     init(parsing bytes: [UInt8], as format: TagImage.Format?) throws(TagImageError) {
         guard let layout = Self.layout(of: bytes) else {
+            guard !Self.beginsAsProxmark15(bytes) else {
+                throw TagImageError(
+                    .missingField,
+                    "The file begins as a Proxmark3 .bin file of an ISO 15693 tag, and no version of it has "
+                        + "\(bytes.count) bytes; the file may have been cut off. Dump the tag again."
+                )
+            }
             throw TagImageError(
                 .unknownFormat,
-                "The file is neither an image in a format that is known nor the memory of a tag that is."
+                "The file is in no known format, and its size and its beginning are those of no tag's memory."
             )
         }
         self.bytes = bytes
@@ -57,7 +64,7 @@ struct MemoryDump: ImageSource {
     static func encoded(new contents: TagContents, format: TagImage.Format) -> [UInt8]? {
         switch contents {
         case .classic: encoded(contents, .classic)
-        case .type2: encoded(contents.completed, format == .mfd ? .pages : .proxmarkPages)
+        case .type2: encoded(contents.completed(for: format), format == .mfd ? .pages : .proxmarkPages)
         case .type5(let type5):
             format == .mfd
                 ? nil
@@ -66,15 +73,51 @@ struct MemoryDump: ImageSource {
         }
     }
 
+    /// The places of the file that its tag has no place for.
+    var leftOut: [String] {
+        guard let held = Self.encoded(contents, layout) else { return [] }
+        var ranges: [ClosedRange<Int>] = []
+        for (index, pair) in zip(bytes, held).enumerated() where pair.0 != pair.1 {
+            if let last = ranges.last, last.upperBound + 1 == index {
+                ranges[ranges.count - 1] = last.lowerBound...index
+            } else {
+                ranges.append(index...index)
+            }
+        }
+        return ranges.map { $0.count == 1 ? "byte \($0.lowerBound)" : "bytes \($0.lowerBound) to \($0.upperBound)" }
+    }
+
     // MARK: Layouts
 
     private static func layout(of bytes: [UInt8]) -> Layout? {
-        for layout in Layout.all15 where bytes.count == layout.size15 && bytes[7] == 0xE0 { return layout }
-        let isPages = bytes.count % 4 == 0
-        if isPages, bytes.count >= 56 + 16, isType2(bytes, at: 56) { return .proxmarkPages }
-        if isPages, bytes.count >= 48 + 16, isType2(bytes, at: 48) { return .oldProxmarkPages }
+        for layout in Layout.all15 where bytes.count == layout.size15 && bytes[7] == 0xE0 && fills(bytes, layout) {
+            return layout
+        }
+        if bytes.count >= 56 + 16, isType2(bytes, at: 56) { return .proxmarkPages }
+        if bytes.count >= 48 + 16, isType2(bytes, at: 48) { return .oldProxmarkPages }
         if bytes.beginsAsType2Memory, plainProduct(bytes.count) != nil { return .pages }
-        return ClassicProduct(memorySize: bytes.count) == nil ? nil : .classic
+        guard ClassicProduct(memorySize: bytes.count) != nil else { return nil }
+        let hasCheckByte = bytes[4] == bytes[..<4].reduce(0, ^)
+        return beginsAsProxmark15(bytes) && !hasCheckByte ? nil : .classic
+    }
+
+    /// Whether there is nothing behind the locks and the data of an ISO 15693 tag. A later version that was cut off at the
+    /// size of an earlier one has its data in another place.
+    private static func fills(_ bytes: [UInt8], _ layout: Layout) -> Bool {
+        guard case .proxmark15(let locks, let countSize, _) = layout else { return false }
+        let count = bytes.littleEndian(at: 13, count: countSize)
+        let start = 14 + countSize
+        let data = start + locks
+        let used = count * Int(bytes[12])
+        guard count <= locks, used <= ProxmarkTag15.maximumSize else { return true }
+        return bytes[(start + count)..<data].allSatisfy { $0 == 0 }
+            && bytes[(data + used)..<(data + ProxmarkTag15.maximumSize)].allSatisfy { $0 == 0 }
+    }
+
+    /// Whether the bytes begin as the Proxmark3 client's file of an ISO 15693 tag: the UID from its low byte on, locks
+    /// that are 0 or 1, and the size of a block.
+    private static func beginsAsProxmark15(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= 300 && bytes[7] == 0xE0 && bytes[9] <= 1 && bytes[11] <= 1 && (1...32).contains(bytes[12])
     }
 
     /// Whether there are pages behind a header that ends at an offset. NTAG I2C, which has no check octets, is told by
@@ -107,7 +150,10 @@ struct MemoryDump: ImageSource {
                 header.counters[index] = UInt32(bytes.littleEndian(at: 44 + index * 4, count: 3))
                 header.tearingFlags[index] = bytes[47 + index * 4]
             }
-            return .type2(try header.contents(memory: Array(bytes[56...])))
+            let memory = Array(bytes[56...])
+            // Byte 11 is the number of the last page, of a dump of a part of the tag too.
+            try checkSize(of: memory, pages: Int(bytes[11]) + 1)
+            return .type2(try header.contents(memory: memory))
         case .oldProxmarkPages:
             var header = ProxmarkHeader()
             header.version = Array(bytes[0..<8])
@@ -118,7 +164,14 @@ struct MemoryDump: ImageSource {
             if bytes[13] != 0 || bytes[14] != 0 {
                 memory.replaceSubrange((memory.count - 4)..<(memory.count - 2), with: bytes[13..<15])
             }
-            return .type2(try header.contents(memory: memory))
+            try checkSize(of: memory, pages: (memory.count + 3) / 4)
+            let contents = try header.contents(memory: memory)
+            // This header has no number of pages. NTAG I2C, whose pages have gaps, is not checked.
+            let isWhole = memory.count == contents.product.pageCount * 4
+            if !isWhole, !contents.product.features.contains(.sectors) {
+                try checkSize(of: memory, pages: contents.product.readablePageCount)
+            }
+            return .type2(contents)
         case .proxmark15(let locks, let countSize, _):
             var tag = ProxmarkTag15()
             tag.uid = bytes[0..<8].reversed()
@@ -141,6 +194,19 @@ struct MemoryDump: ImageSource {
             tag.privacyPassword = Array(bytes[(end + 2)..<(end + 6)])
             return .type5(try tag.contents())
         }
+    }
+
+    /// Makes sure that a file has the pages that its header or its product says.
+    private static func checkSize(of memory: [UInt8], pages: Int) throws(TagImageError) {
+        guard memory.count != pages * 4 else { return }
+        guard memory.count < pages * 4 else {
+            throw TagImageError(.inconsistent, "The file has more bytes than its \(pages) pages need.")
+        }
+        throw TagImageError(
+            .missingField,
+            "The file has \(memory.count) bytes of memory, and its \(pages) pages need \(pages * 4); it was cut off. "
+                + "Dump the tag again."
+        )
     }
 
     // MARK: Writing

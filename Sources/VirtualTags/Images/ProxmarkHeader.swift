@@ -26,7 +26,7 @@ struct ProxmarkHeader {
             throw TagImageError(
                 .unsupported,
                 hasVersion
-                    ? "A tag with the version \(version.hexadecimalText) is not supported yet."
+                    ? "A tag with the version \(version.hexText()) is not supported yet."
                     : "No tag without GET_VERSION has \(memory.count / 4) pages."
             )
         }
@@ -133,8 +133,7 @@ struct ProxmarkTag15 {
         icReference = product.icReference
         count = product.blockCount
         locks = (0..<product.blockCount).map { contents.lockedBlocks.contains($0) ? 1 : 0 }
-        data = contents.memory
-        if product.features.contains(.counter) { data += [UInt8](littleEndian: Int(contents.counter), count: 4) }
+        data = contents.memory + contents.counterBlock
         privacyPassword = [UInt8](littleEndian: Int(contents.passwords[0x04] ?? 0), count: 4)
     }
 
@@ -151,9 +150,7 @@ struct ProxmarkTag15 {
             ?? .generic(blockCount: blockCount, blockSize: blockSize, icReference: icReference)
         var contents = Type5Contents(blank: product, uid: uid)
         contents.memory = Array(data.prefix(contents.memory.count))
-        if product.features.contains(.counter) {
-            contents.counter = UInt16(data.littleEndian(at: data.count - 4, count: 2))
-        }
+        contents.readCounterBlock(data)
         contents.dsfid = dsfid
         contents.isDSFIDLocked = isDSFIDLocked
         contents.afi = afi

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 
 /// A JSON file of the Proxmark3 client, kept as it is but for the values that change.
 ///
@@ -36,17 +37,14 @@ struct ProxmarkJSON: ImageSource {
     let contents: TagContents
     private let kind: Kind
     private let fields: JSONFields
+    let remarks: [TagImageRemark]
 
     var format: TagImage.Format { .proxmarkJSON }
 
     init(_ bytes: [UInt8], _ fields: JSONFields) throws(TagImageError) {
         let type = try fields.text("FileType")
         guard let kind = Kind(rawValue: type) else {
-            throw TagImageError(
-                .unsupported,
-                "A Proxmark3 file of type \(type) is not supported yet.",
-                line: fields.line("FileType")
-            )
+            throw TagImageError(.unsupported, Self.refusal(of: type), line: fields.line("FileType"))
         }
         self.bytes = bytes
         self.kind = kind
@@ -56,6 +54,32 @@ struct ProxmarkJSON: ImageSource {
         case .mfcard, .mfc2, .mfc3: contents = .classic(try Self.classic(fields))
         case .iso15, .iso15v2, .iso15v3, .iso15v4, .iso15v5: contents = .type5(try Self.type5(fields, kind))
         case .topaz: contents = .type1(try Self.type1(fields))
+        }
+        remarks = Self.remarks(fields, contents)
+    }
+
+    /// What the header says of the UID against the blocks, which the client goes by.
+    private static func remarks(_ fields: JSONFields, _ contents: TagContents) -> [TagImageRemark] {
+        let card = fields.object("Card")
+        guard card.hasValue("UID"), let uid = try? card.octets("UID", count: nil), uid != contents.uid else {
+            return []
+        }
+        let (header, blocks) = (uid.hexText(), contents.uid.hexText())
+        let text = "\"UID\" is \(header), and the blocks begin with \(blocks). The tag answers with that of the blocks."
+        return [TagImageRemark(.contradiction, text)]
+    }
+
+    /// The values whose places a new file of the same contents would fill otherwise, or not at all.
+    var leftOut: [String] {
+        var held: [String: [UInt8]] = [:]
+        for value in Self.values(of: contents, kind) ?? [] { held["\(value.object).\(value.key)"] = value.octets }
+        return ["Card", "blocks"].flatMap { name in
+            let object = fields.object(name)
+            return object.keys.map { "\(name).\($0)" }.filter { place in
+                guard let new = held[place] else { return true }
+                let old = try? object.octets(String(place.dropFirst(name.count + 1)), count: nil)
+                return old != new
+            }
         }
     }
 
@@ -70,7 +94,7 @@ struct ProxmarkJSON: ImageSource {
             (value.object.isEmpty ? fields : fields.object(value.object)).range(value.key).map { ($0, value.octets) }
         }
         for (range, octets) in places.sorted(by: { $0.0.lowerBound > $1.0.lowerBound }) {
-            result.replaceSubrange(range, with: Array("\"\(octets.hexadecimalText.uppercased())\"".utf8))
+            result.replaceSubrange(range, with: Array("\"\(octets.hexText().uppercased())\"".utf8))
         }
         return result
     }
@@ -84,7 +108,7 @@ struct ProxmarkJSON: ImageSource {
             let members = values.filter { $0.object == object }
             for (index, value) in members.enumerated() {
                 let comma = index + 1 < members.count ? "," : ""
-                lines.append("    \"\(value.key)\": \"\(value.octets.hexadecimalText.uppercased())\"\(comma)")
+                lines.append("    \"\(value.key)\": \"\(value.octets.hexText().uppercased())\"\(comma)")
             }
             lines.append(position == 0 ? "  }," : "  }")
         }

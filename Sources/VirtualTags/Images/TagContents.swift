@@ -86,10 +86,17 @@ public indirect enum TagContents: Sendable, Hashable {
 }
 
 extension TagContents {
-    /// The same contents, with the pages as delivered that an image leaves out.
-    var completed: TagContents {
-        guard case .type2(let contents) = self else { return self }
-        return .type2(Type2Silicon(contents).contents)
+    /// The same contents, with the pages as delivered that an image leaves out, and without what remains of older messages
+    /// behind the present one where the format has no place for it.
+    func completed(for format: TagImage.Format) -> TagContents {
+        switch self {
+        case .type2(let contents): return .type2(Type2Silicon(contents).contents)
+        case .type4(var contents):
+            guard format == .flipper, case .ndef(let files) = contents.kind else { return self }
+            contents.kind = .ndef(files: FlipperTagDump.withoutRemains(files))
+            return .type4(contents)
+        default: return self
+        }
     }
 
     /// What is different from other contents, in words.
@@ -126,6 +133,9 @@ extension TagContents {
             compare("the memory", mine.memory != others.memory)
             compare("which octets are unknown", mine.unknownOctets != others.unknownOctets)
             compare("the signature", mine.signature != others.signature)
+        case (.type4(let mine), .type4(let others)):
+            guard case .desfire(let mine) = mine.kind, case .desfire(let others) = others.kind else { break }
+            compare("what SET CONFIGURATION has changed", mine.configuration != others.configuration)
         default:
             break
         }

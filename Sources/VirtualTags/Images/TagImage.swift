@@ -25,7 +25,7 @@ public struct TagImage: Sendable {
     public var contents: TagContents
 
     /// What the image was read from.
-    private let source: (any ImageSource)?
+    let source: (any ImageSource)?
 
     /// Reads an image, whose format is found from what is in it.
     ///
@@ -75,6 +75,7 @@ public struct TagImage: Sendable {
         if start.starts(with: Array("Filetype:".utf8)) { return try FlipperFields.source(bytes) }
         // No text has a zero octet, and hardly a memory is without one.
         if !beginning.contains(0) {
+            if ProxmarkText.begins(start) { return try ProxmarkText(parsing: bytes) }
             switch start.first {
             case UInt8(ascii: "{"): return try JSONImage.source(bytes)
             case UInt8(ascii: "#"), UInt8(ascii: "F"): return try FlipperFields.source(bytes)
@@ -118,15 +119,22 @@ public struct TagImage: Sendable {
         }
         // Reading again is the proof that nothing was left out.
         if let source, bytes == source.bytes, contents == source.contents { return bytes }
-        guard let again = try? Self.source(bytes, format), again.contents.completed == contents.completed else {
+        guard let again = try? Self.source(bytes, format),
+            again.contents.completed(for: format) == contents.completed(for: format)
+        else {
             let lost = (try? Self.source(bytes, format)).map {
-                contents.completed.differences(from: $0.contents.completed)
+                contents.completed(for: format).differences(from: $0.contents.completed(for: format))
             }
             let what = lost.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") } ?? "a part of what it holds"
             throw TagImageError(.lossy, "\(format.name) can't hold this \(product) without losing \(what).")
         }
         return bytes
     }
+}
+
+extension ImageSource {
+    var remarks: [TagImageRemark] { [] }
+    var leftOut: [String] { [] }
 }
 
 /// What an image was read from, kept as it is.
@@ -137,6 +145,10 @@ protocol ImageSource: Sendable {
     var bytes: [UInt8] { get }
     /// What the tag held.
     var contents: TagContents { get }
+    /// What was found while the file was read.
+    var remarks: [TagImageRemark] { get }
+    /// The names of what ``contents`` has no place for.
+    var leftOut: [String] { get }
 
     /// The file with what the tag holds now, all else as it was; nil when the format is not written.
     func encoded(_ now: TagContents) -> [UInt8]?
@@ -156,6 +168,9 @@ extension TagImage {
         /// The `.bin` files of the Proxmark3 client: MIFARE Ultralight and NTAG with a header of 56 octets, ISO 15693 with
         /// one of 15, MIFARE Classic as it is.
         case proxmarkBinary = "proxmark-bin"
+        /// The `.eml` files of the Proxmark3 client: the bytes of its `.bin` file as lines of hexadecimal digits, for MIFARE
+        /// Classic, MIFARE Ultralight and NTAG.
+        case proxmarkText = "proxmark-eml"
         /// The memory and nothing else, as the tools of libnfc have it: MIFARE Classic, MIFARE Ultralight and NTAG.
         case mfd
         /// The XML reports of NXP's TagInfo. They are read, and not written: they lack what a phone can't read.
@@ -168,6 +183,7 @@ extension TagImage {
             case .json: "A JSON image"
             case .proxmarkJSON: "A Proxmark3 JSON file"
             case .proxmarkBinary: "A Proxmark3 .bin file"
+            case .proxmarkText: "A Proxmark3 .eml file"
             case .mfd: "An .mfd file"
             case .tagInfo: "A TagInfo report"
             }
@@ -176,6 +192,9 @@ extension TagImage {
 }
 
 extension TagImage.Format {
+    /// Whether files of the format are written; reports of TagInfo are only read.
+    public var isWritten: Bool { self != .tagInfo }
+
     /// Whether a new file of the format can hold a tag without loss.
     public func canHold(_ contents: TagContents) -> Bool {
         (try? TagImage(contents, format: self).encoded()) != nil
@@ -188,6 +207,7 @@ extension TagImage.Format {
         case .json: JSONImage.encoded(new: contents)
         case .proxmarkJSON: ProxmarkJSON.encoded(new: contents)
         case .proxmarkBinary, .mfd: MemoryDump.encoded(new: contents, format: self)
+        case .proxmarkText: ProxmarkText.encoded(new: contents)
         case .tagInfo: nil
         }
     }

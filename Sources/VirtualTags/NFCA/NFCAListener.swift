@@ -30,7 +30,7 @@ struct NFCAListener: Sendable {
 
     /// The UID with cascade tags and check octets: five octets a cascade level (ISO/IEC 14443-3, 6.5.4).
     private var levels: [[UInt8]]
-    private let atqa: Frame
+    private var atqa: Frame
     private let sak: UInt8
 
     private(set) var state = State.idle
@@ -57,9 +57,11 @@ struct NFCAListener: Sendable {
         self.sak = sak
     }
 
-    /// Takes another UID of 4 octets, as a tag with random ones does when it is powered.
+    /// Takes another UID of 4 octets, as a tag with random ones does when it is powered. ATQA says how long it is
+    /// (ISO/IEC 14443-3, 6.5.2).
     mutating func replaceIdentifier(_ uid: [UInt8]) {
         levels = [uid + [uid.reduce(0, ^)]]
+        atqa.bytes[0] &= 0x3F
     }
 
     /// Loses all state, as when power goes.

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 import TagLink
 
 extension Type2Silicon {
-    /// An octet of the configuration pages, or 0 when the product has none.
-    func configuration(_ page: Int, _ octet: Int) -> UInt8 {
-        guard let start = product.configurationPage else { return 0 }
-        return contents.memory[(start + page) * 4 + octet]
+    /// A byte of the configuration that is in effect, or 0 when the product has none.
+    func configuration(_ page: Int, _ byte: Int) -> UInt8 {
+        let index = page * 4 + byte
+        return index < latched.configuration.count ? latched.configuration[index] : 0
     }
 
-    /// The ACCESS octet: PROT, CFGLCK, counter bits and AUTHLIM.
+    /// The ACCESS byte: PROT, CFGLCK, counter bits and AUTHLIM.
     var configurationAccess: UInt8 { configuration(1, 0) }
 
-    /// Takes over which pages need authentication: with an activation on Ultralight C, after each write on the others.
-    mutating func latchProtection() {
+    /// Takes the configuration, and the key of Ultralight C, over from the memory.
+    ///
+    /// The tag does so when it is activated, so that a reader can write AUTH0 before the other pages that AUTH0 protects.
+    /// The password and PACK need no activation: PWD_AUTH compares with the memory.
+    mutating func latchConfiguration() {
         latched.protectionStart = Int.max
         latched.protectsReading = false
         if product.features.contains(.tripleDES) {
+            latched.key = Array(contents.memory[(44 * 4)..<(48 * 4)])
             // AUTH0 in page 42 from 30h on protects nothing; AUTH1 bit 0 leaves reading free.
             let start = Int(contents.memory[42 * 4])
             if start < 0x30 {
                 latched.protectionStart = max(start, 3)
                 latched.protectsReading = contents.memory[43 * 4] & 1 == 0
             }
-        } else if product.features.contains(.password) {
+        } else if product.features.contains(.password), let page = product.configurationPage {
+            latched.configuration = Array(contents.memory[(page * 4)..<(page * 4 + 8)])
             let start = Int(configuration(0, 3))
             if start < product.pageCount {
                 latched.protectionStart = start
@@ -38,7 +44,7 @@ extension Type2Silicon {
         guard let start = product.configurationPage else { return .refusal(.argument) }
         let limit = Int(configurationAccess & 0x07)
         if limit > 0, contents.failedAuthentications >= limit { return .refusal(.authenticationOrCounter) }
-        guard password[...] == contents.memory[((start + 2) * 4)..<((start + 3) * 4)] else {
+        guard ConstantTime.areEqual(password, contents.memory[((start + 2) * 4)..<((start + 3) * 4)]) else {
             if limit > 0 { contents.failedAuthentications += 1 }
             return .refusal(.argument)
         }
@@ -51,9 +57,9 @@ extension Type2Silicon {
     ///
     /// Where the system's OpenSSL is missing the tag behaves as one whose key nobody knows.
     mutating func beginTripleDES(_ argument: UInt8) -> Reply {
-        // The key is in pages 44 to 47, each half from its last octet on.
-        let stored = contents.memory[(44 * 4)..<(48 * 4)]
-        guard argument == 0, let key = DESFireKey(.des, stored.prefix(8).reversed() + stored.suffix(8).reversed())
+        // The key is in pages 44 to 47, each half from its last byte on.
+        guard argument == 0,
+            let key = DESFireKey(.des, latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed())
         else { return .refusal(.argument) }
         isAuthenticated = false
         let authentication = CardAuthentication(.iso, number: 0, key: key, challenge: random.octets(8))

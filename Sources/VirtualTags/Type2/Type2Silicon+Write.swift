@@ -9,7 +9,6 @@ extension Type2Silicon {
         guard let new = octetsAfterWriting(octets, over: old, page: page) else { return .refusal(.argument) }
         program(page, old: old, new: new)
         if product.lockActivation == .atOnce { latchLocks() }
-        if !product.features.contains(.tripleDES) { latchProtection() }
         return .programmed
     }
 

@@ -51,11 +51,16 @@ struct Type2Silicon: Sendable {
     /// What a power cut leaves of the page that the present command programs.
     var tear: TornWrite?
 
-    /// What takes effect only at a new activation or with new power.
+    /// What the tag goes by until its next activation, or until new power, whatever is written to its memory.
     struct Latched: Sendable {
         var staticLocks: UInt32 = 0
         var dynamicLocks: UInt32 = 0
+        /// CFGLCK, which waits for new power (NTAG213/215/216 data sheet, 8.5.7).
         var isConfigurationLocked = false
+        /// The two configuration pages before the password; empty when the product has none.
+        var configuration: [UInt8] = []
+        /// The key pages of Ultralight C (MF0ICU2 data sheet, 7.5.7); empty for other products.
+        var key: [UInt8] = []
         var protectionStart = Int.max
         var protectsReading = false
     }
@@ -91,7 +96,7 @@ struct Type2Silicon: Sendable {
         sector = 0
         isAuthenticated = false
         if product.lockActivation == .nextActivation { latchLocks() }
-        latchProtection()
+        latchConfiguration()
     }
 
     mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
@@ -116,9 +121,9 @@ struct Type2Silicon: Sendable {
         case .refusal(let code):
             return refuse(code)
         case .writeRefusal(let code):
-            let before = contents
+            let before = (contents, latched)
             guard case .programmed = reply(to: command) else { break }
-            contents = before
+            (contents, latched) = before
             return refuse(code, isWrite: true)
         case .powerCut(let rest):
             tear = rest

@@ -96,7 +96,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         case .randomChallenge, .cardKey: return zero
         case .mac, .macA: return code(isLiteS: block == .macA, numbers, data) + zero.prefix(8)
         case .identifier: return contents.idm + contents.identifierExtension
-        case .deviceIdentifier: return contents.idm + contents.pmm
+        case .deviceIdentifier: return contents.deviceIdentifier ?? contents.idm + contents.pmm
         case .serviceCode: return contents.serviceCode
         case .systemCode: return [0x88, 0xB4] + zero.prefix(14)
         case .keyVersion: return contents.keyVersion
@@ -149,7 +149,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         guard contents.writeCounter < counterLimit, counter.littleEndian(at: 0, count: 3) == Int(contents.writeCounter)
         else { return false }
         let expected = try? codes?.writeCode(block: block.rawValue, data: data, counter: contents.writeCounter)
-        return expected == Array(list.data[16..<24])
+        return expected.map { ConstantTime.areEqual($0, list.data[16..<24]) } ?? false
     }
 
     /// What the write counter ends at: lower once the system blocks are frozen.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import CardCryptography
 
 /// What a FeliCa Lite-S (RC-S966) keeps without power (FeliCa Lite-S User's Manual, 3).
 public struct FeliCaLiteSContents: Sendable, Hashable {
@@ -51,12 +52,14 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
     public var register: [UInt8]
     /// Octets 8 to 15 of block 82: the data format code and six free octets.
     public var identifierExtension: [UInt8]
+    /// Block 83, 16 bytes, where a dump has something else there than the IDm and the PMm; nil otherwise.
+    public var deviceIdentifier: [UInt8]?
     /// Block 84: the service code.
     public var serviceCode: [UInt8]
     /// Block 86: the version of the card key.
     public var keyVersion: [UInt8]
     /// Block 87: the card key.
-    public var cardKey: [UInt8]
+    @Hidden public var cardKey: [UInt8]
     /// Block 88: the memory configuration.
     public var memoryConfiguration: [UInt8]
     /// Block 90, as a number of 24 bits.

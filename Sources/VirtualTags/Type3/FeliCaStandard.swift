@@ -98,23 +98,20 @@ struct FeliCaStandardChip: FeliCaChip {
         var answer = [count]
         for index in 0..<Int(count) {
             let code = UInt16(high: codes[index * 2 + 1], low: codes[index * 2])
-            let file = system.files.first { $0.serviceCodes.contains(code) }
-            // 0000 is the root area, which every system has.
-            let version = file?.keyVersion ?? (code == 0 ? 0 : 0xFFFF)
-            answer += version.littleEndianOctets
+            answer += system.keyVersion(ofNode: code).littleEndianOctets
         }
         return FeliCaAnswer(answer)
     }
 
-    /// Search Service Code: the root area first, then every service, then FFFF.
+    /// Search Service Code: all areas and services in the order of their codes, the root area first, then FFFF.
     private func searchService(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) -> FeliCaAnswer? {
         let bytes = Array(payload)
         guard bytes.count == 2 else { return nil }
         let index = Int(high: bytes[1], low: bytes[0])
-        if index == 0 { return FeliCaAnswer([0x00, 0x00, 0xFE, 0xFF]) }
-        let codes = system.files.flatMap(\.serviceCodes).sorted()
-        let code = index <= codes.count ? codes[index - 1] : 0xFFFF
-        return FeliCaAnswer(code.littleEndianOctets)
+        let nodes = system.nodes
+        guard index < nodes.count else { return FeliCaAnswer([0xFF, 0xFF]) }
+        let end = nodes[index].end.map(\.littleEndianOctets) ?? []
+        return FeliCaAnswer(nodes[index].code.littleEndianOctets + end)
     }
 
     private func requestSystemCode() -> FeliCaAnswer {

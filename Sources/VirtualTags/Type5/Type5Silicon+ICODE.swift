@@ -39,7 +39,8 @@ extension Type5Silicon {
     /// Whether a covered password is right. After a wrong one the tag takes no more commands until it loses its power
     /// (SL2S2002 data sheet, 9.4.3.2).
     private mutating func accepts(_ covered: some Collection<UInt8>, _ identifier: UInt8) throws(Type5Error) {
-        guard contents.passwords[identifier] == Self.word(uncovered(covered)) else {
+        let isRight = contents.passwords[identifier] == Self.word(uncovered(covered))
+        guard isRight || contents.protection.acceptsEveryPassword else {
             isMute = true
             throw .unknown
         }
@@ -211,6 +212,8 @@ public struct ICODEProtection: Sendable, Hashable {
     public var isDestroyed = false
     /// Whether the tag stays quiet when it loses its power.
     public var isPersistentlyQuiet = false
+    /// Whether the tag takes every password for the right one. No real ICODE does; an emulated one may.
+    public var acceptsEveryPassword = false
 
     /// Creates the state of a tag as it is delivered.
     public init() {}

@@ -17,11 +17,7 @@ extension Type5Silicon {
     }
 
     private func octets(of block: Int) -> [UInt8] {
-        guard block < product.dataBlockCount else {
-            // The counter, least significant octet first; the last octet says whether counting is protected.
-            let protection: UInt8 = contents.protection.isCounterProtected ? 0x01 : 0x00
-            return [UInt8(contents.counter & 0xFF), UInt8(contents.counter >> 8), 0x00, protection]
-        }
+        guard block < product.dataBlockCount else { return contents.counterBlock }
         let start = block * product.blockSize
         return Array(contents.memory[start..<(start + product.blockSize)])
     }

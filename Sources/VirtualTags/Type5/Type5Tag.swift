@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import CardCryptography
 public import TagLink
 
 /// Everything that a Type 5 tag keeps without power: what an image of the tag holds.
@@ -25,7 +26,7 @@ public struct Type5Contents: Sendable, Hashable {
     public var isSurveillanceLocked = false
     /// The passwords of ICODE SLIX and SLIX2 by their identifiers: 01 read, 02 write, 04 privacy, 08 destroy, 10
     /// surveillance and application family.
-    public var passwords: [UInt8: UInt32]
+    @Hidden public var passwords: [UInt8: UInt32]
     /// The 32 octets that READ SIGNATURE answers; those of a virtual tag are zero unless given.
     public var signature: [UInt8]
     /// The counter of ICODE SLIX2, or the event counter of ST25TV.
@@ -70,6 +71,20 @@ public struct Type5Contents: Sendable, Hashable {
         return [magic, 0x40, 0x00, 0x01, 0x00, 0x00, UInt8(truncatingIfNeeded: large >> 8), UInt8(large & 0xFF)]
     }
 
+    /// The last block of a product with a counter: the counter, least significant byte first, and in its last byte whether
+    /// counting is protected. Empty for other products.
+    var counterBlock: [UInt8] {
+        guard product.features.contains(.counter) else { return [] }
+        return counter.littleEndianOctets + [0x00, protection.isCounterProtected ? 0x01 : 0x00]
+    }
+
+    /// Takes over the counter and its protection from a whole memory whose last block they are.
+    mutating func readCounterBlock(_ memory: [UInt8]) {
+        guard product.features.contains(.counter), memory.count >= 4 else { return }
+        counter = UInt16(memory.littleEndian(at: memory.count - 4, count: 2))
+        protection.isCounterProtected = memory[memory.count - 1] & 0x01 != 0
+    }
+
     /// The blocks that other programs' files call locked: one octet each, which is not zero.
     static func blocks(lockedBy flags: ArraySlice<UInt8>) -> Set<Int> {
         Set(zip(0..., flags).compactMap { block, flag in flag == 0 ? nil : block })
@@ -83,7 +98,7 @@ public struct ST25Settings: Sendable, Hashable {
     public var registers: [UInt8]
     /// The four passwords: of ST25TV 4 octets each for kill and untraceable mode, area 1, area 2, and configuration; of
     /// ST25DV 8 octets each for configuration and three for areas.
-    public var passwords: [[UInt8]]
+    @Hidden public var passwords: [[UInt8]]
     /// ST25TV: whether the kill password is locked.
     public var isKillLocked = false
     /// ST25TV: whether the tag was killed: it never answers again.

@@ -110,7 +110,11 @@ struct AppsListCommand: AsyncParsableCommand {
         writer.member("dbus_activatable", app.isBusActivated)
         writer.key("started_by")
         writer.value(try? way.get().rawValue)
-        if case .failure(let error) = way { writer.member("message", error.reason) }
+        if case .failure(let error) = way {
+            writer.member("message", error.reason)
+        } else {
+            writer.member(null: "message")
+        }
         writer.key("associated_domains")
         writer.beginArray()
         for domain in app.associatedDomains {
@@ -120,8 +124,8 @@ struct AppsListCommand: AsyncParsableCommand {
             if domain.service == "applinks" {
                 let links = links(domain.domain, app, cache)
                 writer.member("opens", choices.opensBrowser(for: Self.host(domain)) ? "browser" : "app")
-                writer.key("age_s")
-                if let age = links.age { writer.value(age) } else { writer.value(nil as String?) }
+                writer.member("source", links.source?.rawValue)
+                writer.member("age_s", links.age)
                 writer.key("failure")
                 writer.value(links.failure)
                 writer.key("rules")
@@ -144,11 +148,13 @@ struct AppsListCommand: AsyncParsableCommand {
     private struct Links {
         var age: Int?
         var failure: String?
+        var source: AssociationFileOptions.Source?
         var rules: [String] = []
         var isThere = false
 
         var lines: [String] {
             var lines: [String] = []
+            if source == .local { lines.append("a local association file (developer mode); see nfc links list") }
             if let age {
                 lines.append("the site answered \(ageText(seconds: Int64(age)))")
             }
@@ -162,6 +168,7 @@ struct AppsListCommand: AsyncParsableCommand {
     private func links(_ domain: String, _ app: InstalledApp, _ cache: LinkCache<DirectoryStore>) -> Links {
         var links = Links()
         let known = cache.association(of: domain)
+        links.source = LinkStatus(domain, known, now: UserEnvironment.now).source
         links.age = known?.answered.map { Int(UserEnvironment.now - $0) }
         links.failure = known?.failure
         guard let matcher = cache.matchers(of: [domain])[domain] else { return links }

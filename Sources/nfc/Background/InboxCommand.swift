@@ -6,6 +6,7 @@ import LinkDelivery
 import NDEF
 import PrivateStorage
 import TagLink
+import UserBus
 
 /// `nfc inbox`.
 struct InboxCommand: ParsableCommand {
@@ -46,11 +47,18 @@ struct InboxListCommand: AsyncParsableCommand {
         }
         for entry in content.entries { show(entry, router) }
         for name in content.damaged {
-            StandardError.write(
-                "The file \(RecordText.printable(name)) of the inbox is damaged; nfc inbox clear removes it.\n"
-            )
+            let text =
+                "\(RecordText.printable(FileName.shown(name))) in the inbox is damaged, or does not belong there, and can't be opened. "
+                + "Remove it: nfc inbox clear --damaged"
+            if json {
+                CommandFailure(.refused, "damaged-entry", text).printJSON()
+            } else {
+                StandardError.write(text + "\n")
+            }
         }
-        if content.entries.isEmpty, !json { printLine("The inbox is empty.") }
+        if content.entries.isEmpty, !json {
+            printLine(content.damaged.isEmpty ? "The inbox is empty." : "The inbox has nothing else.")
+        }
         guard content.damaged.isEmpty else { throw ExitCode(1) }
     }
 
@@ -60,67 +68,24 @@ struct InboxListCommand: AsyncParsableCommand {
             uri = found
         }
         let route = uri.map(router.route)
-        let content = uri.flatMap { uri in route.flatMap { NotificationContent(uri, route: $0) } }
+        let content = uri.flatMap { NotificationContent($0, router: router) }
         guard json else {
             let age = ageText(seconds: UserEnvironment.now - Int64(entry.id.received / 1000))
             return printLine(RecordText.printable("\(entry.id)  \(content?.body ?? "Nothing to open")  (\(age))"))
         }
         var writer = JSONWriter()
         writer.beginObject()
+        writer.member("ok", true)
         writer.member("id", entry.id.description)
         writer.member("received_ms", Int(entry.id.received))
         writer.member("announced", entry.isAnnounced)
         writer.key("uri")
         writer.value(uri?.text)
-        writer.key("opens")
-        switch route {
-        case .app(let app, _): writer.value(app.id)
-        case .browser: writer.value("browser")
-        case .system(let scheme): writer.value(scheme.rawValue)
-        case .customScheme(let app): writer.value(app.id)
-        case .refused, nil: writer.value(nil as String?)
-        }
+        writer.member("opens", route?.target)
+        writer.member("can_open", content?.actionTitle != nil)
         writer.member("message_hex", hex: entry.message)
         writer.endObject()
         writer.printLine()
-    }
-}
-
-/// `nfc inbox clear`.
-struct InboxClearCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "clear",
-        abstract: "Remove entries, and files that are damaged.",
-        discussion: """
-            Examples:
-              nfc inbox clear
-              nfc inbox clear 019fb0c2d4e11a2b3c4d
-            """
-    )
-
-    @Argument(help: "An entry's identifier; without one, everything goes.")
-    var identifiers: [EntryArgument] = []
-
-    func run() async throws {
-        try await reportingFailure(json: false) { () throws(CommandFailure) in
-            let inbox = try UserEnvironment().inbox()
-            do throws(StorageError) {
-                if identifiers.isEmpty { try inbox.clear() }
-                for identifier in identifiers { try inbox.remove(identifier.id) }
-            } catch {
-                throw CommandFailure(error)
-            }
-        }
-    }
-}
-
-/// The identifier of an entry on the command line.
-struct EntryArgument: ExpressibleByArgument {
-    var id: InboxEntry.ID
-
-    init?(argument: String) {
-        guard let id = InboxEntry.ID(argument) else { return nil }
-        self.id = id
     }
 }
 
@@ -134,11 +99,17 @@ struct InboxOpenCommand: AsyncParsableCommand {
               nfc inbox open
               nfc inbox open 019fb0c2d4e11a2b3c4d
 
+            While the screen is locked nothing opens. Where nfcd runs, the entry opens
+            when the screen is unlocked.
+
+            An entry that its notification, or another command, is opening now is not
+            opened a second time.
+
             Exit status: 0 when it is open, 1 when it could not be opened and stays.
             """
     )
 
-    @Argument(help: "The entry's identifier; without one, the newest.")
+    @Argument(help: "The entry's identifier, of 20 digits; without one, the newest.")
     var identifier: EntryArgument?
 
     @Flag(help: "Open an app by its own scheme, as phones do and Apple's documents don't.")
@@ -152,10 +123,22 @@ struct InboxOpenCommand: AsyncParsableCommand {
             let user = UserEnvironment()
             let inbox = try user.inbox()
             let entry = try choose(inbox)
+            switch ScreenLock.ask() {
+            case .unlocked: break
+            case .locked: throw locked(entry.id)
+            case .unknown(let reason):
+                throw CommandFailure(
+                    .refused,
+                    "locked",
+                    "The screen counts as locked: \(reason) Open the entry when it answers."
+                )
+            }
             let router = try user.router(allowsCustomSchemes: allowCustomSchemes)
             guard let delivery = Delivery(message: entry.message, router: router) else {
                 throw CommandFailure(.refused, "nothing-to-open", "The entry has nothing that can be opened.")
             }
+            let claim = try claim(entry.id, inbox)
+            defer { withExtendedLifetime(claim) {} }
             let receipt = try open(delivery, user.deliverer)
             do throws(StorageError) {
                 try inbox.remove(entry.id)
@@ -177,15 +160,65 @@ struct InboxOpenCommand: AsyncParsableCommand {
     }
 
     private func choose(_ inbox: Inbox<DirectoryStore>) throws(CommandFailure) -> InboxEntry {
-        let entries: [InboxEntry]
+        let content: Inbox<DirectoryStore>.Content
         do throws(StorageError) {
-            entries = try inbox.content().entries
+            content = try inbox.content()
         } catch {
             throw CommandFailure(error)
         }
-        let entry = identifier.map { wanted in entries.first { $0.id == wanted.id } } ?? entries.last
-        guard let entry else { throw CommandFailure(.refused, "no-entry", "The inbox has no such entry.") }
-        return entry
+        guard let wanted = identifier?.id else {
+            if let newest = content.entries.last { return newest }
+            guard content.damaged.isEmpty else {
+                throw CommandFailure(
+                    .refused,
+                    "damaged-entry",
+                    "All that the inbox has is damaged, so there is nothing to open. See: nfc inbox list"
+                )
+            }
+            throw CommandFailure(.refused, "no-entry", "The inbox is empty, so there is nothing to open.")
+        }
+        if let entry = content.entries.first(where: { $0.id == wanted }) { return entry }
+        guard content.damagedEntries.contains(wanted) else { throw missing(wanted) }
+        throw CommandFailure(
+            .refused,
+            "damaged-entry",
+            "The file of entry \(wanted) is damaged, so its link can't be opened. Hold the tag near the reader again, and "
+                + "remove the entry: nfc inbox clear \(wanted)"
+        )
+    }
+
+    /// Claims the entry until it is opened and removed: one click, and one command, open it once.
+    private func claim(_ id: InboxEntry.ID, _ inbox: Inbox<DirectoryStore>) throws(CommandFailure) -> FileClaim {
+        do throws(StorageError) {
+            return try inbox.claim(id)
+        } catch  where error.code == .inUse {
+            throw CommandFailure(
+                .refused,
+                "being-opened",
+                "Entry \(id) is being opened already, by its notification or by another nfc inbox open."
+            )
+        } catch  where error.code == .missing {
+            throw missing(id)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func missing(_ id: InboxEntry.ID) -> CommandFailure {
+        CommandFailure(
+            .refused,
+            "no-entry",
+            "The inbox has no entry \(id). It may have been opened already. See: nfc inbox list"
+        )
+    }
+
+    /// Why nothing opens now. The service that runs opens the entry when the screen is unlocked.
+    private func locked(_ id: InboxEntry.ID) -> CommandFailure {
+        let answer = try? RunningService.ask("Open", [.string(id.description)])
+        let next =
+            answer == "locked"
+            ? "The link opens when the screen is unlocked." : "Unlock it, and open the entry then."
+        return CommandFailure(.refused, "locked", "The screen is locked. \(next)")
     }
 
     private func open(_ delivery: Delivery, _ deliverer: LinkDeliverer) throws(CommandFailure) -> LinkDeliverer.Receipt

@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
+import PrivateStorage
+import SystemLibrary
 
-/// The files by which systemd and the bus start the service of a user.
+/// The files by which systemd and the bus start the service of a user, and the desktop knows it.
 struct ServiceInstallation {
     /// The unit's name.
     static let unitName = "nfcd.service"
+    /// A file of the user's own that is larger is not replaced.
+    private static let maximumSize = 1 << 20
     private static let busFileName = "org.opencorenfc.Background.service"
 
     private let unitFolder: String
-    private let busFolder: String
+    private let dataFolder: String
 
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
-        let home = environment["HOME"] ?? NSHomeDirectory()
-        unitFolder = (environment["XDG_CONFIG_HOME"] ?? home + "/.config") + "/systemd/user"
-        busFolder = (environment["XDG_DATA_HOME"] ?? home + "/.local/share") + "/dbus-1/services"
+        let folders = UserFolders(environment: environment)
+        unitFolder = folders.config + "/systemd/user"
+        dataFolder = folders.data
     }
 
     /// The files, each with its path.
-    var paths: [String] { ["\(unitFolder)/\(Self.unitName)", "\(busFolder)/\(Self.busFileName)"] }
+    var paths: [String] {
+        [
+            "\(unitFolder)/\(Self.unitName)", "\(dataFolder)/dbus-1/services/\(Self.busFileName)",
+            "\(dataFolder)/applications/org.opencorenfc.Background.desktop",
+            "\(dataFolder)/icons/hicolor/scalable/apps/org.opencorenfc.Background.svg",
+        ]
+    }
 
     /// The service's program: beside this one, or in one of the folders of `PATH`.
     static func program() throws(CommandFailure) -> String {
-        let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
-        let folders = path.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
-        let found = ([own] + folders).map { "\($0)/nfcd" }.first(where: FileManager.default.isExecutableFile(atPath:))
-        guard let found else {
+        let beside = ProgramPath.ownFolder.map { $0 + "/nfcd" }
+        guard let found = beside.flatMap({ ProgramPath.isProgram($0) ? $0 : nil }) ?? ProgramPath.find("nfcd", in: path)
+        else {
             throw CommandFailure(
                 .refused,
                 "no-service",
@@ -35,72 +45,84 @@ struct ServiceInstallation {
         return found
     }
 
-    /// The unit that systemd runs.
-    static func unit(program: String, arguments: [String] = []) -> String {
-        let command = ([program] + arguments).map(quoted).joined(separator: " ")
-        return """
-            # Reads NFC tags in the background. 'nfc background enable' writes this file with the program's own path.
-            [Unit]
-            Description=Background reading of NFC tags
-
-            [Service]
-            Type=dbus
-            BusName=org.opencorenfc.Background
-            ExecStart=\(command)
-            Restart=on-failure
-            RestartSec=2
-            # The apps that it starts go on when it ends.
-            KillMode=process
-
-            [Install]
-            WantedBy=default.target
-
-            """
+    /// Whether a program's path goes when somebody cleans up: that of a build, or of a folder for temporary files.
+    static func isPassing(_ path: String) -> Bool {
+        path.split(separator: "/").contains(".build") || path.hasPrefix("/tmp/") || path.hasPrefix("/var/tmp/")
     }
 
-    /// What the bus starts when somebody calls the service; with systemd, the unit.
-    static func busFile(program: String) -> String {
-        """
-        # Starts nfcd when its name is called. 'nfc background enable' writes this file with the program's own path.
-        [D-BUS Service]
-        Name=org.opencorenfc.Background
-        Exec=\(quoted(program))
-        SystemdService=nfcd.service
+    // MARK: The files
 
-        """
-    }
-
-    /// A word of a command, as systemd reads it: nothing in it stands for something else.
-    private static func quoted(_ word: String) -> String {
-        let plain = word.utf8.allSatisfy { octet in
-            switch octet {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B...0x2F, 0x3A, 0x3D, 0x40, 0x5F: true
-            default: false
-            }
-        }
-        guard !plain || word.isEmpty else { return word }
-        let text = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
-            .replacing("$", with: "$$").replacing("\n", with: "\\n")
-        return "\"\(text)\""
-    }
-
-    /// Writes the files.
+    /// Writes the files. When that fails, they are as before.
     func write(program: String, arguments: [String]) throws(CommandFailure) {
-        let texts = [Self.unit(program: program, arguments: arguments), Self.busFile(program: program)]
+        let texts = [
+            ServiceFiles.unit(program: program, arguments: arguments), ServiceFiles.busFile(program: program),
+            ServiceFiles.desktopEntry(program: program), ServiceFiles.icon,
+        ]
         for (path, text) in zip(paths, texts) {
             do {
                 let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-                try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
             } catch {
-                throw CommandFailure(.refused, "not-written", "\(path) can't be written.")
+                throw CommandFailure(.refused, "not-written", "The folder of \(path) can't be made.")
+            }
+            do throws(StorageError) {
+                try OutputFile.write(Array(text.utf8), to: path, readers: .everyone)
+            } catch {
+                throw CommandFailure(.refused, "not-written", error.reason)
             }
         }
     }
 
     /// Takes the files away.
-    func remove() {
-        for path in paths { try? FileManager.default.removeItem(atPath: path) }
+    ///
+    /// - Returns: those that were there.
+    @discardableResult
+    func remove() -> [String] {
+        paths.filter { path in (try? FileManager.default.removeItem(atPath: path)) != nil }
+    }
+
+    /// How everything was before.
+    struct Earlier {
+        /// What each file had that was there.
+        fileprivate var files: [String: [UInt8]] = [:]
+        /// The folders that were not there, the deepest first.
+        fileprivate var missingFolders: [String] = []
+
+        /// Whether the service was enabled.
+        var isEnabled: Bool { !files.isEmpty }
+    }
+
+    /// What there is now, for ``restore(_:)``.
+    ///
+    /// - Throws: ``CommandFailure`` when a file is there that could not be put back.
+    func earlier() throws(CommandFailure) -> Earlier {
+        var earlier = Earlier()
+        for path in paths {
+            do throws(StorageError) {
+                earlier.files[path] = try InputFile(path, limit: Self.maximumSize).readToEnd()
+            } catch {
+                guard error.code == .missing else { throw CommandFailure(.refused, "not-written", error.reason) }
+            }
+            var folder = (path as NSString).deletingLastPathComponent
+            while folder.count > 1, !FileManager.default.fileExists(atPath: folder) {
+                earlier.missingFolders.append(folder)
+                folder = (folder as NSString).deletingLastPathComponent
+            }
+        }
+        // systemctl makes it.
+        let wants = unitFolder + "/default.target.wants"
+        if !FileManager.default.fileExists(atPath: wants) { earlier.missingFolders.insert(wants, at: 0) }
+        return earlier
+    }
+
+    /// Puts everything back as it was.
+    func restore(_ earlier: Earlier) {
+        remove()
+        for (path, content) in earlier.files {
+            try? OutputFile.write(content, to: path, readers: .everyone)
+        }
+        // Those that have something in them by now stay.
+        for folder in earlier.missingFolders { unsafe rmdir(folder) }
     }
 
     /// Runs systemctl for the user.
@@ -132,6 +154,6 @@ struct ServiceInstallation {
     private static let noSystemd = CommandFailure(
         .refused,
         "no-systemd",
-        "systemd does not run for this user, so there is nothing to enable. Have the session start: nfc background run"
+        "systemd does not run for this user, so it can't run the service. Start it yourself, or have your session start it: nfc background run"
     )
 }

@@ -4,15 +4,18 @@ import ReaderEmulation
 import TagLink
 import VirtualTags
 
-/// `nfc emulate`.
-struct EmulateCommand: AsyncParsableCommand {
+/// `nfc emulate`, and `nfc emulate show`.
+struct EmulateShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "emulate",
+        commandName: "show",
         abstract: "Show a tag to other programs, as a reader with the tag on it would.",
         discussion: """
             With --pcsc it is a reader of pcscd, for every PC/SC program; with --pn532
             a PN532 on a serial line, for libnfc and nfcpy. It says what they have to
-            be told, and goes on until Ctrl-C. What they write is saved to the image.
+            be told, and goes on until Ctrl-C. For the pcscd of the system, root
+            installs the reader once, with: nfc emulate install. What they write is
+            saved to the image; where that can't be done, and where a card shows no
+            more than its UID, it says so first.
 
             With --facing there is a second PN532 in the field of the first: a program
             that makes it a card, such as nfc-emulate-forum-tag4, is read by the first.
@@ -30,7 +33,7 @@ struct EmulateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The image of the tag.", valueName: "file"))
+    @Option(help: ArgumentHelp("The image of the tag; - for standard input.", valueName: "file"))
     var image: String?
 
     @Option(help: "The id of the image, where the file has several.")
@@ -61,7 +64,7 @@ struct EmulateCommand: AsyncParsableCommand {
     var readerName: String?
 
     @Option(help: "End after so many seconds.")
-    var timeout: Double?
+    var timeout: SecondsArgument?
 
     @Flag(help: "Take commands from standard input.")
     var commands = false
@@ -85,10 +88,21 @@ struct EmulateCommand: AsyncParsableCommand {
         } else if image == nil {
             throw ValidationError("Give the tag: --image FILE. A blank one is made by: nfc tag create")
         }
+        if OutputTarget.isStandardOutput(out) {
+            throw ValidationError(
+                "Standard output says what happens, and has no room for the image. Name a file with --out."
+            )
+        }
+        if image == "-", commands {
+            throw ValidationError(
+                "Standard input has the image, and no room for --commands. Name a file with --image FILE."
+            )
+        }
+        try OutputTarget.check(image: image, out: out, savesImage: true, json: json)
         if !pcsc, startPcscd || readerConf != nil || folder != nil || readerName != nil {
             throw ValidationError("--start-pcscd, --reader-conf, --folder and --reader-name go with --pcsc.")
         }
-        if let timeout, !(timeout > 0 && timeout <= 86400) {
+        if let timeout = timeout?.value, !(timeout > 0 && timeout <= 86400) {
             throw ValidationError("--timeout takes more than 0 and at most 86400 seconds.")
         }
     }
@@ -99,8 +113,10 @@ struct EmulateCommand: AsyncParsableCommand {
     }
 
     private func emulate() async throws(CommandFailure) -> EmulationSignals.End {
-        let output = EmulationOutput(json: json)
-        let signals = EmulationSignals(seconds: timeout)
+        // Read before signals are taken: it may be a pipe, and Ctrl-C ends the wait for it.
+        let file = try image.map { (path) throws(CommandFailure) in try ImageFile(path: path, id: id) }
+        let signals = EmulationSignals(seconds: timeout?.value)
+        let output = EmulationOutput(json: json) { signals.outputIsBroken() }
         if let pn532, let facing {
             do throws(EmulationError) {
                 return try await FacingEmulation(output: output, trace: trace).run(pn532, facing, until: signals)
@@ -108,7 +124,7 @@ struct EmulateCommand: AsyncParsableCommand {
                 throw CommandFailure(.noReader, "no-reader", error.reason)
             }
         }
-        let file = try ImageFile(path: image ?? "", id: id)
+        guard let file else { throw CommandFailure(.usage, "no-image", "Give the tag: --image FILE.") }
         try file.checkTarget(out)
         let tag = file.makeTag()
         if pn532 != nil, tag.technology == .nfcV {
@@ -118,6 +134,7 @@ struct EmulateCommand: AsyncParsableCommand {
                 "A PN532 finds no Type 5 tags. Use --pcsc, whose reader does."
             )
         }
+        for note in try EmulationNote.all(file, out: out) { output.note(note) }
         let field = VirtualField()
         field.bring(tag)
         let saver = EmulationSaver(file: file, tag: tag, out: out, output: output)
@@ -183,15 +200,18 @@ struct EmulateCommand: AsyncParsableCommand {
         let driverPath = try PCSCInstallation.findDriver()
         let place = try EmulationFolder(folder, readerConf: readerConf)
         var profile = ReaderProfile.showing(shown.tag.technology)
-        if let readerName { profile.name = readerName }
+        // pcscd has the name from the lines that it read.
+        let installedName = startPcscd || readerConf != nil ? nil : place.installedName
+        if let name = readerName ?? installedName { profile.name = name }
         let installation = try PCSCInstallation(
             readerName: profile.name,
             socketPath: place.socketPath,
             driverPath: driverPath
         )
+        try place.checkRights(driverPath: driverPath)
         let configuration = try place.write(installation.configuration)
         let server = try ReaderServer(
-            path: place.socketPath,
+            in: place.folder,
             profile: profile,
             field: driver(shown),
             onNotice: { [output = shown.output] notice in
@@ -203,7 +223,7 @@ struct EmulateCommand: AsyncParsableCommand {
         let serving = server.start()
         let daemon: PrivatePCSCD?
         do throws(EmulationError) {
-            daemon = startPcscd ? try PrivatePCSCD(folder: place.path, configuration: place.configurationFolder) : nil
+            daemon = startPcscd ? try PrivatePCSCD(folder: place.folder, configuration: place.configurationFolder) : nil
         } catch {
             server.stop()
             await serving.value
@@ -216,6 +236,7 @@ struct EmulateCommand: AsyncParsableCommand {
             shown.output.readyPCSC(
                 reader: profile.name + " 00 00",
                 configuration: configuration,
+                isInstalled: installedName != nil,
                 daemon: daemon,
                 product: shown.product,
                 tag: shown.tag
@@ -232,7 +253,7 @@ struct EmulateCommand: AsyncParsableCommand {
         let failure = signals.daemonFailure
         daemon?.stop()
         place.remove()
-        if end == .daemonEnded { throw EmulationError("pcscd ended: \(failure ?? "it gave no reason")") }
+        if end == .daemonEnded { throw EmulationError(failure ?? "pcscd has ended.") }
         return end ?? .termination
     }
 }

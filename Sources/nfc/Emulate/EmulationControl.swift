@@ -13,6 +13,8 @@ final class EmulationSignals: @unchecked Sendable {
     /// What ended it.
     enum End: String, Sendable {
         case interrupt, termination, timeout
+        /// Nobody takes what the emulation says.
+        case outputBroken = "output-broken"
         case daemonEnded = "pcscd-ended"
     }
 
@@ -44,8 +46,6 @@ final class EmulationSignals: @unchecked Sendable {
             default: continuation.yield(.end(.termination))
             }
         }
-        // A host that closes its end is no reason to end.
-        signal(SIGPIPE, SIG_IGN)
         if let seconds {
             let timer = DispatchSource.makeTimerSource()
             timer.setEventHandler { continuation.yield(.end(.timeout)) }
@@ -60,13 +60,18 @@ final class EmulationSignals: @unchecked Sendable {
         continuation.yield(.taken)
     }
 
+    /// Takes it that standard output can't be written any more.
+    func outputIsBroken() {
+        continuation.yield(.end(.outputBroken))
+    }
+
     /// Waits until a pcscd of ours has the reader.
     ///
     /// - Returns: what ended it before; nil when it has the reader.
     func waitForReader(_ daemon: PrivatePCSCD) async -> End? {
         let limit = DispatchSource.makeTimerSource()
         limit.setEventHandler { [continuation, failure] in
-            failure.withLock { $0 = "It has not loaded the reader; see \(daemon.logPath)." }
+            failure.withLock { $0 = "pcscd has not loaded the reader; see \(daemon.logPath)." }
             continuation.yield(.end(.daemonEnded))
         }
         limit.schedule(deadline: .now() + Self.startLimit)
@@ -107,9 +112,10 @@ final class EmulationSignals: @unchecked Sendable {
 struct EmulationCommands: Sendable {
     /// What the lines may be.
     static let help = """
-        With --commands it takes lines from standard input: remove, insert, unplug and
-        plug (the reader of --pcsc), remove-at-write N and remove-at-exchange N (the tag
-        leaves after the Nth command that writes, or before the Nth exchange, from 1).
+        With --commands it takes lines from standard input: remove, insert, unplug
+        and plug (the reader of --pcsc), remove-at-write N and remove-at-exchange N
+        (the tag leaves after the Nth command that writes, or before the Nth
+        exchange, from 1).
         """
 
     let field: VirtualField
@@ -121,13 +127,21 @@ struct EmulationCommands: Sendable {
     /// Takes lines, on a thread of its own, until there are no more.
     func start() {
         Thread { [self] in
-            while let line = readLine() {
-                let words = line.split(separator: " ").map(String.init)
-                let isKnown = perform(words.first ?? "", words.dropFirst().map { Int($0) })
-                let tell = { @Sendable in output.command(line, isKnown: isKnown) }
-                if let server { server.whenSettled(tell) } else { tell() }
+            var lines = LineReader(maximumLength: Self.maximumLength)
+            while let block = try? lines.nextBlock() {
+                for line in block { take(String(decoding: line, as: UTF8.self)) }
             }
         }.start()
+    }
+
+    /// No command is as long as this.
+    private static let maximumLength = 4096
+
+    private func take(_ line: String) {
+        let words = line.split(separator: " ").map(String.init)
+        let isKnown = perform(words.first ?? "", words.dropFirst().map { Int($0) })
+        let tell = { @Sendable in output.command(line, isKnown: isKnown) }
+        if let server { server.whenSettled(tell) } else { tell() }
     }
 
     private func perform(_ command: String, _ numbers: [Int?]) -> Bool {

@@ -1,60 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
+import PrivateStorage
 import ReaderEmulation
 import TagLink
 import VirtualTags
 
 /// Where an emulation keeps its socket and the lines for pcscd.
 struct EmulationFolder {
-    /// The folder.
-    let path: String
+    /// The folder of the socket.
+    let folder: PrivateFolder
     /// The folder of the lines for pcscd.
     let configurationFolder: String
-    /// Whether the lines are ours to take away: those in a folder of the person's choice stay.
-    private let ownsConfiguration: Bool
+    /// The same folder, when it is this run's own: lines in a folder of the person's choice stay.
+    private let ownConfiguration: PrivateFolder?
+    /// Whether the folder goes with the last run that has it: it is one of the project's own, in a folder for such things.
+    private let isPassing: Bool
+    /// Whether the folder was made for this run alone.
+    private let isTemporary: Bool
 
     /// Makes the folders.
     ///
     /// - Parameters:
-    ///   - folder: the folder of the person's choice; one of the user's own when nil.
+    ///   - folder: the folder of the person's choice; one of the user's own when nil, or else one with a random name.
     ///   - readerConf: the folder for the lines; one in the folder when nil.
     init(_ folder: String?, readerConf: String?) throws(EmulationError) {
-        path = Self.absolute(folder ?? PCSCInstallation.defaultFolder)
-        configurationFolder = readerConf.map(Self.absolute) ?? path + "/reader.conf.d"
-        ownsConfiguration = readerConf == nil
-        for folder in [path, configurationFolder] {
-            do {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            } catch {
-                throw EmulationError("The folder \(folder) can't be made. Give another one.")
+        do throws(StorageError) {
+            if let folder {
+                self.folder = try PrivateFolder(Self.absolute(folder), guests: .mayRead)
+                isTemporary = false
+                isPassing = false
+            } else if let usual = PCSCInstallation.defaultFolder() {
+                self.folder = usual
+                isTemporary = false
+                isPassing = !usual.path.hasPrefix(PCSCInstallation.systemFolder + "/")
+            } else {
+                self.folder = try .random("opencorenfc")
+                isTemporary = true
+                isPassing = true
             }
+            ownConfiguration = readerConf == nil ? try self.folder.folder("reader.conf.d") : nil
+        } catch {
+            throw EmulationError(error.reason + " Give another one: --folder FOLDER.")
         }
+        configurationFolder = readerConf.map(Self.absolute) ?? self.folder.path + "/reader.conf.d"
     }
 
+    private static let fileName = "opencorenfc"
+
     /// The socket of the reader.
-    var socketPath: String { path + "/reader.sock" }
+    var socketPath: String { folder.path + "/" + PCSCInstallation.socketName }
+
+    /// The name of the reader that root has installed for this folder's socket; nil when there is none.
+    var installedName: String? {
+        guard let owner = ReaderOwner.current else { return nil }
+        let reader = SystemReader(owner)
+        return reader.socketPath == socketPath ? reader.installedName : nil
+    }
+
+    /// Refuses, as root, to give pcscd what others than root can change.
+    ///
+    /// - Parameter driverPath: the driver that the lines name.
+    func checkRights(driverPath: String) throws(EmulationError) {
+        guard ownConfiguration == nil, geteuid() == 0 else { return }
+        let part =
+            TrustedPath.partOpenToOthers(driverPath)
+            ?? TrustedPath.partOpenToOthers(existingPartOf: configurationFolder)
+        guard let part else { return }
+        throw EmulationError(
+            """
+            \(part) can be changed by others than root, and pcscd would run what they put there. Install the reader \
+            instead: sudo nfc emulate install --for USER
+            """
+        )
+    }
 
     /// Writes the lines for pcscd.
     ///
     /// - Returns: the file.
     func write(_ configuration: String) throws(EmulationError) -> String {
+        let file = configurationFolder + "/" + Self.fileName
+        if let ownConfiguration {
+            do throws(StorageError) {
+                try ownConfiguration.write(Self.fileName, Array(configuration.utf8))
+            } catch {
+                throw EmulationError(error.reason)
+            }
+            return file
+        }
         do {
-            try Data(configuration.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+            try FileManager.default.createDirectory(atPath: configurationFolder, withIntermediateDirectories: true)
         } catch {
-            throw EmulationError("\(file) can't be written. Check the folder and its owner.")
+            throw EmulationError("The folder \(configurationFolder) can't be made. Give another one.")
+        }
+        do throws(StorageError) {
+            try OutputFile.write(Array(configuration.utf8), to: file, readers: .everyone)
+        } catch {
+            throw EmulationError("\(error.reason) Check the folder and its owner.")
         }
         return file
     }
 
-    /// Takes the lines away that were written for this run alone.
+    /// Takes away what was made for this run alone.
     func remove() {
-        guard ownsConfiguration else { return }
-        try? FileManager.default.removeItem(atPath: file)
-        // Nothing else is in it unless the person put it there.
-        _ = unsafe rmdir(configurationFolder)
+        if let ownConfiguration {
+            try? ownConfiguration.remove(Self.fileName)
+            // Nothing else is in it unless the person put it there.
+            ownConfiguration.removeIfEmpty()
+        }
+        if isTemporary {
+            try? folder.remove(PCSCInstallation.socketName)
+            try? folder.remove("pcscd.log")
+        }
+        // What an app or another run has in it stays.
+        if isPassing { folder.removeIfEmpty() }
     }
-
-    private var file: String { configurationFolder + "/opencorenfc" }
 
     private static func absolute(_ path: String) -> String {
         URL(fileURLWithPath: path).standardizedFileURL.path

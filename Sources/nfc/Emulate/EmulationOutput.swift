@@ -6,25 +6,32 @@ import VirtualTags
 /// Says what happens in an emulation: sentences, or a JSON object a line.
 final class EmulationOutput: Sendable {
     private let json: Bool
+    private let onBroken: @Sendable () -> Void
     /// Keeps lines of several threads apart.
     private let turn = Locked(())
     private let words = Locked(EmulationWords())
 
-    init(json: Bool) {
+    /// Says it to standard output.
+    ///
+    /// - Parameters:
+    ///   - json: whether as objects.
+    ///   - onBroken: called when nobody takes it any more.
+    init(json: Bool, onBroken: @escaping @Sendable () -> Void) {
         self.json = json
+        self.onBroken = onBroken
     }
 
     // MARK: What the reader is
 
     func readyPN532(path: String, terminal: String, product: String, tag: any VirtualTag) {
-        let name = Self.nfcpyPath(path)
+        let name = NfcpyPath(line: path)?.text
         if json {
             object("ready") { writer in
                 writer.member("reader", "pn532")
                 writer.member("path", path)
                 writer.member("terminal", terminal)
                 writer.member("libnfc_device", "pn532_uart:" + path)
-                if let name { writer.member("nfcpy_path", name) }
+                writer.member("nfcpy_path", name)
                 Self.describe(product, tag, &writer)
             }
             return
@@ -33,7 +40,8 @@ final class EmulationOutput: Sendable {
             "A PN532 at \(path), with \(Self.name(product, tag)) in its field",
             "  libnfc: LIBNFC_DEVICE=pn532_uart:\(path) nfc-list",
             "  nfcpy:  "
-                + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? "takes names in /dev: --pn532 /dev/NAME"),
+                + (name.map { "nfc.ContactlessFrontend('\($0)')" }
+                    ?? "takes lines in /dev, of letters, digits and hyphens: --pn532 /dev/NAME"),
             "Ctrl-C ends.",
         ])
     }
@@ -59,16 +67,10 @@ final class EmulationOutput: Sendable {
         ])
     }
 
-    /// nfcpy's name of a serial line, which has to be in /dev.
-    private static func nfcpyPath(_ path: String) -> String? {
-        guard path.hasPrefix("/dev/") else { return nil }
-        let name = path.dropFirst(5).hasPrefix("tty") ? path.dropFirst(8) : path.dropFirst(5)
-        return name.isEmpty || name.contains("/") ? nil : "tty:\(name):pn532"
-    }
-
     func readyPCSC(
         reader: String,
         configuration: String,
+        isInstalled: Bool,
         daemon: PrivatePCSCD?,
         product: String,
         tag: any VirtualTag
@@ -77,11 +79,9 @@ final class EmulationOutput: Sendable {
             object("ready") { writer in
                 writer.member("reader", reader)
                 writer.member("reader_conf", configuration)
-                if let daemon {
-                    writer.member("pcsclite_csock_name", daemon.socketPath)
-                    writer.member("pcscd_log", daemon.logPath)
-                    writer.member("pcscd_pid", Int(daemon.processIdentifier))
-                }
+                writer.member("pcsclite_csock_name", daemon?.socketPath)
+                writer.member("pcscd_log", daemon?.logPath)
+                writer.member("pcscd_pid", (daemon?.processIdentifier).map { Int($0) })
                 Self.describe(product, tag, &writer)
             }
             return
@@ -92,12 +92,14 @@ final class EmulationOutput: Sendable {
                 "  Programs find it that are started with:",
                 "    export PCSCLITE_CSOCK_NAME=\(daemon.socketPath)",
             ]
+        } else if isInstalled {
+            text += ["  It is installed: every PC/SC program finds it."]
         } else if configuration.hasPrefix("/etc/reader.conf.d/") {
             text += ["  pcscd finds it from its next start on: systemctl restart pcscd"]
         } else {
             text += [
-                "  Once, for every PC/SC program, as root:",
-                "    cp \(configuration) /etc/reader.conf.d/ && systemctl restart pcscd",
+                "  Once, for every PC/SC program:",
+                "    sudo nfc emulate install --for \(ReaderOwner.current?.name ?? "USER")",
                 "  Or without root: give --start-pcscd.",
             ]
         }
@@ -111,6 +113,15 @@ final class EmulationOutput: Sendable {
     private static func describe(_ product: String, _ tag: any VirtualTag, _ writer: inout JSONWriter) {
         writer.member("product", product)
         writer.member("uid", hex: tag.identifier)
+    }
+
+    /// Says something that has to be known from the start.
+    func note(_ note: EmulationNote) {
+        guard json else { return lines(["Note: " + note.text]) }
+        object("note") { writer in
+            writer.member("name", note.name)
+            writer.member("message", note.text)
+        }
     }
 
     // MARK: What happens
@@ -147,18 +158,19 @@ final class EmulationOutput: Sendable {
     }
 
     func exchange(_ exchange: Exchange) {
-        let meanings = words.withLock { $0.meanings(of: exchange) }
+        let (exchange, meanings) = words.withLock { words in
+            let meanings = words.meanings(of: exchange)
+            return (words.concealing(exchange), meanings)
+        }
         if json {
             object("exchange") { writer in
                 writer.member("layer", exchange.layer.rawValue)
                 writer.member("name", exchange.name)
                 writer.member("request", hex: exchange.request)
-                if let response = exchange.response { writer.member("response", hex: response) }
-                if let failure = exchange.failure { writer.member("failure", failure) }
-                if let meanings {
-                    writer.member("meaning", meanings.request)
-                    writer.member("answer_meaning", meanings.answer)
-                }
+                writer.member("response", exchange.response.map { HexText.text($0) })
+                writer.member("failure", exchange.failure)
+                writer.member("meaning", meanings?.request)
+                writer.member("answer_meaning", meanings?.answer)
             }
             return
         }
@@ -182,12 +194,14 @@ final class EmulationOutput: Sendable {
         body(&writer)
         writer.endObject()
         turn.withLock { _ in writer.printLine() }
+        if StandardOutput.isBroken { onBroken() }
     }
 
     private func lines(_ lines: [String]) {
         turn.withLock { _ in
             for line in lines { printLine(RecordText.printable(line)) }
         }
+        if StandardOutput.isBroken { onBroken() }
     }
 }
 
@@ -203,6 +217,30 @@ struct EmulationWords {
 
     private var air = TraceLineWriter()
     private var host = ExchangeInterpreter()
+    /// Finds passwords and keys, which are not shown, on each layer.
+    private var finders: [Exchange.Layer: SecretFinder] = [:]
+
+    /// An exchange with zeros in place of passwords, PINs and keys. It takes each in turn.
+    mutating func concealing(_ exchange: Exchange) -> Exchange {
+        var finder = finders[exchange.layer] ?? SecretFinder()
+        let secrets: [Range<Int>]
+        switch exchange.layer {
+        case .pcsc: secrets = finder.secrets(in: exchange.request, over: .commands)
+        case .pn532: secrets = finder.secrets(inChipCommand: exchange.request)
+        case .air:
+            secrets = exchange.frames.map { finder.secrets(in: exchange.request, over: $0.medium) } ?? []
+        }
+        var shown = exchange
+        shown.request = exchange.request.concealing(secrets)
+        // Behind the status byte of the chip.
+        let start = exchange.layer == .pn532 ? 1 : 0
+        if let response = exchange.response {
+            let answer = finder.secrets(inAnswer: Array(response.dropFirst(start)))
+            shown.response = response.concealing(answer.map { $0.lowerBound + start..<$0.upperBound + start })
+        }
+        finders[exchange.layer] = finder
+        return shown
+    }
 
     /// The words of an exchange; nil for a command to the reader itself, whose name says it.
     mutating func meanings(of exchange: Exchange) -> Meanings? {

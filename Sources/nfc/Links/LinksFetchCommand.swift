@@ -14,8 +14,10 @@ struct LinksFetchCommand: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Get the association files of the domains that installed apps list.",
         discussion: """
-            Only files that are older than a week are got again, and those that failed
-            more than six hours ago. A file stays when its site can't be reached.
+            Only files that are older than a week are got again. A site that failed is
+            left alone for a minute, twice as long after each more failure, and six hours
+            at most; --force asks at once. A file stays when its site can't be reached.
+            Sites whose file was put in place by nfc links add are not asked.
 
             Examples:
               nfc links fetch
@@ -29,7 +31,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
     @Argument(help: "Only these domains; an installed app has to list them.")
     var domains: [String] = []
 
-    @Flag(help: "Ask the sites also when their files are fresh.")
+    @Flag(help: "Ask the sites now, whether or not a try is due.")
     var force = false
 
     @Option(help: "The seconds that a site has to answer, 1 to 120.")
@@ -54,8 +56,9 @@ struct LinksFetchCommand: AsyncParsableCommand {
     func run() async throws {
         let user = UserEnvironment()
         let now = UserEnvironment.now
+        var asked: Set<String> = []
         let results = try await reportingFailure(json: json) { () async throws(CommandFailure) in
-            let (all, asked) = try choose(user)
+            let (all, wanted) = try choose(user)
             var options = AssociationFetcher.Options()
             options.timeout = .seconds(timeout)
             options.allowsPrivateAddresses = allowPrivateAddresses
@@ -66,17 +69,18 @@ struct LinksFetchCommand: AsyncParsableCommand {
             do throws(StorageError) {
                 return try await cache.refresh(
                     all,
-                    asking: asked,
+                    asking: wanted,
                     now: now,
                     isForced: force
                 ) { domain async throws(FetchError) -> [UInt8] in
-                    try await fetcher.fetch(domain)
+                    asked.insert(domain)
+                    return try await fetcher.fetch(domain)
                 }
             } catch {
                 throw CommandFailure(error)
             }
         }
-        for result in results { show(result, now) }
+        for result in results { show(result, now, wasAsked: asked.contains(result.domain)) }
         if results.isEmpty, !json { printLine("No installed app lists a domain. See: nfc apps --help") }
         guard results.allSatisfy({ $0.failure == nil }) else { throw ExitCode(1) }
     }
@@ -99,26 +103,14 @@ struct LinksFetchCommand: AsyncParsableCommand {
         return (all, asked.isEmpty ? all : asked)
     }
 
-    private func show(_ result: CachedAssociation, _ now: Int64) {
-        guard json else {
-            let state = result.file.map { "\($0.count) octets" } ?? "no file"
-            let age = result.answered.map { ", the site answered \(ageText(seconds: now - $0))" } ?? ""
-            let failure = result.failure.map { "; the last try failed: \($0)" } ?? ""
-            return printLine(RecordText.printable("\(result.domain)  \(state)\(age)\(failure)"))
-        }
+    private func show(_ result: CachedAssociation, _ now: Int64, wasAsked: Bool) {
+        let status = LinkStatus(result.domain, result, now: now, wasAsked: wasAsked)
+        guard json else { return printLine(RecordText.printable(status.text)) }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", result.failure == nil)
-        writer.member("domain", result.domain)
-        writer.key("size")
-        if let file = result.file { writer.value(file.count) } else { writer.value(nil as String?) }
-        writer.key("age_s")
-        if let answered = result.answered { writer.value(Int(now - answered)) } else { writer.value(nil as String?) }
-        if let failure = result.failure {
-            let parts = failure.split(separator: ":", maxSplits: 1)
-            writer.member("error", String(parts[0]))
-            writer.member("message", parts.count > 1 ? String(parts[1].drop { $0 == " " }) : failure)
-        }
+        writer.member("tried", wasAsked)
+        status.write(to: &writer)
         writer.endObject()
         writer.printLine()
     }

@@ -31,20 +31,25 @@ struct LinksMatchCommand: ParsableCommand {
         var sawError = false
         // Lines of one file come one after the other as a rule, so the last one is kept.
         var last: (text: String, matcher: Result<LinkMatcher, AssociationFileError>)?
-        while let block = lines.nextBlock() {
-            for line in block where !line.isEmpty {
-                number += 1
-                do throws(InputError) {
-                    let question = try LinkQuestion(line)
-                    let matcher = last?.text == question.aasa ? last?.matcher : nil
-                    let found = matcher ?? Self.matcher(question.aasa)
-                    last = (question.aasa, found)
-                    print(question.answer(found), url: question.url)
-                } catch {
-                    sawError = true
-                    report(error, number)
+        do throws(InputError) {
+            while !StandardOutput.isBroken, let block = try lines.nextBlock() {
+                for line in block where !line.isEmpty {
+                    number += 1
+                    do throws(InputError) {
+                        let question = try LinkQuestion(line)
+                        let matcher = last?.text == question.aasa ? last?.matcher : nil
+                        let found = matcher ?? Self.matcher(question.aasa)
+                        last = (question.aasa, found)
+                        print(question.answer(found), url: question.url)
+                    } catch {
+                        sawError = true
+                        report(error, number)
+                    }
                 }
             }
+        } catch {
+            sawError = true
+            report(error, number + 1)
         }
         guard !sawError else { throw ExitCode(1) }
     }
@@ -125,11 +130,14 @@ extension LinkAnswer {
     /// Writes the answer as an object.
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("app")
-        writer.value(app)
-        writer.key("rule")
-        writer.value(rule)
-        writer.member("why", why)
+        writeMembers(to: &writer)
         writer.endObject()
+    }
+
+    /// Writes the members of the object.
+    func writeMembers(to writer: inout JSONWriter) {
+        writer.member("app", app)
+        writer.member("rule", rule)
+        writer.member("why", why)
     }
 }

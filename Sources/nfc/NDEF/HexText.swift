@@ -13,7 +13,7 @@ enum HexText {
         var high: UInt8?
         for index in line.indices {
             let character = line[index]
-            guard let value = value(character) else {
+            guard let value = character.hexDigitValue else {
                 if character == 0x20 || character == 0x09 || character == 0x3A || character == 0x0D { continue }
                 let offset = index - line.startIndex
                 let message = "Character \(offset + 1) of the line is not a hex digit."
@@ -46,15 +46,5 @@ enum HexText {
         var text: [UInt8] = []
         append(octets, to: &text)
         return String(decoding: text, as: UTF8.self)
-    }
-
-    @inline(__always)
-    private static func value(_ character: UInt8) -> UInt8? {
-        switch character {
-        case 0x30...0x39: character - 0x30
-        case 0x61...0x66: character - 0x61 + 10
-        case 0x41...0x46: character - 0x41 + 10
-        default: nil
-        }
     }
 }

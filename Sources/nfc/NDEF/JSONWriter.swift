@@ -67,9 +67,30 @@ struct JSONWriter {
                 HexText.append(CollectionOfOne(octet), to: &text)
             default:
                 text.append(octet)
+                if octet & 0xC0 == 0x80 { escapeLastIfInvisible() }
             }
         }
         text.append(0x22)
+    }
+
+    /// Escapes what was written last where it is a character that a terminal obeys or that changes the direction of text: the
+    /// controls of C1 (U+0080 to U+009F), the marks of direction (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069)
+    /// and the separators of lines and paragraphs (U+2028, U+2029).
+    private mutating func escapeLastIfInvisible() {
+        let end = text.suffix(3)
+        let (first, second, third) = (end[end.startIndex], end[end.startIndex + 1], end[end.startIndex + 2])
+        let value: UInt16
+        let length: Int
+        switch (first, second, third) {
+        case (_, 0xC2, 0x80...0x9F): (value, length) = (UInt16(third), 2)
+        case (_, 0xD8, 0x9C): (value, length) = (0x061C, 2)
+        case (0xE2, 0x80, 0x8E...0x8F), (0xE2, 0x80, 0xA8...0xAE): (value, length) = (0x2000 | UInt16(third & 0x3F), 3)
+        case (0xE2, 0x81, 0xA6...0xA9): (value, length) = (0x2040 | UInt16(third & 0x3F), 3)
+        default: return
+        }
+        text.removeLast(length)
+        text.append(contentsOf: [0x5C, 0x75])
+        HexText.append([UInt8(value >> 8), UInt8(truncatingIfNeeded: value)], to: &text)
     }
 
     mutating func hex(_ octets: some Sequence<UInt8>) {
@@ -90,14 +111,35 @@ struct JSONWriter {
         value(number)
     }
 
+    /// Writes a number, or `null`.
+    mutating func member(_ key: StaticString, _ number: Int?) {
+        guard let number else { return member(null: key) }
+        member(key, number)
+    }
+
+    /// Writes an array of texts, or `null`.
+    mutating func values(_ strings: [String]?) {
+        guard let strings else { return value(nil as String?) }
+        beginArray()
+        for string in strings { value(string) }
+        endArray()
+    }
+
+    /// Writes a flag, or `null`.
+    mutating func member(_ key: StaticString, _ bool: Bool?) {
+        guard let bool else { return member(null: key) }
+        member(key, bool)
+    }
+
+    /// Writes a text, or `null`.
+    mutating func member(_ key: StaticString, _ string: String?) {
+        self.key(key)
+        value(string)
+    }
+
     mutating func member(_ key: StaticString, _ bool: Bool) {
         self.key(key)
         value(bool)
-    }
-
-    mutating func member(_ key: StaticString, _ string: String) {
-        self.key(key)
-        value(string)
     }
 
     mutating func member(_ key: StaticString, hex octets: some Sequence<UInt8>) {

@@ -10,7 +10,7 @@ struct NDEFDecodeCommand: ParsableCommand {
         abstract: "Decode messages, one a line in hex on standard input.",
         discussion: """
             Octets may be apart by spaces or colons. An empty line is an empty
-            input, which is an error.
+            input, which is an error. A message has 8 MiB at most.
 
             Examples:
               echo d1010b5504746573742e636f6d2f31 | nfc ndef decode
@@ -46,15 +46,19 @@ struct NDEFDecodeCommand: ParsableCommand {
             } else {
                 DecodeTextPrinter(options: options)
             }
-        if binary {
-            sink.take(.success(StandardInput.all()))
-            sink.endBlock()
-        } else {
-            var lines = LineReader()
-            while let block = lines.nextBlock() {
-                for line in block { sink.take(HexText.octets(line)) }
+        do throws(InputError) {
+            if binary {
+                sink.take(.success(try StandardInput.all()))
                 sink.endBlock()
+            } else {
+                var lines = LineReader()
+                while !StandardOutput.isBroken, let block = try lines.nextBlock() {
+                    for line in block { sink.take(HexText.octets(line)) }
+                    sink.endBlock()
+                }
             }
+        } catch {
+            sink.take(.failure(error))
         }
         sink.finish()
         guard !sink.sawError else { throw ExitCode(1) }

@@ -43,32 +43,38 @@ struct NDEFEncodeCommand: ParsableCommand {
         var printer = JSONWriter()
         var number = 0
         var sawError = false
-        while let block = lines.nextBlock() {
-            for line in block {
-                number += 1
-                do {
-                    let bytes = try encode(line)
-                    if json {
-                        printer.beginObject()
-                        printer.member("ok", true)
-                        printer.member("hex", hex: bytes)
-                        printer.endObject()
-                    } else {
-                        HexText.append(bytes, to: &printer.text)
-                    }
-                } catch {
-                    sawError = true
-                    if json {
-                        printer.failure(error.name, offset: error.offset, message: error.message)
-                    } else {
-                        StandardError.write("Line \(number): \(error.message) (\(error.name))\n")
-                    }
+        func print(_ line: Result<[UInt8], InputError>) {
+            number += 1
+            switch line {
+            case .success(let bytes) where json:
+                printer.beginObject()
+                printer.member("ok", true)
+                printer.member("hex", hex: bytes)
+                printer.endObject()
+            case .success(let bytes): HexText.append(bytes, to: &printer.text)
+            case .failure(let error):
+                sawError = true
+                if json {
+                    printer.failure(error.name, offset: error.offset, message: error.message)
+                } else {
+                    StandardError.write("Line \(number): \(error.message) (\(error.name))\n")
                 }
-                printer.newLine()
             }
+            printer.newLine()
+        }
+        func flush() {
             swap(&output.buffer, &printer.text)
             output.flush()
             swap(&output.buffer, &printer.text)
+        }
+        do throws(InputError) {
+            while !StandardOutput.isBroken, let block = try lines.nextBlock() {
+                for line in block { print(Result { () throws(InputError) in try encode(line) }) }
+                flush()
+            }
+        } catch {
+            print(.failure(error))
+            flush()
         }
         guard !sawError else { throw ExitCode(1) }
     }

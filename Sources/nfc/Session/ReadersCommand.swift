@@ -42,7 +42,7 @@ struct ReadersCommand: AsyncParsableCommand {
             do throws(LinkError) {
                 try await driver.prepare()
             } catch {
-                throw CommandFailure(.noReader, "reader-unavailable", error.reason)
+                throw .unusable(driver, error.reason)
             }
         }
         let isPCSC = driver is PCSCReader
@@ -59,7 +59,7 @@ struct ReadersCommand: AsyncParsableCommand {
     private func print(_ driver: any ReaderDriver, _ report: PCSCReaderReport?) {
         print(
             name: driver.name,
-            technologies: driver.technologies,
+            technologies: report?.technologies ?? driver.technologies,
             isUsed: true,
             report,
             isPN532: driver is PN532Reader
@@ -67,7 +67,7 @@ struct ReadersCommand: AsyncParsableCommand {
     }
 
     private func print(_ report: PCSCReaderReport) {
-        print(name: report.name, technologies: Set(Technology.allCases), isUsed: false, report)
+        print(name: report.name, technologies: report.technologies, isUsed: false, report)
     }
 
     private func print(
@@ -87,9 +87,8 @@ struct ReadersCommand: AsyncParsableCommand {
             writer.beginArray()
             for technology in technologies { writer.value(technology) }
             writer.endArray()
-            if let report { ReaderReportPrinter(report, verbose: verbose).write(to: &writer) }
-            if isPN532 { writer.member("kind", "pn532") }
-            if showsChip { writer.member(calls: PN532Reader.calls) }
+            writer.member("kind", report != nil ? "pcsc" : isPN532 ? "pn532" : name == "virtual" ? "virtual" : nil)
+            ReaderReportPrinter.write(report, verbose: verbose, calls: showsChip ? PN532Reader.calls : nil, to: &writer)
             writer.member("used", isUsed)
             writer.endObject()
             writer.printLine()
@@ -156,25 +155,27 @@ struct ReaderReportPrinter {
         Technology.allCases.filter(report.transparentTechnologies.contains).map(ReadersCommand.name)
     }
 
-    /// The members that a PC/SC reader has besides its name.
-    func write(to writer: inout JSONWriter) {
-        writer.member("kind", "pcsc")
-        writer.member("presence", report.presence.rawValue)
-        writer.member("in_use", report.isInUse)
-        writer.member("contactless", report.isContactless)
-        writer.member("atr", HexText.text(report.answerToReset))
+    /// The members that a reader has besides its name and its kind; what only PC/SC tells is `null` for others.
+    static func write(
+        _ report: PCSCReaderReport?,
+        verbose: Bool,
+        calls: [ServedCall]?,
+        to writer: inout JSONWriter
+    ) {
+        writer.member("presence", report?.presence.rawValue)
+        writer.member("in_use", report?.isInUse)
+        writer.member("contactless", report?.isContactless)
+        writer.member("atr", (report?.answerToReset).map { HexText.text($0) })
         guard verbose else { return }
-        if let problem = report.problem { writer.member("problem", problem) }
-        if let identifier = report.usbIdentifier { writer.member("usb", identifier) }
-        if let firmware = report.firmware { writer.member("firmware", firmware) }
-        if let chip = report.chip { writer.member("chip", chip) }
-        if let extended = report.takesExtendedAPDUs { writer.member("extended_apdus", extended) }
-        writer.member("escape_commands", report.hasEscapeCommands)
+        writer.member("problem", report?.problem)
+        writer.member("usb", report?.usbIdentifier)
+        writer.member("firmware", report?.firmware)
+        writer.member("chip", report?.chip)
+        writer.member("extended_apdus", report?.takesExtendedAPDUs)
+        writer.member("escape_commands", report?.hasEscapeCommands)
         writer.key("transparent")
-        writer.beginArray()
-        for technology in technologies { writer.value(technology) }
-        writer.endArray()
-        writer.member(calls: report.calls)
+        writer.values(report.map { ReaderReportPrinter($0, verbose: verbose).technologies })
+        writer.member(calls: report?.calls ?? calls)
     }
 }
 
@@ -184,8 +185,9 @@ extension ServedCall {
 }
 
 extension JSONWriter {
-    /// Which calls a reader serves.
-    mutating func member(calls: [ServedCall]) {
+    /// Which calls a reader serves; `null` where that is not known.
+    mutating func member(calls: [ServedCall]?) {
+        guard let calls else { return member(null: "calls") }
         key("calls")
         beginArray()
         for call in calls {

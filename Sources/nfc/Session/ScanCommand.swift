@@ -20,8 +20,9 @@ struct ScanCommand: AsyncParsableCommand {
               nfc scan --record card.jsonl
               nfc scan --reader replay:card.jsonl
 
-            Exit status: 0 when a tag was read, 1 when it could not be or none
-            came, 2 for wrong usage, 3 without a reader, 130 when cancelled.
+            Exit status: 0 when a tag was read, 1 when it could not be, what it holds is
+            no message, or none came, 2 for wrong usage, 3 without a reader, 130 when
+            cancelled.
             """
     )
 
@@ -34,13 +35,14 @@ struct ScanCommand: AsyncParsableCommand {
     var record: String?
 
     @Option(help: "Give up after so many seconds, 60 at most.")
-    var timeout: Double?
+    var timeout: SecondsArgument?
 
     @Flag(help: "Print one JSON object a tag.")
     var json = false
 
     func validate() throws {
         if let timeout { try checkTimeout(timeout) }
+        try checkRecord(record)
     }
 
     func run() async throws {
@@ -49,11 +51,12 @@ struct ScanCommand: AsyncParsableCommand {
 
     private func scan() async throws(CommandFailure) {
         let scan = try TagSession(
-            environment: try reader.environment(recording: record),
+            environment: try reader.environment(recording: record, seconds: timeout?.value),
             prompt: many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader.",
-            seconds: timeout
+            seconds: timeout?.value
         )
         var found = false
+        var hasTimedOut = false
         var failure: CommandFailure?
         for await event in scan.events {
             switch event {
@@ -63,7 +66,11 @@ struct ScanCommand: AsyncParsableCommand {
                 for tag in tags {
                     if let error = await read(tag, in: scan) { failure = error } else { found = true }
                 }
-                if many {
+                if StandardOutput.isBroken {
+                    scan.session.fail(.userCanceled)
+                } else if let failure = scan.environment.recorder?.failure {
+                    scan.session.invalidate(errorMessage: failure.reason)
+                } else if many {
                     scan.session.alertMessage = "Hold the next tag near the reader."
                     scan.session.restartPolling(skippingReported: true)
                 } else if let failure {
@@ -73,29 +80,31 @@ struct ScanCommand: AsyncParsableCommand {
                     scan.session.endAfterFirstMessage()
                 }
             case .ended(let end):
-                if failure == nil || many { failure = CommandFailure(end, found: found) }
+                hasTimedOut = end == .timeout
+                if failure == nil || many { failure = CommandFailure(end, found: found, on: scan.environment.driver) }
             }
         }
         await scan.close()
-        try scan.checkRecording()
+        try scan.checkFiles()
+        if StandardOutput.isBroken { return }
+        if hasTimedOut, !found { try await scan.checkReader() }
         if let failure { throw failure }
     }
 
     /// Reads a tag and prints what it says; with `--many` a failure is printed too.
     private func read(_ tag: DetectedTag, in scan: TagSession) async -> CommandFailure? {
         do throws(CommandFailure) {
-            let findings = try await scan.work(with: tag) { hand throws(TagError) in
-                let findings = try await hand.read()
-                if let error = findings.survey.error { throw error }
-                return findings
-            }
+            let findings = try await scan.work(with: tag) { hand throws(TagError) in try await hand.read() }
+            // The command fails by that, whatever the tag holds.
+            guard scan.environment.recorder?.failure == nil else { return nil }
             var report = TagReport(findings)
-            report.cost = nil
-            report.activation = nil
-            scan.print { [report] in report.print(json: json, decodes: true) }
+            report.showsCost = false
+            report.showsRecords = true
+            if let failure = report.failure(findings.survey.error) { throw failure }
+            scan.print { [report] in report.print(json: json) }
             return nil
         } catch {
-            if many { scan.print { try? error.report(json: json) } }
+            if many { scan.print { error.print(json: json) } }
             return error
         }
     }

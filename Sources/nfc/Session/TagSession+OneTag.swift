@@ -45,11 +45,11 @@ extension TagSession {
                 hasTimedOut = result == nil && end == .timeout
                 // Work that the person cut off has no better reason than that.
                 if case .failure(let failure)? = result, failure.name == "session-ended" { result = nil }
-                result = result ?? CommandFailure(end, found: false).map { .failure($0) }
+                result = result ?? CommandFailure(end, found: false, on: environment.driver).map { .failure($0) }
             }
         }
         await close()
-        try checkRecording()
+        try checkFiles()
         if hasTimedOut {
             if hasSeveral { throw CommandFailure(.refused, "several-tags", Self.severalTags) }
             try await checkReader()

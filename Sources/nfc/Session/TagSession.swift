@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NFCRuntime
+import PCSCDriver
 import TagLink
 import TagProtocols
 
@@ -55,18 +56,37 @@ struct TagSession {
         for _ in 0..<1000 where !environment.arbiter.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
-    /// Fails when no tag could come because the reader is gone.
+    /// Fails when no tag could come because the reader is gone, does not answer within half a second, or has a card that
+    /// another program has opened.
     func checkReader() async throws(CommandFailure) {
-        do throws(LinkError) {
-            try await environment.driver?.prepare()
-        } catch {
-            throw CommandFailure(.noReader, "reader-lost", error.reason)
+        if let reason = session.obstacle { throw .inUse(reason) }
+        guard let driver = environment.driver else { return }
+        let check = Task { () -> LinkError? in
+            do throws(LinkError) {
+                try await driver.prepare()
+                guard let reader = driver as? PCSCReader, try await reader.isCardInUse() else { return nil }
+                return LinkError(SmartCardError(.sharingViolation, "SCardConnect"))
+            } catch {
+                return error
+            }
         }
+        let limit = environment.clock.schedule(after: .milliseconds(500)) { check.cancel() }
+        defer { limit.cancel() }
+        guard let error = await check.value else { return }
+        if error.code == .inUse { throw .inUse(error.reason) }
+        guard error.code == .cancelled else { throw .unusable(driver, error.reason) }
+        let silence = SmartCardError(.timeout, "SCardListReaders").reason
+        throw .unusable(driver, driver is PCSCReader ? silence : Self.silentReader)
     }
 
-    /// Fails when the session left the recording that is its reader, or could not be recorded to its end; tells people
-    /// when it ended before the recording does.
-    func checkRecording() throws(CommandFailure) {
+    private static let silentReader = "The reader does not answer. Unplug it and plug it in again."
+
+    /// Fails when the session left the recording that is its reader, could not be recorded to its end, or its images could
+    /// not be saved; tells people when it ended before the recording does.
+    func checkFiles() throws(CommandFailure) {
+        if let failure = environment.tagSaver?.failure {
+            throw CommandFailure(.refused, failure.code.description, failure.reason)
+        }
         if let departure = environment.replay?.departure {
             throw CommandFailure(.refused, "recording-left", departure.reason)
         }
@@ -99,14 +119,19 @@ extension CommandFailure {
     }
 
     /// Why a session ended by itself; nil when it ended because the work was done.
-    convenience init?(_ end: SessionEnd, found: Bool) {
+    ///
+    /// - Parameters:
+    ///   - end: how it ended.
+    ///   - found: whether a tag was worked with.
+    ///   - driver: the session's reader.
+    convenience init?(_ end: SessionEnd, found: Bool, on driver: (any ReaderDriver)?) {
         switch end {
         case .firstMessageRead: return nil
         case .userCanceled: self.init(.cancelled, "cancelled", "Cancelled.")
         case .timeout where found: return nil
         case .timeout: self.init(.refused, "timeout", "No tag came in time. Hold one near the reader and try again.")
         case .systemBusy: self.init(.refused, "busy", "The reader is busy. Wait a moment and try again.")
-        case .terminatedUnexpectedly(let reason): self.init(.noReader, "reader-lost", reason)
+        case .terminatedUnexpectedly(let reason): self.init(.unusable(driver, reason))
         case .unsupported(let reason): self.init(.noReader, "unsupported", reason)
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NFCRuntime
+import PrivateStorage
 import TagLink
 
 /// `nfc trace`.
@@ -11,7 +12,8 @@ struct TraceCommand: AsyncParsableCommand {
         discussion: """
             A recording is what --record or NFC_RECORD keeps. The columns are the
             number of the exchange, the time in milliseconds, the technology and the
-            direction, the octets, and what they mean.
+            direction, the octets, and what they mean. With --json, bits are those of
+            the last byte, and what a line does not have is null.
 
             Examples:
               nfc scan --record card.jsonl
@@ -23,7 +25,7 @@ struct TraceCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The recording.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The recording; - for standard input.", valueName: "file"))
     var file: String
 
     @Flag(help: "Leave out the times, which differ from run to run.")
@@ -35,46 +37,54 @@ struct TraceCommand: AsyncParsableCommand {
     func run() async throws {
         let trace = try await reportingFailure(json: json) { () throws(CommandFailure) in
             do throws(RecordingError) {
-                return try Recording(path: file).trace
+                return try Recording(name: file == "-" ? "Standard input" : file) { () throws(StorageError) in
+                    try .named(file, limit: Recording.maximumLength)
+                }.trace
             } catch {
                 throw CommandFailure(.refused, error.code.description, error.reason)
             }
         }
-        guard json else {
-            for line in trace.table(showsTimes: !noTimes).split(separator: "\n") {
-                printLine(RecordText.printable(String(line)))
-            }
-            return
-        }
-        for line in trace.lines {
+        var output = StandardOutput()
+        if json {
             var writer = JSONWriter()
-            writer.beginObject()
-            writer.members(of: line, showsTime: !noTimes)
-            writer.endObject()
-            writer.printLine()
+            for line in trace.lines where !StandardOutput.isBroken {
+                writer.beginObject()
+                writer.members(of: line, showsTime: !noTimes)
+                writer.endObject()
+                writer.newLine()
+                swap(&output.buffer, &writer.text)
+                output.flushIfLarge()
+                swap(&output.buffer, &writer.text)
+            }
+            output.buffer = writer.text
+        } else {
+            for row in trace.rows(showsTimes: !noTimes) where !StandardOutput.isBroken {
+                output.buffer += RecordText.printable(row).utf8
+                output.buffer.append(0x0A)
+                output.flushIfLarge()
+            }
         }
+        output.flush()
     }
 }
 
 extension JSONWriter {
     /// The members that a line of a trace has.
     mutating func members(of line: TraceLine, showsTime: Bool) {
-        if let number = line.number { member("exchange", number) }
-        if showsTime, let time = line.time { member("time_us", Int(time.wholeMicroseconds)) }
+        member("exchange", line.number)
+        if showsTime { member("time_us", (line.time?.wholeMicroseconds).map { Int($0) }) }
         switch line.medium {
         case .frames(let technology): member("technology", ReadersCommand.name(technology))
         case .commands: member("technology", "apdu")
-        case nil: break
+        case nil: member(null: "technology")
         }
         switch line.direction {
         case .request: member("direction", "request")
         case .answer: member("direction", "answer")
-        case .none: break
+        case .none: member(null: "direction")
         }
-        if let frame = line.frame {
-            member("hex", hex: frame.bytes)
-            if frame.validBitsInLastByte != 8 { member("bits", frame.validBitsInLastByte) }
-        }
+        member("hex", line.frame.map { HexText.text($0.bytes) })
+        member("bits", line.frame?.validBitsInLastByte)
         member("meaning", line.meaning)
     }
 }

@@ -17,8 +17,9 @@ struct WriteCommand: AsyncParsableCommand {
               nfc write --text "Room 12" --language en
               nfc write --message d1010c55046578616d706c652e636f6d --lock
 
-            Exit status: 0 when it was written, 1 when the tag said no or none
-            came, 2 for wrong usage, 3 without a reader, 130 when cancelled.
+            Exit status: 0 when it was written, 1 when the tag said no, none came, or
+            the bytes of --message are no message, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
             """
     )
 
@@ -36,13 +37,14 @@ struct WriteCommand: AsyncParsableCommand {
     var record: String?
 
     @Option(help: "Give up after so many seconds, 60 at most.")
-    var timeout: Double?
+    var timeout: SecondsArgument?
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {
         if let timeout { try checkTimeout(timeout) }
+        try checkRecord(record)
     }
 
     func run() async throws {
@@ -53,9 +55,9 @@ struct WriteCommand: AsyncParsableCommand {
     private func write() async throws(CommandFailure) -> TagReport {
         let octets = try content.octets()
         let work = try TagSession(
-            environment: try reader.environment(savesTags: true, recording: record),
+            environment: try reader.environment(savesTags: true, recording: record, seconds: timeout?.value),
             prompt: "Hold the tag to write near the reader.",
-            seconds: timeout
+            seconds: timeout?.value
         )
         return try await work.withOneTag(doneMessage: lock ? "Written and locked." : "Written.") {
             work,
@@ -75,8 +77,7 @@ struct WriteCommand: AsyncParsableCommand {
         }
         if let failure = outcome.failure { throw CommandFailure(failure) }
         var report = TagReport(outcome.findings)
-        report.cost = nil
-        report.activation = nil
+        report.showsCost = false
         return report
     }
 }

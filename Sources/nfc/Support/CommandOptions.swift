@@ -11,23 +11,41 @@ struct ReaderOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Images to bring near the virtual reader, with commas between.", valueName: "files"))
     var tags: String?
 
+    func validate() throws {
+        guard let tags, !tags.contains(where: { $0 != "," }) else { return }
+        throw ValidationError("--tags names no image. Give one, or several with commas between.")
+    }
+
     /// The surroundings of the command's session.
     ///
     /// - Parameters:
     ///   - savesTags: writes images that `--tags` names back when they have changed.
     ///   - recording: the file that keeps all that goes on; nil for `NFC_RECORD`, and an empty
     ///     name for none.
-    func environment(savesTags: Bool = false, recording: String? = nil) throws(CommandFailure) -> NFCEnvironment {
+    ///   - seconds: how long the command waits for a tag, which is as long as it waits for the reader; nil for a while.
+    func environment(
+        savesTags: Bool = false,
+        recording: String? = nil,
+        seconds: Double? = nil
+    ) throws(CommandFailure) -> NFCEnvironment {
         var configuration = ReaderConfiguration.ofProcess
+        configuration.patience = seconds.map(Duration.seconds)
         if let tags {
             configuration.tags = tags
+            configuration.tagsSource = "--tags"
             configuration.reader = "virtual"
             configuration.savesTags = configuration.savesTags || savesTags
         }
-        if let reader { configuration.reader = reader }
+        if let reader {
+            configuration.reader = reader
+            configuration.readerSource = "--reader"
+        }
         if let recording { configuration.recording = recording.isEmpty ? nil : recording }
         let environment = NFCEnvironment(configuration)
         if let error = environment.recordingError {
+            throw CommandFailure(.refused, error.code.description, error.reason)
+        }
+        if let error = environment.tagFileError {
             throw CommandFailure(.refused, error.code.description, error.reason)
         }
         if case .none(let reason) = environment.reader {
@@ -63,7 +81,7 @@ struct MessageOptions: ParsableArguments {
 
     /// The message's octets.
     func octets() throws(CommandFailure) -> [UInt8] {
-        if let message { return message.octets }
+        if let message { return try message.checkedMessage() }
         let record: NDEFRecord
         do throws(RecordError) {
             record = if let link { try .uri(link) } else { try .text(text ?? "", language: language) }
@@ -73,7 +91,7 @@ struct MessageOptions: ParsableArguments {
         do throws(NDEFError) {
             return try NDEFMessage([record]).encoded()
         } catch {
-            throw CommandFailure(.refused, error.code.description, error.reason)
+            throw CommandFailure(error)
         }
     }
 
@@ -96,4 +114,14 @@ struct HexArgument: ExpressibleByArgument {
     }
 
     static var defaultCompletionKind: CompletionKind { .default }
+
+    /// The octets, where they are a message.
+    func checkedMessage() throws(CommandFailure) -> [UInt8] {
+        do throws(NDEFError) {
+            _ = try NDEFMessage(decoding: octets)
+            return octets
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
 }

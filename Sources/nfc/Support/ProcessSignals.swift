@@ -2,6 +2,7 @@
 import Dispatch
 import Glibc
 import Synchronization
+import SystemLibrary
 import TagLink
 
 /// Hears signals of the process from the moment that it is made: none is lost, however busy the machine is.
@@ -21,14 +22,8 @@ final class ProcessSignals: @unchecked Sendable {
     ///   - numbers: the signals.
     ///   - handler: takes the number of each that came, one after the other, on any thread.
     init(_ numbers: [Int32], handler: @escaping @Sendable (Int32) -> Void) {
-        var ends: [Int32] = [-1, -1]
-        let status = unsafe pipe(&ends)
-        precondition(status == 0, "no pipe could be made")
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        let (inlet, outlet) = (ends[0], ends[1])
+        guard let pipe = DescriptorPipe(blocks: false) else { preconditionFailure("no pipe could be made") }
+        let (inlet, outlet) = (pipe.reader, pipe.writer)
         source = DispatchSource.makeReadSource(fileDescriptor: inlet, queue: DispatchQueue(label: "signals"))
         source.setEventHandler {
             var octets = [UInt8](repeating: 0, count: 64)

@@ -10,29 +10,36 @@ struct TagConvertCommand: ParsableCommand {
         discussion: """
             Formats, and what they hold:
               flipper        .nfc   Flipper Zero: Ultralight, NTAG, Classic, DESFire,
-                                    FeliCa, ISO 15693 and SLIX, ISO 14443-3 and -4
+                                    FeliCa, ISO 15693 and SLIX, ISO 14443-3 and -4,
+                                    Type 4 tags; EMV, Mifare Plus and NTAG4xx as far
+                                    as such files go
               json           .json  the project's own: every tag
               proxmark-json         Proxmark3: Ultralight, NTAG, Classic, ISO 15693,
                                     Topaz 96
               proxmark-bin   .bin   Proxmark3: Ultralight, NTAG, Classic, ISO 15693
+              proxmark-eml   .eml   Proxmark3: the same as lines of hex, without
+                                    ISO 15693
               mfd            .mfd   libnfc: the memory of Ultralight, NTAG, Classic
               taginfo        .xml   NXP TagInfo; read only
 
             The file's content says which it is. A format that can't hold all of a
-            tag is refused, and the sentence says what would be lost.
+            tag is refused, and the sentence says what would be lost. What a file
+            says that a virtual tag has no place for is not in a file of another
+            format; a note on standard error and "remarks" of --json say what it is.
 
             Examples:
               nfc tag convert card.nfc --out card.json
               nfc tag convert hf-mfu-04A1B2C3D4E580-dump.bin --out card.nfc
               nfc tag convert card.nfc --to proxmark-json --out dump.json
               nfc tag convert scan.xml --out card.nfc --json
+              nfc tag convert - --to json --out - < card.nfc
 
             Exit status: 0 when it was written, 1 when the image is none or the
             format can't hold it, 2 for wrong usage.
             """
     )
 
-    @Argument(help: ArgumentHelp("The image to read.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The image to read; - for standard input.", valueName: "file"))
     var file: String
 
     @Option(help: "The image of that id, where the file has several; the first unless given.")
@@ -41,17 +48,15 @@ struct TagConvertCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The format to write; what the name of --out says unless given.", valueName: "format"))
     var to: TagImage.Format?
 
-    @Option(help: ArgumentHelp("The file to write.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
     var out: String
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {
-        if to == nil, TagImage.Format(path: out) == nil {
-            let names = TagImage.Format.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("The name '\(out)' does not say the format. Add --to with one of: \(names).")
-        }
+        try TagImage.Format.check(to, out: out, option: "--to")
+        try OutputTarget.check(image: file, out: out, savesImage: false, json: json)
     }
 
     func run() throws {
@@ -68,20 +73,20 @@ struct TagConvertCommand: ParsableCommand {
     private func report(_ image: ImageFile, _ format: TagImage.Format) {
         let contents = image.contents
         guard json else {
-            printLine(
-                "\(contents.product), UID \(HexText.text(contents.uid)): \(image.format.rawValue) to \(format.rawValue)"
-            )
-            return
+            let formats = "\(image.format.rawValue) to \(format.rawValue)"
+            return printLine("\(contents.product), UID \(HexText.text(contents.uid)): \(formats)", beside: out)
         }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", true)
-        if let type = contents.tagType { writer.member("tag_type", type) }
+        writer.member("tag_type", contents.tagType)
         writer.member("product", contents.product)
         writer.member("uid", hex: contents.uid)
         writer.member("from", image.format.rawValue)
         writer.member("to", format.rawValue)
         writer.member("out", out)
+        let isCopy = format == image.format
+        writer.member(remarks: image.remarks.filter { !(isCopy && $0.kind == .leftOut) })
         writer.endObject()
         writer.printLine()
     }

@@ -11,9 +11,12 @@ struct TagDescription {
     /// The platform's number, or what an image says of it.
     private let type: Int?
     private let facts: [TagFact]
+    /// What an image says that its tag does not show; nothing for a tag on a reader.
+    private let remarks: [TagImageRemark]
 
     /// Describes an image.
-    init(contents: TagContents, report: TagReport, error: TagError?) {
+    init(contents: TagContents, report: TagReport, error: TagError?, remarks: [TagImageRemark]) {
+        self.remarks = remarks
         self.report = report
         self.error = error
         type = contents.tagType
@@ -22,6 +25,7 @@ struct TagDescription {
 
     /// Describes a tag on a reader.
     init(_ inspection: TagInspection) {
+        remarks = []
         report = TagReport(inspection.findings)
         error = inspection.findings.survey.error
         type = report.type?.rawValue
@@ -32,17 +36,22 @@ struct TagDescription {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", true)
-        if let type { writer.member("tag_type", type) }
-        if let product = report.product { writer.member("product", product) } else { writer.member(null: "product") }
-        writer.member("uid", hex: report.uid)
+        writer.member("tag_type", type)
+        writer.member("product", report.product)
+        if report.uid.isEmpty { writer.member(null: "uid") } else { writer.member("uid", hex: report.uid) }
         for fact in facts { writer.member(fact) }
-        if let status = report.status { writer.member("status", status.rawValue) }
-        if let capacity = report.capacity { writer.member("capacity", capacity) }
-        if let message = report.message { writer.member("message_hex", hex: message) }
-        if let error {
-            writer.member("ndef_error", error.code.description)
-            writer.member("message", error.reason)
+        writer.member("status", report.status?.rawValue)
+        writer.member("capacity", report.capacity)
+        if let message = report.message {
+            writer.member("message_hex", hex: message)
+        } else {
+            writer.member(null: "message_hex")
         }
+        let failure = report.failure(error)
+        writer.member("ndef_error", failure?.name)
+        writer.member("offset", failure?.offset)
+        writer.member("message", failure == nil ? nil : error?.reason ?? failure?.message)
+        writer.member(remarks: remarks)
         writer.endObject()
         writer.printLine()
     }
@@ -50,11 +59,10 @@ struct TagDescription {
     /// The description as people read it.
     var lines: [String] {
         var plain = report
-        plain.cost = nil
-        plain.activation = nil
+        plain.showsCost = false
         let kind = [report.product ?? "not known", type.map { "Type \($0)" }].compactMap { $0 }.joined(separator: ", ")
-        var rows = [("Product", kind), ("UID", HexText.text(report.uid))]
-        rows += facts.compactMap(\.line).map { ($0.label, $0.text) }
+        var rows = [("Product", kind), ("UID", report.uidText)]
+        rows += facts.compactMap(\.line).map { ($0.label, RecordText.printable($0.text)) }
         var lines = rows.map { label, text in
             label + String(repeating: " ", count: max(1, 11 - label.count)) + text
         }

@@ -86,14 +86,15 @@ extension Type2Contents {
         let staticLock = Array(memory.dropFirst(10).prefix(2))
         // Products with more than 20 pages have three lock octets right behind the data.
         let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
-        let octets = "static \(HexText.text(staticLock))" + (dynamicLock.map { ", dynamic \(HexText.text($0))" } ?? "")
+        let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \(HexText.text($0))" }
+        let octets = "static \(HexText.text(staticLock))" + (dynamicText ?? "")
         let locked = lockedPages
         let text = locked.isEmpty ? "none (\(octets))" : "pages \(TagFact.ranges(locked)) are read-only (\(octets))"
         var facts = [
             TagFact("Locks", text, "static_lock_hex", .octets(staticLock)),
             TagFact("locked_pages", .numbers(locked)),
         ]
-        if let dynamicLock { facts.append(TagFact("dynamic_lock_hex", .octets(dynamicLock))) }
+        if let dynamicLock, !dynamicLock.isEmpty { facts.append(TagFact("dynamic_lock_hex", .octets(dynamicLock))) }
         if let page = firstProtectedPage {
             let failures =
                 unknown.contains(.failedAuthentications) ? "" : "; \(failedAuthentications) failed in a row"

@@ -20,6 +20,17 @@ extension Type4Contents {
         switch kind {
         case .unspecified:
             return [TagFact("Card", "no more is known than its activation")]
+        case .version(let contents):
+            return [
+                TagFact(
+                    "Card",
+                    "\(contents.chip), of which no more is known than its version",
+                    "chip",
+                    .text(contents.chip)
+                ),
+                TagFact("Version", "version_hex", hex: contents.version),
+            ]
+        case .emv(let contents): return contents.facts
         case .emrtd(let contents):
             let zone = contents.zone.lines.joined(separator: " ")
             let files = contents.files.sorted { $0.key < $1.key }.map {
@@ -59,6 +70,13 @@ extension Type4Contents {
             TagFact("Version", "version_hex", hex: contents.version),
             TagFact("Memory", "\(contents.freeMemory) octets free", "free_memory", .number(contents.freeMemory)),
         ]
+        let configuration = contents.configuration
+        if configuration.usesRandomUID {
+            facts.append(TagFact("Random", "another UID in each field", "random_uid", .flag(true)))
+        }
+        if configuration.isFormatDisabled {
+            facts.append(TagFact("Format", "refused for good", "format_disabled", .flag(true)))
+        }
         var objects: [[TagFact.Member]] = []
         for application in contents.applications {
             let identifier = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
@@ -112,4 +130,17 @@ extension Type4Contents {
 
     /// A file's identifier.
     static func text(_ number: UInt16) -> String { HexText.text(number.bigEndianOctets) }
+}
+
+extension EMVContents {
+    /// What can be said of a payment card. The number of the card is shown by its last digits alone.
+    fileprivate var facts: [TagFact] {
+        let digits = HexText.text(accountNumber).filter(\.isNumber)
+        let label = [label, name].first { !$0.isEmpty } ?? "no label"
+        return [
+            TagFact("Application", "\(HexText.text(applicationIdentifier)), \(label)"),
+            TagFact("aid", .octets(applicationIdentifier)), TagFact("label", .text(label)),
+            TagFact("Number", "ends in \(digits.suffix(4))", "last_digits", .text(String(digits.suffix(4)))),
+        ]
+    }
 }

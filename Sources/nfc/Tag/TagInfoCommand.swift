@@ -15,7 +15,8 @@ struct TagInfoCommand: AsyncParsableCommand {
             tag on a reader it tells what the tag says of itself, over what the
             reader can send: GET_VERSION, signature, counters, lock bits, system
             information. What they keep to themselves is left out, and never made
-            up.
+            up. Where an image contradicts itself, or lacks a part of the tag, a
+            note on standard error says so, and "remarks" of --json.
 
             Examples:
               nfc tag info --image card.nfc
@@ -47,12 +48,13 @@ struct TagInfoCommand: AsyncParsableCommand {
         switch try place.open() {
         case .image(let file):
             let (report, error) = try await TagBench.survey(file.makeTag(), file.contents)
-            return TagDescription(contents: file.contents, report: report, error: error)
+            let remarks = file.remarks.filter { $0.kind != .leftOut }
+            return TagDescription(contents: file.contents, report: report, error: error, remarks: remarks)
         case .reader(let environment):
             let inspection = try await TagSession(
                 environment: environment,
                 prompt: "Hold a tag near the reader.",
-                seconds: place.timeout,
+                seconds: place.timeout?.value,
                 plan: .everyTag
             ).withOneTag(doneMessage: "The tag was read.") { session, tag throws(CommandFailure) in
                 try await session.work(with: tag) { hand throws(TagError) in try await hand.inspect() }

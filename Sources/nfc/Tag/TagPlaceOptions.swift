@@ -7,8 +7,8 @@ import TagLink
 struct TagPlaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "An image of the tag: a Flipper .nfc file, a Proxmark3 .json or .bin file, an .mfd file, a TagInfo "
-                + "report, the project's JSON, or lines of that.",
+            "An image of the tag: a Flipper .nfc file, a Proxmark3 .json, .bin or .eml file, an .mfd file, a TagInfo "
+                + "report, the project's JSON, or lines of that; - for standard input.",
             valueName: "file"
         )
     )
@@ -28,7 +28,7 @@ struct TagPlaceOptions: ParsableArguments {
     var reader: String?
 
     @Option(help: "Wait for the tag so many seconds at most; 60 unless given. For a reader.")
-    var timeout: Double?
+    var timeout: SecondsArgument?
 
     /// Where the tag is.
     enum Place {
@@ -62,7 +62,7 @@ struct TagPlaceOptions: ParsableArguments {
         var options = ReaderOptions()
         options.reader = reader
         options.tags = nil
-        let environment = try options.environment()
+        let environment = try options.environment(seconds: timeout?.value)
         let configuration = ReaderConfiguration.ofProcess
         let isChosen = reader != nil || configuration.reader != nil || configuration.tags != nil
         if !isChosen, environment.driver?.name == "virtual" {
@@ -78,9 +78,17 @@ struct TagPlaceOptions: ParsableArguments {
     }
 }
 
+/// Makes sure that a recording does not get into the answer.
+func checkRecord(_ path: String?) throws {
+    guard OutputTarget.isStandardOutput(path) else { return }
+    throw ValidationError(
+        "Standard output has the answer, and no room for a recording. Name a file with --record FILE."
+    )
+}
+
 /// Makes sure that a session may last so long.
-func checkTimeout(_ seconds: Double) throws {
-    guard seconds > 0, seconds <= 60 else {
+func checkTimeout(_ seconds: SecondsArgument) throws {
+    guard seconds.value > 0, seconds.value <= 60 else {
         throw ValidationError("--timeout takes more than 0 and at most 60 seconds.")
     }
 }

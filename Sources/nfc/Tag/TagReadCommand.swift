@@ -16,12 +16,16 @@ struct TagReadCommand: AsyncParsableCommand {
             place, and so has activation where the reader activates tags by itself;
             the product is what the tag itself says, null where it does not say.
 
+            What is no message by the rules of nfc ndef decode ends with 1: the error
+            and its place are printed, and with --json the bytes too.
+
             Examples:
               nfc tag read --image card.nfc
               nfc tag read --reader pcsc
               nfc tag read --reader pn532:/dev/ttyUSB0 --timeout 10 --json
               nfc tag read --image images.jsonl --id t2t-09 --json
               nfc tag read --image ntag424.json --out ntag424.json
+              xz -dc card.nfc.xz | nfc tag read --image -
 
             Exit status: 0 when the tag holds NDEF (an empty tag does), 1 when it
             does not, the image is damaged, or no tag came, 2 for wrong usage, 3
@@ -39,13 +43,14 @@ struct TagReadCommand: AsyncParsableCommand {
 
     func validate() throws {
         try place.checkImageOption("--out", isGiven: out != nil)
+        try OutputTarget.check(image: place.image, out: out, savesImage: false, json: json)
     }
 
     func run() async throws {
         let (report, error) = try await reportingFailure(json: json, read)
-        guard let error else { return report.print(json: json) }
-        if !json { for line in report.lines { printLine(line) } }
-        try CommandFailure(error).report(json: json) { report.write(to: &$0) }
+        guard let failure = report.failure(error) else { return report.print(json: json, beside: out) }
+        failure.print(json: json, beside: out)
+        throw ExitCode(failure.status.rawValue)
     }
 
     private func read() async throws(CommandFailure) -> (TagReport, TagError?) {
@@ -59,7 +64,7 @@ struct TagReadCommand: AsyncParsableCommand {
             let findings = try await TagSession(
                 environment: environment,
                 prompt: "Hold a tag near the reader.",
-                seconds: place.timeout,
+                seconds: place.timeout?.value,
                 plan: .everyTag
             ).withOneTag(doneMessage: "The tag was read.") { session, tag throws(CommandFailure) in
                 try await session.work(with: tag) { hand throws(TagError) in

@@ -19,6 +19,7 @@ struct TagReport {
 
     var type: ForumTagType?
     var product: String?
+    /// The UID, PUPI or IDm; empty where the reader does not report it.
     var uid: [UInt8]
     var status: Status?
     /// The longest message that fits.
@@ -29,7 +30,11 @@ struct TagReport {
     var cost: LinkStatistics?
     /// What activation cost.
     var activation: LinkStatistics?
-    /// Whether the tag is on a reader: what it keeps to itself is `null` then, and never made up.
+    /// Whether what it cost is told at all.
+    var showsCost = true
+    /// Whether the records of the message are told too.
+    var showsRecords = false
+    /// Whether the tag is on a reader, which may keep what it cost to itself.
     private(set) var isOnReader = false
     /// Whether it is known for how long the tag made its reader wait.
     private var knowsTagWork = true
@@ -61,62 +66,81 @@ struct TagReport {
         self.status = status
     }
 
-    /// Writes the members of the object that the contract names.
+    /// Why the message on the tag is none; nil for one, and for an empty tag.
+    var messageError: NDEFError? {
+        guard let message, !message.isEmpty else { return nil }
+        do throws(NDEFError) {
+            _ = try NDEFMessage(decoding: message)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Why the tag's message can't be used, as a failure of the command; nil where it can.
+    ///
+    /// - Parameter error: why it could not be read.
+    func failure(_ error: TagError?) -> CommandFailure? {
+        (error.map { CommandFailure($0) } ?? messageError.map { CommandFailure($0) })?.of(self)
+    }
+
+    /// Writes the members of the object that the contract names. What is not known is `null`, and never made up: the
+    /// members of a command are always the same.
     func write(to writer: inout JSONWriter) {
-        if let type { writer.member("tag_type", type.rawValue) }
-        if let product {
-            writer.member("product", product)
-        } else if isOnReader {
-            writer.member(null: "product")
+        writer.member("tag_type", type?.rawValue)
+        writer.member("product", product)
+        if uid.isEmpty { writer.member(null: "uid") } else { writer.member("uid", hex: uid) }
+        writer.member("status", status?.rawValue)
+        writer.member("capacity", capacity)
+        if let message { writer.member("message_hex", hex: message) } else { writer.member(null: "message_hex") }
+        if showsCost {
+            writer.member("exchanges", cost?.exchanges)
+            writer.member("bytes_on_air", cost?.bytesOnAir)
+            writer.member("airtime_us", (cost?.airtime.microseconds).map { Int($0) })
+            let work = knowsTagWork ? cost?.tagWorkTime.microseconds : nil
+            writer.member("tag_work_us", work.map { Int($0) })
+            writer.member("activation_us", (activation?.airtime.microseconds).map { Int($0) })
         }
-        writer.member("uid", hex: uid)
-        if let status { writer.member("status", status.rawValue) }
-        if let capacity { writer.member("capacity", capacity) }
-        if let message { writer.member("message_hex", hex: message) }
-        if let cost {
-            writer.member("exchanges", cost.exchanges)
-            writer.member("bytes_on_air", cost.bytesOnAir)
-            writer.member("airtime_us", Int(cost.airtime.microseconds))
-            if knowsTagWork { writer.member("tag_work_us", Int(cost.tagWorkTime.microseconds)) }
-        } else if isOnReader {
-            for key: StaticString in ["exchanges", "bytes_on_air", "airtime_us"] { writer.member(null: key) }
+        if showsRecords { writeRecords(to: &writer) }
+    }
+
+    /// Writes the records of the message, as `nfc ndef decode` prints them.
+    private func writeRecords(to writer: inout JSONWriter) {
+        guard let message, let decoded = message.isEmpty ? NDEFMessage([]) : try? NDEFMessage(decoding: message) else {
+            return writer.member(null: "records")
         }
-        if let activation {
-            writer.member("activation_us", Int(activation.airtime.microseconds))
-        } else if isOnReader {
-            writer.member(null: "activation_us")
-        }
+        writer.key("records")
+        writer.beginArray()
+        for record in decoded.records { writer.record(record) }
+        writer.endArray()
     }
 
     /// Prints the report of something that was done.
     ///
     /// - Parameters:
     ///   - json: as one JSON object.
-    ///   - decodes: adds the `records` of the message to the object, as `nfc ndef decode` prints them.
-    func print(json: Bool, decodes: Bool = false) {
+    ///   - out: where the command writes an image; nil for nowhere.
+    func print(json: Bool, beside out: String? = nil) {
         if json {
             var writer = JSONWriter()
             writer.beginObject()
             writer.member("ok", true)
             write(to: &writer)
-            if decodes, let message, let decoded = try? NDEFMessage(decoding: message) {
-                writer.key("records")
-                writer.beginArray()
-                for record in decoded.records { writer.record(record) }
-                writer.endArray()
-            }
             writer.endObject()
             writer.printLine()
         } else {
-            for line in lines { printLine(line) }
+            for line in lines { printLine(line, beside: out) }
         }
     }
+
+    /// The UID as people read it.
+    var uidText: String { uid.isEmpty ? "not known: the reader does not report it" : HexText.text(uid) }
 
     /// The report as people read it.
     var lines: [String] {
         var lines: [String] = []
         let name = [product, type.map { "Type \($0.rawValue)" }].compactMap { $0 }.joined(separator: ", ")
-        lines.append((name.isEmpty ? "Tag" : name) + ", UID " + HexText.text(uid))
+        lines.append((name.isEmpty ? "Tag" : name) + ", UID " + uidText)
         switch status {
         case .readWrite: lines.append("Can be written, holds up to \(capacity ?? 0) octets")
         case .readOnly: lines.append("Read-only, holds up to \(capacity ?? 0) octets")
@@ -124,6 +148,7 @@ struct TagReport {
         case nil: break
         }
         if let message { lines += Self.lines(for: message) }
+        guard showsCost else { return lines }
         if let cost {
             let exchanges = cost.exchanges == 1 ? "1 exchange" : "\(cost.exchanges) exchanges"
             var line = "\(exchanges), \(cost.bytesOnAir) octets, \(cost.airtime.microseconds) us on the air"

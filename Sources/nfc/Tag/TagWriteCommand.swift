@@ -12,22 +12,29 @@ struct TagWriteCommand: AsyncParsableCommand {
         abstract: "Write a message to a tag, on a reader or in an image.",
         discussion: """
             An image is saved as the tag is left, in its own file unless --out names
-            another; the name's ending says the format, .json, .nfc, .bin or .mfd.
+            another; the name's ending says the format, .json, .nfc, .bin, .eml or .mfd.
+            The file keeps its mode, its owner and its links; a new one that has keys
+            or passwords other than the delivered ones is its owner's alone. With
+            --out - the image is standard output, in its own format, and the report
+            goes to standard error.
             Images that NFC_TAGS brings near the virtual reader are saved when
             NFC_TAGS_SAVE is set. The counts are those of the write; nfc tag read
             --help says what a reader shows of them.
 
-            A message that does not fit, and a tag that is read-only, are told
-            before anything is written. When the tag leaves in the middle, it holds
-            the old message, none, or the new one, but for a few moments that its
-            type can't help; writing it again puts that right.
+            A message that does not fit, a tag that is read-only, and a card that
+            --lock would need a key for, are told before anything is written. When
+            the tag leaves in the middle, it holds the old message, none, or the new
+            one, but for a few moments that its type can't help; writing it again
+            puts that right.
 
             Examples:
               nfc tag write --image card.nfc https://example.com
               nfc tag write --reader pcsc --message d1010c55046578616d706c652e636f6d
               nfc tag write --image card.nfc --text "Room 12" --lock
               nfc tag write --image card.nfc --message d00000 --out empty.nfc
-              nfc tag write --image card.nfc --tear-after 2 --out torn.nfc https://a.example
+              nfc tag write --image card.nfc --tear-after 2 --out torn.nfc \\
+                https://a.example
+              nfc tag write --image - --out - https://a.example < blank.nfc > card.nfc
 
             Exit status: 0 when it was written, 1 when the tag said no or left, the
             field was cut, or no tag came, 2 for wrong usage, 3 without a reader,
@@ -58,13 +65,16 @@ struct TagWriteCommand: AsyncParsableCommand {
         if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after counts from 0.") }
         try place.checkImageOption("--out", isGiven: out != nil)
         try place.checkImageOption("--tear-after", isGiven: tearAfter != nil)
+        try OutputTarget.check(image: place.image, out: out, savesImage: true, json: json)
     }
 
     func run() async throws {
         let (report, failure) = try await reportingFailure(json: json, write)
-        guard let failure else { return report.print(json: json) }
-        if !json { for line in report.lines { printLine(line) } }
-        try CommandFailure(failure).report(json: json) { report.write(to: &$0) }
+        guard let failure = failure.map({ CommandFailure($0).of(report) }) else {
+            return report.print(json: json, beside: out)
+        }
+        failure.print(json: json, beside: out)
+        throw ExitCode(failure.status.rawValue)
     }
 
     /// Writes; the report tells of the tag as it is left.
@@ -104,7 +114,7 @@ struct TagWriteCommand: AsyncParsableCommand {
         let outcome = try await TagSession(
             environment: environment,
             prompt: "Hold the tag to write near the reader.",
-            seconds: place.timeout,
+            seconds: place.timeout?.value,
             plan: .everyTag
         ).withOneTag(
             doneMessage: lock ? "Written and locked." : "Written.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Dispatch
 import Foundation
 import NFCRuntime
@@ -39,7 +39,11 @@ final class ScriptedChannel: TagCommandChannel {
         completion(next(Sent(bytes: packet, answer: answer)))
     }
 
-    func transmit(_ apdu: [UInt8], completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void) {
+    func transmit(
+        _ apdu: [UInt8],
+        connecting connects: Bool,
+        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
+    ) {
         completion(next(Sent(bytes: apdu)))
     }
 

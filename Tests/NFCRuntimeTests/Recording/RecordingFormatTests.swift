@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import NFCRuntime
 import TagLink
 import Testing
@@ -36,6 +37,8 @@ import Testing
         {"n":3,"us":20,"got":"9000"}
         {"us":21,"do":"is-present","tag":2}
         {"us":22,"present":false}
+        {"us":22,"do":"is-still-near","uid":"04010203040506"}
+        {"us":23,"present":true}
         {"us":23,"do":"release"}
         {"us":24,"done":true}
 
@@ -120,9 +123,27 @@ import Testing
     }
 
     @Test func `A file that is none is noticed at once, whatever its length`() {
-        let error = #expect(throws: RecordingError.self) { try Recording(path: "/dev/zero") }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        // Zeros that take no room on the disk.
+        #expect(unsafe truncate(path, 60 << 20) == 0)
+        let error = #expect(throws: RecordingError.self) { try Recording(path: path) }
         #expect(error?.code == .notARecording)
-        #expect(error?.reason.hasPrefix("/dev/zero: ") == true)
+        #expect(error?.reason.hasPrefix("\(path): ") == true)
+        #expect(unsafe truncate(path, 1 << 40) == 0)
+        #expect(throws: RecordingError.self) { try Recording(path: path) }.map { #expect($0.code == .tooLarge) }
         #expect(throws: RecordingError.self) { try Recording(path: "/nonexistent") }
+    }
+
+    @Test func `What is no file is refused at once, for an app that starts waits for nobody`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        for path in [path, "/dev/zero", "/"] {
+            let error = #expect(throws: RecordingError.self) { try Recording(path: path) }
+            #expect(error?.code == .unreadable)
+            #expect(error?.reason.hasSuffix("Name a file.") == true)
+        }
     }
 }

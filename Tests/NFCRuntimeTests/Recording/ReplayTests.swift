@@ -96,6 +96,52 @@ import VirtualTags
         #expect(replay.recording.exchangeCount > 3)
     }
 
+    @Test func `No recording has a password, its replay takes any, and nothing that is shown has one`() async throws {
+        let scratch = Scratch()
+        let wrong: [UInt8] = [0x0B, 0xAD, 0xCA, 0xFE]
+        let password: [UInt8] = [0xC0, 0xFF, 0xEE, 0x42]
+        /// Sets a password, and is taken with it and with another one.
+        func flow(_ reader: NFCEnvironment.Reader, _ password: [UInt8]) async throws -> [[UInt8]] {
+            guard case .field(let field) = reader, let link = field.link(for: .nfcA) else { return [] }
+            try await field.setCarrier(true)
+            var answers: [[UInt8]] = []
+            for frame in [
+                Frame(bits: [0x26], validBitsInLastByte: 7), Frame([0x93, 0x20], checksum: .none),
+                Frame([0x93, 0x70, 0x88, 4, 1, 2, 0x8F]), Frame([0x95, 0x20], checksum: .none),
+                Frame([0x95, 0x70, 3, 4, 5, 6, 4]), Frame([0x60]), Frame([0xA2, 0x2B] + password),
+                Frame([0xA2, 0x04, 1, 2, 3, 4]), Frame([0x1B] + password),
+            ] {
+                answers.append(try await link.transceive(frame, timeout: .microseconds(20_000)).bytes)
+            }
+            return answers
+        }
+        let field = VirtualField()
+        field.bring(VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])))
+        let recorder = try Recorder(path: scratch.path)
+        let answers = try await flow(recorder.recording(.field(field)), password)
+        #expect(answers.count == 9 && answers.last == [0, 0])
+        let text = try String(contentsOfFile: scratch.path, encoding: .utf8)
+        #expect(!text.contains(password.hexText()) && text.contains("1b00000000") && text.contains("a22b00000000"))
+        #expect(text.contains("a20401020304"))
+        let recording = try scratch.recording
+        let table = recording.trace.description
+        #expect(!table.contains("c0 ff ee 42") && !table.contains(password.hexText()))
+        #expect(table.contains("1b ** ** ** **") && table.contains("a2 2b ** ** ** **"))
+        let replay = RecordingReplay(recording)
+        #expect(try await flow(replay.reader, wrong) == answers)
+        #expect(replay.departure == nil)
+        // Where a replay is left, no password is shown either.
+        let left = RecordingReplay(recording)
+        if case .field(let field) = left.reader, let link = field.link(for: .nfcA) {
+            try await field.setCarrier(true)
+            await #expect(throws: LinkError.self) {
+                _ = try await link.transceive(Frame([0x1B] + password), timeout: .microseconds(1000))
+            }
+        }
+        let reason = try #require(left.departure?.reason)
+        #expect(!reason.contains(password.hexText()) && reason.contains("PWD AUTH"))
+    }
+
     @Test func `A flow in simulated time is recorded alike at every run`() async throws {
         let files = [Scratch(), Scratch()]
         for file in files { try await Self.record(Self.tags[1], to: file) }

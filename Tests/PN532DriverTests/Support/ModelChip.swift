@@ -131,9 +131,11 @@ final class ModelChip: @unchecked Sendable {
         guard let link = field.link(for: .nfcB),
             let target = try? await NFCBActivation(link: link).findAll(limit: 1).first
         else { return ([0], nil) }
-        let card = ISODEP(link: link, opening: .attribute(target))
+        // The firmware gives a card that takes one the CID 1.
+        let card = ISODEP(link: link, opening: .attribute(target), cid: target.supportsCID ? 1 : nil)
         guard (try? await card.activate()) != nil else { return ([0], nil) }
-        return ([1, 1, 0x50] + target.identifier + target.applicationData + target.protocolInfo + [1, 0], card)
+        let answer: [UInt8] = [1, card.cid ?? 0]
+        return ([1, 1, 0x50] + target.identifier + target.applicationData + target.protocolInfo + answer, card)
     }
 
     private static func listF(_ field: VirtualField, _ request: [UInt8]) async -> [UInt8] {

@@ -112,6 +112,9 @@ public class NfcPlugin: NSObject {
         case .ndefReaderSessionErrorTagUpdateFailure: type = "tagUpdateFailure"
         case .ndefReaderSessionErrorTagSizeTooSmall: type = "tagSizeTooSmall"
         case .ndefReaderSessionErrorZeroLengthMessage: type = "zeroLengthMessage"
+        case .paymentTagReaderSessionErrorLocationAuthorizationDenied: type = "locationDenied"
+        case .paymentTagReaderSessionErrorLocationServiceRestricted: type = "locationRestricted"
+        case .paymentTagReaderSessionErrorOnDeviceLocationUnavailable: type = "locationUnavailable"
         @unknown default: type = "unknown"
         }
         return [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@preconcurrency import CoreNFC
 import Foundation
 
 // A reader of a sensor with ISO/IEC 15693: it wakes the sensor with a custom command and reads its memory, three blocks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@preconcurrency import CoreNFC
 import Foundation
 
 // A wrapper that gives what a session finds as an asynchronous stream.

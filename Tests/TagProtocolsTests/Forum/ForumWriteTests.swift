@@ -146,7 +146,7 @@ import Testing
         var card = ModelCard(message(30))
         card.protected = [0xE103]
         let link = ModelField(card, .nfcA)
-        await #expect(throws: TagError(.updateFailed, "")) { try await Type4Tag(link: ISODEP(link: link)).lock() }
+        await #expect(throws: TagError(.keyNeeded, "")) { try await Type4Tag(link: ISODEP(link: link)).lock() }
     }
 
     @Test func `A FeliCa Lite-S is locked by its memory configuration`() async throws {

@@ -39,7 +39,7 @@ import VirtualTags
     }
 
     @Test func `Nothing but EF.CardAccess and EF.ATR is read without authentication`() throws {
-        var contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone))
+        var contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
         contents.cardAccess = hex("31 00")
         var terminal = EMRTDTerminal(contents)
         #expect(terminal.plain("00 a4 02 0c 02 01 1c") == "90 00")
@@ -58,7 +58,7 @@ import VirtualTags
     }
 
     @Test func `A document without PACE has no EF.CardAccess`() throws {
-        var terminal = EMRTDTerminal(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone)))
+        var terminal = EMRTDTerminal(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
         #expect(terminal.plain("00 a4 02 0c 02 01 1c") == "6a 82")
         #expect(terminal.plain("00 b0 9c 00 04") == "6a 82")
     }
@@ -92,7 +92,7 @@ import VirtualTags
         ]
     )
     func `A command that is protected wrongly ends the session`(fault: String, status: String) throws {
-        var terminal = try EMRTDTerminal.open(EMRTDContents(MachineReadableZone(EMRTDTerminal.zone)))
+        var terminal = try EMRTDTerminal.open(EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
         #expect(try terminal.read(0x1E).starts(with: [0x60]))
         let header = hex("0c b0 9e 00")
         var command = try terminal.protected(header, fault.contains("wrong data") ? [1] : [], length: [4])
@@ -117,20 +117,20 @@ import VirtualTags
     }
 
     @Test func `A plain command ends the session`() throws {
-        var terminal = try EMRTDTerminal.open(EMRTDContents(MachineReadableZone(EMRTDTerminal.zone)))
+        var terminal = try EMRTDTerminal.open(EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
         #expect(terminal.plain("00 b0 9e 00 04") == "69 82")
         #expect(try terminal.send("0c b0 9e 00", length: [4]).status == "69 82")
     }
 
     @Test func `So does the loss of power`() throws {
-        var terminal = try EMRTDTerminal.open(EMRTDContents(MachineReadableZone(EMRTDTerminal.zone)))
+        var terminal = try EMRTDTerminal.open(EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
         terminal.card.losePower()
         #expect(try terminal.send("0c b0 9e 00", length: [4]).status == "69 82")
         #expect(terminal.plain("00 84 00 00 08") == "69 85")
     }
 
     @Test func `Every session has other keys and challenges`() throws {
-        var terminal = try EMRTDTerminal.open(EMRTDContents(MachineReadableZone(EMRTDTerminal.zone)))
+        var terminal = try EMRTDTerminal.open(EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
         let first = terminal.encryption
         let challenge = terminal.plain("00 84 00 00 08")
         #expect(terminal.plain("00 84 00 00 08") != challenge)

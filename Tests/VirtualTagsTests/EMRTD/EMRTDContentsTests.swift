@@ -32,10 +32,10 @@ import VirtualTags
         #expect(zone.documentNumber == number)
         #expect(zone.accessInformation == Array(information.utf8))
         #expect(zone.lines.joined(separator: "\n") == text)
-        let first = try #require(EMRTDContents(zone).files[0x0101])
+        let first = try #require(EMRTDContents(zone, signer: .test).files[0x0101])
         let characters = text.filter { $0 != "\n" }.utf8
         #expect(first == [0x61, UInt8(characters.count + 3), 0x5F, 0x1F, UInt8(characters.count)] + characters)
-        var terminal = try EMRTDTerminal.open(EMRTDContents(zone))
+        var terminal = try EMRTDTerminal.open(EMRTDContents(zone, signer: .test))
         #expect(try terminal.read(1) == first)
     }
 
@@ -74,24 +74,24 @@ import VirtualTags
     @Test func `EF.COM lists the data groups`() throws {
         let zone = try MachineReadableZone(EMRTDTerminal.zone)
         let group = hex("6b 03 5c 01 00")
-        let contents = try EMRTDContents(zone, otherGroups: [11: group])
+        let contents = try EMRTDContents(zone, otherGroups: [11: group], signer: .test)
         let expected = "60 15 5f 01 04 30 31 30 37 5f 36 06 30 34 30 30 30 30 5c 03 61 75 6b"
         #expect(contents.files[0x011E].map(octets) == expected)
         #expect(contents.files[0x010B] == group)
-        #expect(throws: EMRTDError.self) { try EMRTDContents(zone, otherGroups: [12: group]) }
-        #expect(throws: EMRTDError.self) { try EMRTDContents(zone, otherGroups: [17: group]) }
-        #expect(throws: EMRTDError.self) { try EMRTDContents(zone, portrait: [1, 2, 3]) }
+        #expect(throws: EMRTDError.self) { try EMRTDContents(zone, otherGroups: [12: group], signer: .test) }
+        #expect(throws: EMRTDError.self) { try EMRTDContents(zone, otherGroups: [17: group], signer: .test) }
+        #expect(throws: EMRTDError.self) { try EMRTDContents(zone, portrait: [1, 2, 3], signer: .test) }
         #expect(throws: EMRTDError.self) {
             try EMRTDContents(zone, signer: EMRTDSigner(certificate: [0x30, 0], privateKey: []))
         }
         #expect(throws: EMRTDError.self) {
             try EMRTDContents(zone, signer: EMRTDSigner(certificate: EMRTDSigner.test.certificate, privateKey: [1]))
         }
-        #expect(try EMRTDContents(zone) == EMRTDContents(zone))
+        #expect(try EMRTDContents(zone, signer: .test) == EMRTDContents(zone, signer: .test))
     }
 
     @Test func `Data group 2 holds a facial record with the portrait`() throws {
-        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone))
+        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
         let group = try #require(contents.files[0x0102])
         let portrait = EMRTDContents.samplePortrait
         #expect(
@@ -113,7 +113,11 @@ import VirtualTags
     /// Passive authentication by another implementation: openssl has to be installed.
     @Test func `openssl verifies EF.SOD with the test CSCA, and its hashes are those of the data groups`() throws {
         let group = hex("6b 03 5c 01 00")
-        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), otherGroups: [11: group])
+        let contents = try EMRTDContents(
+            MachineReadableZone(EMRTDTerminal.zone),
+            otherGroups: [11: group],
+            signer: .test
+        )
         let file = try #require(contents.files[0x011D])
         #expect(file.starts(with: [0x77, 0x82]))
         let signed = try verified(Array(file.dropFirst(4)))

@@ -12,7 +12,7 @@ import VirtualTags
         #expect(image.product == "eMRTD" && image.uid == hex("08 aa bb cc"))
         let tag = try #require(image.makeTag() as? Type4Tag)
         #expect(tag.frontEnd == .emrtd(uid: hex("08 aa bb cc")))
-        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone))
+        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
         #expect(tag.contents?.kind == .emrtd(contents))
         #expect(try image.encoded() == Array(text.utf8))
     }
@@ -30,7 +30,7 @@ import VirtualTags
     }
 
     @Test(arguments: [true, false]) func `A new image holds the document whole`(hasCardAccess: Bool) throws {
-        var contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone))
+        var contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
         if hasCardAccess { contents.cardAccess = hex("31 00") }
         let tag = TagContents.type4(Type4Contents(frontEnd: .randomEMRTD, kind: .emrtd(contents)))
         let again = try TagImage(parsing: TagImage(tag).encoded())

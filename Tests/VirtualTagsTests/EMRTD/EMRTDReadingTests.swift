@@ -12,12 +12,13 @@ import VirtualTags
         let comment = [0xFF, 0xFE, 0xFF, 0xFF] + (0..<65533).map { UInt8(truncatingIfNeeded: $0 * 7) }
         return try EMRTDContents(
             MachineReadableZone(EMRTDTerminal.zone),
-            portrait: portrait[..<2] + comment + portrait[2...]
+            portrait: portrait[..<2] + comment + portrait[2...],
+            signer: .test
         )
     }
 
     @Test func `Every file is read by its short identifier and by its own`() throws {
-        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone))
+        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
         var terminal = try EMRTDTerminal.open(contents)
         for (identifier, short) in [(UInt16(0x011E), UInt8(0x1E)), (0x0101, 1), (0x0102, 2), (0x011D, 0x1D)] {
             let file = try #require(contents.files[identifier])
@@ -35,7 +36,7 @@ import VirtualTags
     }
 
     @Test func `Offsets and lengths at the end of a file and of an answer`() throws {
-        var terminal = try EMRTDTerminal.open(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone)))
+        var terminal = try EMRTDTerminal.open(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
         let size = try terminal.read(0x1E).count
         #expect(size == 0x16)
         let last = try terminal.send("0c b0 00 15", length: [1])
@@ -75,7 +76,7 @@ import VirtualTags
     }
 
     @Test func `A random identifier is another one each time that the power comes back`() async throws {
-        let tag = Type4Tag(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone)))
+        let tag = Type4Tag(try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test))
         let script = try LinkScript(.nfcA, tag)
         var seen: Set<String> = []
         for _ in 0..<3 {
@@ -91,7 +92,7 @@ import VirtualTags
     }
 
     @Test func `A fixed identifier stays`() async throws {
-        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone))
+        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
         let tag = Type4Tag(contents, frontEnd: .emrtd(uid: hex("04 11 22 33 44 55 66")))
         tag.losePower()
         let script = try LinkScript(.nfcA, tag)
@@ -100,7 +101,7 @@ import VirtualTags
     }
 
     @Test func `Over NFC-B the document tells its family and its application`() async throws {
-        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone))
+        let contents = try EMRTDContents(MachineReadableZone(EMRTDTerminal.zone), signer: .test)
         let tag = Type4Tag(contents, frontEnd: .emrtd(pupi: [1, 2, 3, 4]))
         let script = try LinkScript(.nfcB, tag)
         #expect(await script.send("05 e1 08") == "50 01 02 03 04 e1 f3 5e 11 77 81 95")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@preconcurrency import CoreNFC
 import Foundation
 
 /// Stamps a ticket: reads the text on a tag, and writes it back with a stamp behind it.

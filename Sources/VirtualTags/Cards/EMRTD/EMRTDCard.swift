@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 import TagLink
 
 /// An electronic travel document: the application of ICAO 9303-10 behind basic access control and secure messaging with
 /// triple DES (ICAO 9303-11, 4.3 and 9.8).
 ///
 /// ```swift
-/// let tag = Type4Tag(try EMRTDContents(MachineReadableZone(lines)))
+/// let tag = Type4Tag(try EMRTDContents(MachineReadableZone(lines), signer: .test))
 /// ```
 ///
 /// A plain command ends a session of secure messaging, and so does one whose data objects or code are wrong.
@@ -221,9 +222,11 @@ public struct EMRTDCard: Card {
         do {
             let keys = try EMRTDKeys(contents.zone)
             let enciphered = Array(command.data[..<32])
-            guard try keys.code(enciphered) == Array(command.data[32...]) else { return .authenticationFailed }
+            guard ConstantTime.areEqual(try keys.code(enciphered), command.data[32...]) else {
+                return .authenticationFailed
+            }
             let proof = try keys.decrypt(enciphered)
-            guard Array(proof[8..<16]) == challenge else { return .authenticationFailed }
+            guard ConstantTime.areEqual(proof[8..<16], challenge) else { return .authenticationFailed }
             let ownPart = randomOctets(16)
             let answer = try keys.encrypt(challenge + proof[..<8] + ownPart)
             let seed = zip(proof[16...], ownPart).map { $0 ^ $1 }

@@ -5,7 +5,8 @@ import TagLink
 ///
 /// ```swift
 /// let contents = try EMRTDContents(
-///     MachineReadableZone("P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10")
+///     MachineReadableZone("P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"),
+///     signer: .test
 /// )
 /// field.bring(Type4Tag(contents))
 /// ```
@@ -43,13 +44,13 @@ public struct EMRTDContents: Sendable, Hashable {
     ///   - zone: the printed zone.
     ///   - portrait: a portrait in JPEG; a drawn face of nobody unless given.
     ///   - otherGroups: whole files of the data groups 3 to 16, each with its tag, by their numbers.
-    ///   - signer: who signs the hashes of the data groups.
+    ///   - signer: who signs the hashes of the data groups; ``EMRTDSigner/test`` for a document that vouches for nothing.
     /// - Throws: ``EMRTDError`` with `unsuitableContents`, or `cryptography` when the system has no libcrypto.
     public init(
         _ zone: MachineReadableZone,
         portrait: [UInt8] = samplePortrait,
         otherGroups: [Int: [UInt8]] = [:],
-        signer: EMRTDSigner = .test
+        signer: EMRTDSigner
     ) throws(EMRTDError) {
         guard let face = Self.faceGroup(portrait) else {
             throw EMRTDError(.unsuitableContents, "The portrait is not a JPEG picture.")

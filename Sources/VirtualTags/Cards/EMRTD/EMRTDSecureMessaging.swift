@@ -52,7 +52,9 @@ struct EMRTDSecureMessaging: Sendable {
 
         counter &+= 1
         let header = EMRTDKeys.padded([command.cla, command.ins, command.p1, command.p2])
-        guard try self.code(header + command.data.dropLast(10)) == code.value else { throw .incorrect }
+        guard ConstantTime.areEqual(try self.code(header + command.data.dropLast(10)), code.value) else {
+            throw .incorrect
+        }
         if let enciphered { plain.data = try decipher(enciphered) }
         return plain
     }
@@ -108,8 +110,8 @@ struct EMRTDSecureMessaging: Sendable {
 
 /// A pair of keys of triple DES (ICAO 9303-11, 9.7.1): one that enciphers, one that authenticates.
 struct EMRTDKeys: Sendable, Hashable {
-    var encryption: [UInt8]
-    var authentication: [UInt8]
+    private let encryption: SecretBytes
+    private let authentication: SecretBytes
 
     /// The keys of basic access control, from what is printed in the document (ICAO 9303-11, 4.3.2 and 9.7.2).
     init(_ zone: MachineReadableZone) throws(CryptographyError) {
@@ -118,8 +120,8 @@ struct EMRTDKeys: Sendable, Hashable {
 
     /// Derives both keys from a seed of 16 octets.
     init(seed: [UInt8]) throws(CryptographyError) {
-        encryption = try Self.derive(seed, 1)
-        authentication = try Self.derive(seed, 2)
+        encryption = SecretBytes(try Self.derive(seed, 1))
+        authentication = SecretBytes(try Self.derive(seed, 2))
     }
 
     private static func derive(_ seed: [UInt8], _ counter: UInt8) throws(CryptographyError) -> [UInt8] {
@@ -131,17 +133,17 @@ struct EMRTDKeys: Sendable, Hashable {
 
     /// Enciphers whole blocks, chained from zero.
     func encrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.des(encryption).encrypt(data, .blockChaining(vector: Array(repeating: 0, count: 8)))
+        try BlockCipher.des(encryption.bytes).encrypt(data, .blockChaining(vector: Array(repeating: 0, count: 8)))
     }
 
     /// Deciphers whole blocks, chained from zero.
     func decrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.des(encryption).decrypt(data, .blockChaining(vector: Array(repeating: 0, count: 8)))
+        try BlockCipher.des(encryption.bytes).decrypt(data, .blockChaining(vector: Array(repeating: 0, count: 8)))
     }
 
     /// The message authentication code of octets, which are padded first.
     func code(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.retailMAC(Self.padded(data), key: authentication)
+        try BlockCipher.retailMAC(Self.padded(data), key: authentication.bytes)
     }
 
     /// Pads to whole blocks of 8 octets (ISO/IEC 9797-1, padding method 2).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CardCryptography
+public import CardCryptography
 import TagLink
 
 /// Who signs the data of a document: a document signer of ICAO 9303-12, with its certificate and its key of RSA.
@@ -7,7 +7,7 @@ public struct EMRTDSigner: Sendable, Hashable {
     /// The certificate (X.509, DER), which the document carries.
     public var certificate: [UInt8]
     /// The private key (DER, PKCS #8 without encryption or PKCS #1).
-    public var privateKey: [UInt8]
+    @Hidden public var privateKey: [UInt8]
 
     /// Creates a signer.
     ///

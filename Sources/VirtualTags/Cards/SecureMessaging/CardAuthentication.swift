@@ -38,7 +38,7 @@ package struct CardAuthentication: Sendable {
     let number: UInt8
     private let key: DESFireKey
     /// RndB.
-    private let challenge: [UInt8]
+    @Hidden private var challenge: [UInt8]
     /// PCDcap2, 6 octets: what the reader says that it can.
     private let capabilities: [UInt8]
     /// RndB as it was sent.
@@ -93,7 +93,7 @@ package struct CardAuthentication: Sendable {
         } catch {
             throw .authenticationError
         }
-        guard Array(both[challenge.count...]) == challenge.rotated else { throw .authenticationError }
+        guard ConstantTime.areEqual(both[challenge.count...], challenge.rotated) else { throw .authenticationError }
         return try ciphered { () throws(CryptographyError) in
             try finish(Array(both[..<challenge.count]), proof, cipher, transaction, session)
         }

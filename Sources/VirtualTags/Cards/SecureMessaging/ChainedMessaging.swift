@@ -27,6 +27,7 @@ package struct ChainedMessaging: SecureMessaging {
         _ data: [UInt8],
         _ protection: Protection
     ) throws(DESFireStatus) -> [UInt8] {
+        if case .markedCommand(let header) = protection { return try openMarked(command, data, header) }
         guard case .command(let mode, let header, let length) = protection, mode != .plain else {
             // The reader has worked out a code too, though it did not send it.
             _ = try code([command] + data)
@@ -35,12 +36,25 @@ package struct ChainedMessaging: SecureMessaging {
         guard data.count == header + protectedLength(length, mode) else { throw .lengthError }
         if mode == .maced {
             let octets = Array(data.dropLast(8))
-            guard try code([command] + octets) == Array(data.suffix(8)) else { throw .integrityError }
+            guard ConstantTime.areEqual(try code([command] + octets), data.suffix(8)) else { throw .integrityError }
             return octets
         }
         let plain = try decipher(Array(data[header...]))
         let octets = Array(data[..<header]) + plain[..<length]
         guard ([command] + octets).desfireCRC32 == Array(plain[length..<(length + 4)]) else { throw .integrityError }
+        return octets
+    }
+
+    private mutating func openMarked(
+        _ command: UInt8,
+        _ data: [UInt8],
+        _ header: Int
+    ) throws(DESFireStatus) -> [UInt8] {
+        let body = Array(data.dropFirst(header))
+        guard !body.isEmpty, body.count.isMultiple(of: cipher.blockLength) else { throw .lengthError }
+        guard let plain = try decipher(body).withoutMark, plain.count >= 4 else { throw .integrityError }
+        let octets = Array(data.prefix(header)) + plain.dropLast(4)
+        guard ([command] + octets).desfireCRC32 == Array(plain.suffix(4)) else { throw .integrityError }
         return octets
     }
 

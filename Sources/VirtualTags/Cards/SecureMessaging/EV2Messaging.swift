@@ -6,14 +6,16 @@ import TagLink
 /// (77): AES, with a transaction identifier and a counter of commands in every code (NT4H2421Gx data sheet, 9.1).
 package struct EV2Messaging: SecureMessaging {
     /// The key that data are enciphered with.
-    package let encryptionKey: [UInt8]
+    package var encryptionKey: [UInt8] { secretEncryptionKey.bytes }
     /// The key of the message authentication codes.
-    package let codeKey: [UInt8]
+    package var codeKey: [UInt8] { secretCodeKey.bytes }
     /// TI, 4 octets, which stays for a chain of authentications.
     package let transaction: [UInt8]
     /// CmdCtr, the number of commands since AUTHENTICATE EV2 FIRST.
     package private(set) var counter: UInt16
 
+    private let secretEncryptionKey: SecretBytes
+    private let secretCodeKey: SecretBytes
     private let encryption: BlockCipher
     private let authentication: BlockCipher
 
@@ -26,8 +28,8 @@ package struct EV2Messaging: SecureMessaging {
         transaction: [UInt8],
         counter: UInt16 = 0
     ) throws(CryptographyError) {
-        self.encryptionKey = encryptionKey
-        self.codeKey = codeKey
+        secretEncryptionKey = SecretBytes(encryptionKey)
+        secretCodeKey = SecretBytes(codeKey)
         self.transaction = transaction
         self.counter = counter
         encryption = try .aes(encryptionKey)
@@ -69,12 +71,12 @@ package struct EV2Messaging: SecureMessaging {
         var header = data.count
         switch protection {
         case .command(.plain, _, _), .answer(.plain, _): return data
-        case .command(.enciphered, let length, _): header = length
+        case .command(.enciphered, let length, _), .markedCommand(let length): header = length
         case .command, .answer, .standard: break
         }
         guard data.count >= 8 else { throw .integrityError }
         let octets = Array(data.dropLast(8))
-        guard try code(command, octets) == Array(data.suffix(8)) else { throw .integrityError }
+        guard ConstantTime.areEqual(try code(command, octets), data.suffix(8)) else { throw .integrityError }
         guard header < octets.count else { return octets }
         let body = Array(octets[header...])
         guard body.count.isMultiple(of: 16), let plain = try decipher(body).withoutMark else { throw .integrityError }
@@ -104,7 +106,7 @@ package struct EV2Messaging: SecureMessaging {
         switch protection {
         case .command(.plain, _, _), .answer(.plain, _): return data
         case .answer(.enciphered, _) where !data.isEmpty: body = try encipher(data.paddedWithMark(to: 16))
-        case .command, .answer, .standard: break
+        case .command, .markedCommand, .answer, .standard: break
         }
         return body + (try code(status, body))
     }

@@ -26,19 +26,29 @@ package struct LegacyMessaging: SecureMessaging {
         _ data: [UInt8],
         _ protection: Protection
     ) throws(DESFireStatus) -> [UInt8] {
+        if case .markedCommand(let header) = protection { return try openMarked(data, header) }
         guard case .command(let mode, let header, let length) = protection, mode != .plain else { return data }
         guard data.count == header + protectedLength(length, mode) else { throw .lengthError }
         let head = Array(data[..<header])
         let body = Array(data[header...])
         if mode == .maced {
             let octets = Array(body.dropLast(4))
-            guard try code(octets) == Array(body.suffix(4)) else { throw .integrityError }
+            guard ConstantTime.areEqual(try code(octets), body.suffix(4)) else { throw .integrityError }
             return head + octets
         }
         let plain = try decipher(body)
         let octets = Array(plain[..<length])
         guard Self.checksum(octets) == Array(plain[length..<(length + 2)]) else { throw .integrityError }
         return head + octets
+    }
+
+    private func openMarked(_ data: [UInt8], _ header: Int) throws(DESFireStatus) -> [UInt8] {
+        let body = Array(data.dropFirst(header))
+        guard !body.isEmpty, body.count.isMultiple(of: 8) else { throw .lengthError }
+        guard let plain = try decipher(body).withoutMark, plain.count >= 2 else { throw .integrityError }
+        let octets = Array(plain.dropLast(2))
+        guard Self.checksum(octets) == Array(plain.suffix(2)) else { throw .integrityError }
+        return Array(data.prefix(header)) + octets
     }
 
     package mutating func openKey(

@@ -27,6 +27,9 @@ package enum Protection: Sendable {
     /// Data in the command are protected, behind a header of some octets. `length` is that of the data by themselves,
     /// where the header tells it.
     case command(CommunicationMode, header: Int, length: Int)
+    /// Data in the command are enciphered, behind a header of some octets. Nothing tells their length, so a mark follows
+    /// their checksum.
+    case markedCommand(header: Int)
     /// Data in the answer are protected. `isOpenEnded` says that the reader did not name a length, so that the end has
     /// to be marked.
     case answer(CommunicationMode, isOpenEnded: Bool = false)

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+
+/// A file that several processes change, one after the other: only its owner reads it, and at any moment the old one is
+/// there or the new one, whole.
+///
+/// The lock is a file of its own beside it, since the file itself is replaced by each change. The system takes the lock
+/// back from a process that ends, however it ends.
+struct StoreFile: Sendable {
+    /// What tells one content of the file from another.
+    struct State: Sendable, Equatable {
+        var inode: UInt64
+        var size: Int
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    /// How long another instance may hold the lock, in milliseconds.
+    private static let patience = 10_000
+
+    /// The file's path.
+    let path: String
+    /// The file itself, where the path is a symbolic link.
+    private let target: String
+
+    init(_ path: String) {
+        self.path = path
+        target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    }
+
+    /// The file as it is now; nil when there is none.
+    var state: State? {
+        var status = stat()
+        guard unsafe stat(target, &status) == 0 else { return nil }
+        return State(
+            inode: UInt64(status.st_ino),
+            size: Int(status.st_size),
+            seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec
+        )
+    }
+
+    /// Why nothing can be saved.
+    var notSaved: MessageStore.Failure {
+        MessageStore.Failure(text: "The messages can't be saved in \(path): check the folder and its free space.")
+    }
+
+    /// Reads the file.
+    ///
+    /// - Returns: nil when there is none.
+    func read() throws(MessageStore.Failure) -> Data? {
+        do {
+            return try Data(contentsOf: URL(fileURLWithPath: target))
+        } catch CocoaError.fileReadNoSuchFile {
+            return nil
+        } catch {
+            throw MessageStore.Failure(
+                text: "The saved messages can't be read from \(path): check who owns the file."
+            )
+        }
+    }
+
+    // MARK: Changing it
+
+    /// Keeps other processes from changing the file.
+    struct Lock: ~Copyable {
+        fileprivate let descriptor: Int32
+
+        /// Lets them change it again.
+        func unlock() { close(descriptor) }
+    }
+
+    /// Waits until no other process changes the file.
+    func lock() throws(MessageStore.Failure) -> Lock {
+        let folder = (target as NSString).deletingLastPathComponent
+        try? FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let descriptor = unsafe open(target + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw notSaved }
+        for _ in 0..<Self.patience {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return Lock(descriptor: descriptor) }
+            usleep(1000)
+        }
+        close(descriptor)
+        throw MessageStore.Failure(
+            text: "Another Tag Reader holds the saved messages and doesn't go on. End it and try again."
+        )
+    }
+
+    /// Puts a content in the file's place. Only under the lock.
+    func replace(with data: Data) throws(MessageStore.Failure) {
+        // Under the lock one process writes: what an interrupted one left is overwritten.
+        let new = target + ".new"
+        _ = unsafe unlink(new)
+        let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw notSaved }
+        defer { close(descriptor) }
+        do {
+            try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: data)
+        } catch {
+            _ = unsafe unlink(new)
+            throw notSaved
+        }
+        guard fsync(descriptor) == 0, unsafe rename(new, target) == 0 else {
+            _ = unsafe unlink(new)
+            throw notSaved
+        }
+        synchronizeFolder()
+    }
+
+    /// Gives the file a name that is not taken. Only under the lock.
+    ///
+    /// - Returns: the new name; nil when there is none, or the file can't be moved.
+    func moveAside() -> String? {
+        for number in 1...999 {
+            let aside = "\(target).damaged-\(number)"
+            if FileManager.default.fileExists(atPath: aside) { continue }
+            return unsafe rename(target, aside) == 0 ? aside : nil
+        }
+        return nil
+    }
+
+    /// Waits until the file's name is on the disk.
+    private func synchronizeFolder() {
+        let folder = unsafe open((target as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// modules: CSystemCalls SystemLibrary NDEF UniversalLinks BackgroundTagReading PrivateStorage UserBus
+// support: BusMessageMaker
+@testable import UserBus
+
+private let maker = BusMessageMaker()
+
+/// Whatever values a message has, they are read or there are none, within the limits of depth and number.
+///
+/// An octet of length and the signature; then the values, and for each variant its signature as well.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard let message = unsafe maker.make(bytes) else { return 0 }
+    defer { _ = unsafe maker.library.unrefMessage(message) }
+    let reader = unsafe BusMessageReader(library: maker.library, message: message)
+    guard let values = reader.values(maker.messages) else { return 0 }
+    for value in values {
+        guard depth(value) <= 16 else { fatalError("Values deeper than their limit.") }
+        _ = (value.text, value.integer, value.isTrue, value.members?.count)
+    }
+    return 0
+}
+
+private func depth(_ value: BusValue) -> Int {
+    let inside = value.values ?? value.members.map { Array($0.values) } ?? []
+    guard inside.count <= 4096 else { fatalError("More values than their limit.") }
+    return 1 + (inside.map(depth).max() ?? 0)
+}

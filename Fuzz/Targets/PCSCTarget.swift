@@ -1,0 +1,46 @@
+import TagLink
+
+// SPDX-License-Identifier: Apache-2.0
+// modules: CSystemCalls SystemLibrary TagLink PCSCDriver
+// support: HostileReader
+@testable import PCSCDriver
+
+private let layer = HostileReader()
+private let service = ServiceConnection(layer: layer, limits: .usual)
+
+/// Whatever a reader answers, its features are read, a way for frames is found or not, and a frame that goes this way has an
+/// answer or an error of the link's own, all within a few commands.
+///
+/// An octet of length and the card's ATR; then answers, each an octet of length and its octets.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard let length = bytes.first else { return 0 }
+    let octets = Array(bytes.dropFirst().prefix(Int(length)))
+    guard let reset = AnswerToReset(octets) else { return 0 }
+    guard reset.historicalBytes.count <= 15 else { fatalError("More historical bytes than there can be.") }
+    layer.begin(octets, answers: bytes.dropFirst(1 + octets.count))
+    let connection = CardConnection(service: service, reader: HostileReader.name)
+    guard (try? connection.open(isInUse: false)) != nil else { return 0 }
+    defer { connection.close(.leave) }
+    let features = ReaderFeatures(connection)
+    _ = (features.takesExtendedAPDUs, features.escapeCode, features.usbIdentifier, features.firmware)
+    do throws(LinkError) {
+        let identifier = try TagIdentification.identifier(connection)
+        let told = try TagIdentification.answerToSelect(connection)
+        let card = TagIdentification.card(reset, identifier: identifier, answerToSelect: told?.octets)
+        guard (card.answerToSelect?.count ?? 0) <= 255 else { fatalError("An ATS that is too long.") }
+        guard let kind = reset.storageCard?.kind else { return 0 }
+        var finder = RouteFinder(connection: connection, findings: ReaderFindings())
+        guard let route = try finder.route(for: kind, identifier: identifier) else { return 0 }
+        for request in HostileReader.requests {
+            let answer = try? route.exchange(request, timeout: .milliseconds(5), connection)
+            guard (answer?.bytes.count ?? 0) <= 260 * 256 else { fatalError("An answer that is too long.") }
+        }
+        route.end(connection)
+    } catch {
+        guard !error.reason.isEmpty else { fatalError("An error without a reason.") }
+    }
+    guard layer.calls <= 2000 else { fatalError("\(layer.calls) calls.") }
+    return 0
+}

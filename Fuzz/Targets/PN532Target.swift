@@ -1,0 +1,43 @@
+import TagLink
+
+// SPDX-License-Identifier: Apache-2.0
+// modules: CSystemCalls SystemLibrary TagLink PN532Driver
+@testable import PN532Driver
+
+/// Whatever comes over a chip's line, in whatever pieces, the same frames are found, no more than one is kept, and what a list
+/// of targets says is read or refused.
+///
+/// The first octet is the length of the pieces.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard let length = bytes.first else { return 0 }
+    let line = Array(bytes.dropFirst())
+    let whole = frames(line, piece: max(1, line.count))
+    guard frames(line, piece: Int(length) + 1) == whole else { fatalError("It matters how a line is cut.") }
+    for case .answer(let code, let data) in whole {
+        guard data.count <= ChipFrameDecoder.maximumPayload else { fatalError("A frame over its limit.") }
+        _ = try? PN532Chip.payload(of: data)
+        guard code == 0x4B, let count = data.first, count <= 2 else { continue }
+        let list = TargetList(count: Int(count), data: Array(data.dropFirst()))
+        guard (try? list.nfcA())?.count ?? Int(count) == count else { fatalError("Another number of targets.") }
+        guard (try? list.nfcF(polled: 0x12FC))?.count ?? Int(count) == count else {
+            fatalError("Another number of targets.")
+        }
+        _ = try? list.type1()
+        _ = try? list.hasNFCB()
+    }
+    return 0
+}
+
+private func frames(_ line: [UInt8], piece: Int) -> [ChipFrame] {
+    var decoder = ChipFrameDecoder()
+    var frames: [ChipFrame] = []
+    for start in stride(from: 0, to: line.count, by: piece) {
+        decoder.append(Array(line[start..<min(start + piece, line.count)]))
+        while let frame = decoder.next() { frames.append(frame) }
+        guard decoder.keptCount <= ChipFrameDecoder.maximumPayload + 8 else { fatalError("More kept than a frame.") }
+    }
+    while let frame = decoder.abandonPartial() { frames.append(frame) }
+    return frames
+}

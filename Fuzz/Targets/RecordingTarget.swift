@@ -1,0 +1,42 @@
+import TagLink
+
+// SPDX-License-Identifier: Apache-2.0
+// modules: CSystemCalls SystemLibrary PrivateStorage CardCryptography NDEF TagLink TagProtocols VirtualTags
+// modules: PCSCDriver PN532Driver ReaderEmulation NFCRuntime
+@testable import NFCRuntime
+
+/// Any text is a recording or is none, in whatever pieces it comes; what is one is the same when it was written and read
+/// again, is shown in entries, and is followed to its end by the calls that it has.
+///
+/// The first octet is the length of the pieces.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard let length = bytes.first else { return 0 }
+    let text = Array(bytes.dropFirst())
+    let whole = parse(text, piece: max(1, text.count))
+    guard parse(text, piece: Int(length) + 1) == whole else { fatalError("It matters how a recording is cut.") }
+    guard case .success(let recording) = whole else { return 0 }
+    guard recording.trace.entries.count <= recording.steps.count + 1 else { fatalError("More entries than steps.") }
+    if !recording.isCutOff {
+        let lines = recording.header.line + recording.steps.map { $0.line + $0.outcomeLines }.joined()
+        guard parse(Array(lines.utf8), piece: 4096) == whole else {
+            fatalError("Another recording was written: \(lines)")
+        }
+    }
+    var script = ReplayScript(recording)
+    for step in recording.steps where !step.action.isTold { _ = script.follow(step.action, isObserved: true) }
+    let isWhole = recording.steps.allSatisfy { $0.outcome != nil }
+    guard !isWhole || script.departure == nil else { fatalError("A recording that leaves itself.") }
+    return 0
+}
+
+private func parse(_ text: [UInt8], piece: Int) -> Result<Recording, RecordingError> {
+    Result { () throws(RecordingError) in
+        var parser = RecordingParser()
+        for start in stride(from: 0, to: text.count, by: piece) {
+            try parser.take(Array(text[start..<min(start + piece, text.count)]))
+        }
+        return try parser.finish()
+    }
+}

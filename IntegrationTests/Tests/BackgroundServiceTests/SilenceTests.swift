@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+extension BackgroundService {
+    @Suite struct `Who does not answer` {
+        @Test func `A screen saver that is silent at the start counts as locked until it answers`() async throws {
+            let desk = try await Desk(login: false)
+            try desk.installBrowser()
+            try await desk.ask("saver_on_bus")
+            try await desk.ask("saver", true)
+            try await desk.ask("pause", "saver")
+            try await desk.start()
+            let silent = try #require(try await desk.ask("status") as? [String: Any])
+            #expect(silent["locked"] as? Bool == true)
+            #expect(silent["silent_savers"] as? [String] == ["org.gnome.ScreenSaver"])
+            let status = try await desk.nfc("background", "status")
+            let text =
+                "The screen counts as locked, since org.gnome.ScreenSaver does not answer: what is chosen opens when it does."
+            #expect(status.lines.contains(text), "\(status.lines)")
+            let doctor = try await desk.nfc("background", "doctor")
+            #expect(
+                doctor.lines.contains { $0.contains("lock: org.gnome.ScreenSaver does not answer") },
+                "\(doctor.lines)"
+            )
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            try await desk.ask("act", 1, "default")
+            try await desk.event("waits")
+            // Its late answer is that the screen is locked.
+            try await desk.ask("go_on", "saver")
+            for _ in 0..<2000 {
+                let status = try await desk.ask("status") as? [String: Any]
+                if (status?["silent_savers"] as? [String])?.isEmpty == true { break }
+            }
+            let late = try #require(try await desk.ask("status") as? [String: Any])
+            #expect(late["silent_savers"] as? [String] == [])
+            #expect(late["locked"] as? Bool == true)
+            #expect(desk.lines(of: "opened").isEmpty)
+            try await desk.ask("saver", false)
+            try await desk.event("delivered")
+            #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
+        }
+
+        @Test func `Nothing is opened from the inbox while a screen saver is silent`() async throws {
+            let desk = try await Desk(login: false)
+            try desk.installBrowser()
+            try await desk.ask("saver_on_bus")
+            try await desk.ask("saver", false)
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            try await desk.kill()
+            try await desk.ask("pause", "saver")
+            let refused = try await desk.nfc("inbox", "open", "--json")
+            #expect(refused.status == 1)
+            #expect(refused.lines.contains { $0.contains("org.gnome.ScreenSaver does not answer") }, "\(refused.lines)")
+            #expect(desk.lines(of: "opened").isEmpty)
+            try await desk.ask("go_on", "saver")
+            #expect(try await desk.nfc("inbox", "open").status == 0)
+        }
+
+        @Test func `A link that came while the bus was stopped is shown when it goes on`() async throws {
+            let desk = try await Desk()
+            try desk.installBrowser()
+            try await desk.start()
+            try await desk.ask("pause", "session")
+            try desk.bring("https://b.example/1")
+            let failure = try await desk.event("not-shown")
+            #expect(failure["message"]?.contains("The session bus does not answer.") == true, "\(failure)")
+            try await desk.ask("go_on", "session")
+            try await desk.event("shown")
+            #expect(try await desk.notifications().last?.body == "Open “b.example” in Browser")
+        }
+
+        @Test func `A notification that was refused once is tried again`() async throws {
+            let desk = try await Desk()
+            try desk.installBrowser()
+            try await desk.start()
+            try await desk.ask("notify_refuses", "busy")
+            try desk.bring("https://b.example/1")
+            try await desk.event("not-shown")
+            try await desk.ask("notify_refuses", NSNull())
+            try await desk.event("shown")
+        }
+
+        @Test func `The service answers while the program of notifications takes long to start`() async throws {
+            let desk = try await Desk(notifications: false)
+            try desk.installBrowser()
+            try desk.write(
+                "services/org.freedesktop.Notifications.service",
+                "[D-BUS Service]\nName=org.freedesktop.Notifications\nExec=/bin/sleep 1000\n"
+            )
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("arrived")
+            // A call of the command's waits for two seconds at most.
+            #expect(try await desk.nfc("background", "status").status == 0)
+            // The program comes by another way.
+            try await desk.ask("notify_on")
+            try await desk.event("shown")
+        }
+
+        @Test func `A call with millions of values is refused, and takes no memory for each`() async throws {
+            let desk = try await Desk()
+            try await desk.start()
+            let before = try #require(try await desk.ask("memory", "org.opencorenfc.Background") as? Int)
+            let error = try await desk.ask("flood", 4000) as? String
+            #expect(error == "org.freedesktop.DBus.Error.InvalidArgs")
+            let after = try #require(try await desk.ask("memory", "org.opencorenfc.Background") as? Int)
+            // The message is of 8 MB, whose bytes are there twice for a moment; of its values there would be 4,000,000.
+            #expect(after - before < 64, "\(before) MB, then \(after) MB")
+        }
+    }
+}

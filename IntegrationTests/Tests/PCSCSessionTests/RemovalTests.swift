@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import EmulationSupport
+import Foundation
+import PeerSupport
+import Testing
+
+/// Checks that an app notices that a tag has left, which looks every 500 ms as Apple's sample does.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `A tag that leaves a reader` {
+    /// How an app looks whether the tag is there.
+    enum Look: String, CaseIterable, Sendable {
+        /// It connects to the tag again.
+        case connect = "until-lost"
+        /// It reads `isAvailable`.
+        case available = "until-unavailable"
+    }
+
+    /// Takes the tag off just after the app has looked, and says how long it took until the app knew.
+    ///
+    /// - Returns: the shortest of three times, for the machine may be busy.
+    private static func time(_ tag: EmulatedTag, _ app: TalkingProgram, _ look: Look) async throws -> Duration {
+        var times: [Duration] = []
+        for _ in 0..<3 {
+            try await app.line(with: "tag ")
+            app.say(look.rawValue)
+            for _ in 0..<3 { try await app.line(with: "near") }
+            try await tag.perform("remove")
+            let left = ContinuousClock.now
+            try await app.line(with: "gone")
+            times.append(left.duration(to: .now))
+            app.say("restart")
+            try await tag.perform("insert")
+        }
+        try await app.line(with: "tag ")
+        app.say("invalidate")
+        try await app.line(with: "ended 200")
+        return times.min() ?? .zero
+    }
+
+    @Test(
+        .enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."),
+        arguments: Sample.allCases,
+        Look.allCases
+    )
+    func `of pcscd is noticed within 600 ms`(_ sample: Sample, _ look: Look) async throws {
+        let desk = try await Desk(sample)
+        let app = try Client.probe("tag", desk.daemon.environment)
+        let time = try await Self.time(desk.tag, app, look)
+        #expect(time <= .milliseconds(600), "It took \(time).")
+        _ = try await desk.close()
+    }
+
+    @Test(arguments: [Sample.type2, .type3, .type4], Look.allCases)
+    func `on a serial line is noticed within 600 ms`(_ sample: Sample, _ look: Look) async throws {
+        let tag = try await EmulatedTag(sample.contents, on: .pn532)
+        let app = try Client.probe("tag", ["NFC_READER": "pn532:" + tag.file("pn532").path])
+        let time = try await Self.time(tag, app, look)
+        // What a PN532 is asked in the background shows at the next look.
+        #expect(time <= .milliseconds(look == .connect ? 600 : 1100), "It took \(time).")
+        _ = try await tag.stop()
+    }
+}

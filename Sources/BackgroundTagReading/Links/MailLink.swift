@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A mail to write (RFC 6068). Of its fields the person's mail program gets subject, body, cc and bcc alone: some programs take
+/// others, such as one that attaches a file of the person's.
+struct MailLink: Hashable {
+    /// The addresses, with commas between; escapes stay.
+    let addresses: String
+    /// The URI that is handed on.
+    let uri: String
+
+    private static let kept: Set<String> = ["subject", "body", "cc", "bcc"]
+
+    /// Takes a `mailto:` URI.
+    ///
+    /// - Returns: nil when it has no address, or its addresses have line breaks.
+    init?(_ text: String) {
+        let rest = text.dropFirst("mailto:".count).prefix { $0 != "#" }
+        var path = String(rest.prefix { $0 != "?" })
+        while path.hasPrefix("/") { path.removeFirst() }
+        var fields: [String] = []
+        for field in rest.drop(while: { $0 != "?" }).dropFirst().split(separator: "&").prefix(32) {
+            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, !parts[1].isEmpty else { continue }
+            let name = parts[0].lowercased()
+            // The field of addresses is another way to write them.
+            if name == "to", path.isEmpty { path = parts[1] }
+            guard Self.kept.contains(name), name == "body" || !Self.hasControl(parts[1]) else { continue }
+            fields.append("\(name)=\(parts[1])")
+        }
+        guard !Self.hasControl(path) else { return nil }
+        // A mail may go to copies alone.
+        let copies = fields.filter { $0.hasPrefix("cc=") || $0.hasPrefix("bcc=") }
+            .map { String($0.drop { $0 != "=" }.dropFirst()) }
+        let all = path.isEmpty ? copies.joined(separator: ",") : path
+        guard SystemLink.decoded(all).contains(where: { $0.isLetter || $0.isNumber }) else { return nil }
+        addresses = all
+        uri = "mailto:" + path + (fields.isEmpty ? "" : "?" + fields.joined(separator: "&"))
+    }
+
+    /// Whether a text has an escaped control character, such as the line break that begins another field.
+    private static func hasControl(_ text: String) -> Bool {
+        let bytes = Array(text.lowercased().utf8)
+        return bytes.indices.contains { index in
+            bytes[index] == 0x25 && index + 1 < bytes.count
+                && ([0x30, 0x31].contains(bytes[index + 1]) || bytes[index...].prefix(3).elementsEqual("%7f".utf8))
+        }
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "ReaderSocket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+// MARK: Time
+
+struct timespec deadlineAfter(int milliseconds) {
+    struct timespec deadline;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += milliseconds / 1000;
+    deadline.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
+    if (deadline.tv_nsec >= 1000000000L) {
+        deadline.tv_sec += 1;
+        deadline.tv_nsec -= 1000000000L;
+    }
+    return deadline;
+}
+
+int millisecondsUntil(const struct timespec *deadline) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long left = (long long)(deadline->tv_sec - now.tv_sec) * 1000 + (deadline->tv_nsec - now.tv_nsec + 999999L) / 1000000L;
+    return left < 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
+}
+
+long long monotonicMilliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000L;
+}
+
+// MARK: The way there
+
+// The folder of a path, or -1 when others than its owner may write it. `owner` is set.
+static int openFolder(const char *path, uid_t *owner) {
+    const char *slash = strrchr(path, '/');
+    char folder[108];
+    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    if (length == 0 || length >= sizeof folder) return -1;
+    memcpy(folder, path, length);
+    folder[length] = 0;
+    int descriptor = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat status;
+    if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
+        close(descriptor);
+        return -1;
+    }
+    if (descriptor >= 0) *owner = status.st_uid;
+    return descriptor;
+}
+
+// The socket itself, without connecting to it, or -1 when it is none or belongs to somebody else. `owner` is set.
+static int openNode(const char *path, uid_t *owner) {
+    uid_t folderOwner = 0;
+    int folder = openFolder(path, &folderOwner);
+    if (folder < 0) return -1;
+    int node = openat(folder, strrchr(path, '/') + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    close(folder);
+    if (node < 0) return -1;
+    struct stat status;
+    bool isTrusted = fstat(node, &status) == 0 && S_ISSOCK(status.st_mode) &&
+                     (status.st_uid == 0 || status.st_uid == geteuid() || status.st_uid == folderOwner);
+    if (!isTrusted) {
+        close(node);
+        return -1;
+    }
+    *owner = status.st_uid;
+    return node;
+}
+
+static bool isListenerTrusted(int socket, uid_t owner) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) return false;
+    return peer.uid == owner || peer.uid == 0 || peer.uid == geteuid();
+}
+
+int readerSocketConnect(const char *path) {
+    uid_t owner = 0;
+    int node = openNode(path, &owner);
+    if (node < 0) return -1;
+    // Through the descriptor: whatever the path names by now, this is the socket that was looked at.
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", node);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    // On a UNIX socket this never waits: it is there or it is not.
+    bool isConnected = descriptor >= 0 && connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
+    close(node);
+    if (isConnected && isListenerTrusted(descriptor, owner)) return descriptor;
+    if (descriptor >= 0) close(descriptor);
+    return -1;
+}
+
+// MARK: Bytes
+
+int readerSocketWait(int wakeUp, int socket, short events, const struct timespec *deadline) {
+    // poll takes no notice of a descriptor below 0.
+    struct pollfd descriptors[2] = {{.fd = wakeUp, .events = POLLIN}, {.fd = socket, .events = events}};
+    while (true) {
+        int count = poll(descriptors, 2, deadline == NULL ? -1 : millisecondsUntil(deadline));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 || descriptors[0].revents != 0) return -1;
+        return count > 0 ? 1 : 0;
+    }
+}
+
+bool readerSocketSend(int wakeUp, int socket, const uint8_t *bytes, size_t length, const struct timespec *deadline) {
+    while (length > 0) {
+        ssize_t count = send(socket, bytes, length, MSG_NOSIGNAL);
+        if (count > 0) {
+            bytes += count;
+            length -= (size_t)count;
+        } else if (count < 0 && errno == EAGAIN) {
+            if (readerSocketWait(wakeUp, socket, POLLOUT, deadline) <= 0) return false;
+        } else if (count == 0 || errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool readerSocketReceive(int wakeUp, int socket, uint8_t *bytes, size_t length, const struct timespec *deadline) {
+    while (length > 0) {
+        ssize_t count = recv(socket, bytes, length, 0);
+        if (count > 0) {
+            bytes += count;
+            length -= (size_t)count;
+        } else if (count < 0 && errno == EAGAIN) {
+            if (readerSocketWait(wakeUp, socket, POLLIN, deadline) <= 0) return false;
+        } else if (count == 0 || errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}

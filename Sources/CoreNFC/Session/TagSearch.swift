@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCRuntime
+import TagLink
+import TagProtocols
+
+/// What a tag session looks for: its configuration, held against what the app lists.
+struct TagSearch: Sendable {
+    /// The technologies.
+    var options: NFCTagReaderSession.PollingOption
+    /// The applications, in order, in upper-case hexadecimal digits.
+    var applications: [String]
+    /// Whether there is a list of applications to go by.
+    var hasApplicationList: Bool
+    /// What the reader looks for.
+    var plan: PollingPlan
+
+    /// Works out what to look for.
+    ///
+    /// - Parameters:
+    ///   - configuration: what the session asks for.
+    ///   - app: what the app lists; an app without a property list has no list to hold it against.
+    init(_ configuration: NFCTagReaderSession.Configuration, in app: AppConfiguration) {
+        let isListed = app.infoPlist != nil || app.isStrict
+        let options = configuration.pollingOption.intersection(.known)
+        let wanted = configuration.iso7816SelectIdentifiers
+        let applications = Self.part(wanted, of: app.selectIdentifiers, isListed: isListed)
+        let codes = Self.part(configuration.feliCaSystemCodes, of: app.systemCodes, isListed: isListed)
+            .compactMap { UInt16($0, radix: 16) }
+        self.options = options
+        self.applications = applications
+        hasApplicationList = isListed || !wanted.isEmpty
+        var technologies: Set<Technology> = []
+        if !options.isDisjoint(with: [.iso14443, .pace]) { technologies.formUnion([.nfcA, .nfcB]) }
+        if options.contains(.iso15693) { technologies.insert(.nfcV) }
+        if options.contains(.iso18092) { technologies.insert(.nfcF) }
+        plan = PollingPlan(
+            technologies: technologies,
+            // An app without any list takes what there is.
+            systemCodes: codes.isEmpty && !isListed && configuration.feliCaSystemCodes.isEmpty ? [0xFFFF] : codes,
+            opensCards: true,
+            applications: applications.compactMap { Data(hex: $0).map { [UInt8]($0) } },
+            findsPACE: options.contains(.pace)
+        )
+    }
+
+    /// What is wanted of a list, each entry once: all of it when nothing is named.
+    private static func part(_ wanted: [String], of list: [String], isListed: Bool) -> [String] {
+        if wanted.isEmpty { return list }
+        var part: [String] = []
+        for entry in wanted.map({ $0.uppercased() }) where !part.contains(entry) {
+            if !isListed || list.contains(entry) { part.append(entry) }
+        }
+        return part
+    }
+
+    /// What the app's configuration has to allow.
+    var request: AppConfiguration.Request {
+        .tags(feliCa: options.contains(.iso18092), pace: options.contains(.pace))
+    }
+
+    /// The error of a session that looks for nothing; nil for any other.
+    var refusal: NFCReaderError? {
+        guard options.isEmpty else { return nil }
+        return NFCReaderError(
+            .readerErrorInvalidParameter,
+            reason: "The configuration names no technology to look for."
+        )
+    }
+}
+
+extension NFCReaderSession {
+    /// Reports a card that an app with a list of applications meets, and that has none of them.
+    func reportMissingApplication(of tag: DetectedTag, in search: TagSearch) {
+        guard !search.applications.isEmpty, tag.selectedApplication == nil, !tag.supportsPACE, tag.target.isISODEP
+        else {
+            return
+        }
+        let findsOthers = search.options.contains(.iso14443)
+        switch tag.target.technology {
+        // One whose transport protocol could not be begun was not asked.
+        case .nfcA: if tag.answerToSelect != nil { mistakes.add(.noListedApplication(arrives: findsOthers)) }
+        case .nfcB: mistakes.add(.noListedApplication(arrives: false))
+        case .nfcF, .nfcV: break
+        }
+    }
+}

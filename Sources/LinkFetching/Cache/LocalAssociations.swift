@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+public import PrivateStorage
+import UniversalLinks
+
+/// Association files that a developer added on this machine, each in place of the one of a domain's site. For trying an app
+/// before its site is there.
+public struct LocalAssociations<Store: FileStore>: Sendable {
+    private static var suffix: String { ".association" }
+
+    private let store: Store
+
+    /// Opens the files.
+    ///
+    /// - Parameter store: their folder.
+    public init(_ store: Store) { self.store = store }
+
+    /// The domains that have a local file, sorted.
+    public var domains: [String] {
+        ((try? store.names()) ?? []).filter { $0.hasSuffix(Self.suffix) }.map { String($0.dropLast(Self.suffix.count)) }
+            .filter { Self.name($0) != nil }
+    }
+
+    /// The file of a domain; nil when none was added, or it can't be read.
+    ///
+    /// - Parameter domain: the domain, in ASCII.
+    public func file(of domain: String) -> [UInt8]? {
+        Self.name(domain).flatMap { try? store.read($0, limit: AssociationFile.maximumSize) }
+    }
+
+    /// Adds the file of a domain, in place of one that was added before.
+    ///
+    /// - Parameters:
+    ///   - file: the file. One that ``UniversalLinks/AssociationFile`` can't read counts as none.
+    ///   - domain: the domain, in ASCII.
+    /// - Throws: ``PrivateStorage/StorageError`` when the domain is no name of a host, or the disk fails.
+    public func add(_ file: [UInt8], for domain: String) throws(StorageError) {
+        guard let name = Self.name(domain) else {
+            throw StorageError(.denied, "'\(domain)' is no domain. Give a name such as example.org.")
+        }
+        try store.replace(name, with: file)
+    }
+
+    /// Takes the file of a domain away; the one of its site counts again.
+    ///
+    /// - Returns: false when there was none.
+    /// - Throws: ``PrivateStorage/StorageError`` when the disk fails.
+    public func remove(_ domain: String) throws(StorageError) -> Bool {
+        guard let name = Self.name(domain), domains.contains(domain) else { return false }
+        try store.remove(name)
+        return true
+    }
+
+    private static func name(_ domain: String) -> String? {
+        guard HostName.ascii(domain) == domain, domain.utf8.count <= 240 else { return nil }
+        return domain + suffix
+    }
+}
+
+extension LocalAssociations where Store == DirectoryStore {
+    /// Opens the files of a user, `nfc/links` in the folder for settings.
+    ///
+    /// - Parameter folders: the user's folders.
+    /// - Returns: nil when there is no such folder, or it can't be opened.
+    public init?(of folders: UserFolders) {
+        guard let store = try? DirectoryStore(Self.path(folders), creates: false) else { return nil }
+        self.init(store)
+    }
+
+    /// Opens the files of a user, and makes their folder when it is missing.
+    ///
+    /// - Parameter folders: the user's folders.
+    /// - Throws: ``PrivateStorage/StorageError`` when the folder can't be made.
+    public init(making folders: UserFolders) throws(StorageError) {
+        self.init(try DirectoryStore(Self.path(folders)))
+    }
+
+    private static func path(_ folders: UserFolders) -> String { folders.config + "/nfc/links" }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+
+/// Watches the files of one folder. While there is no such folder, the nearest one above it is watched, so that the folder
+/// is noticed when it comes.
+///
+/// One thread uses it at a time.
+package final class FolderWatch: @unchecked Sendable {
+    // Sendable because it is made by one thread and then used on one queue.
+
+    /// What has happened since the last time.
+    package struct Changes {
+        /// The names of files that were written, or came whole.
+        package var written: Set<String>
+        /// Whether any file may have been written: there was more than the system keeps, or the folder is another one.
+        package var isAll = false
+        /// Whether the folder is there.
+        package var isThere: Bool
+    }
+
+    /// What becomes readable when something has happened.
+    package let descriptor: Int32
+    /// Whether the folder is there.
+    package private(set) var isThere = false
+    /// The folder's absolute path.
+    let path: String
+    private var watched: Int32 = -1
+    /// Folders above may come and go meanwhile, and there may be one that can't be watched.
+    private static let maximumLooks = 100
+
+    private static let files = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
+    private static let ending = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED
+    /// What brings the folder that is waited for.
+    private static let coming = IN_CREATE | IN_MOVED_TO | IN_ATTRIB
+
+    /// Begins to watch.
+    ///
+    /// - Parameter path: the folder's path, from the folder that the process is in now.
+    /// - Returns: nil where the system has no such watch.
+    package init?(_ path: String) {
+        descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        self.path = Self.absolute(path)
+        guard descriptor >= 0 else { return nil }
+        watch()
+        guard watched >= 0 else {
+            close(descriptor)
+            return nil
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(folder) }
+        return unsafe String(cString: folder) + "/" + path
+    }
+
+    /// Watches the folder, or the nearest one above it that is there.
+    private func watch() {
+        for _ in 0..<Self.maximumLooks {
+            if watched >= 0 { inotify_rm_watch(descriptor, watched) }
+            watched = add(path, Self.files)
+            isThere = watched >= 0
+            if isThere { return }
+            var (folder, missing) = (path, path)
+            while watched < 0, folder != "/", !folder.isEmpty {
+                (folder, missing) = (Self.parent(of: folder), folder)
+                watched = add(folder, Self.coming)
+            }
+            // What came before that one was watched is not told of.
+            if !ImageFolder.isFolder(missing) { return }
+        }
+    }
+
+    private func add(_ folder: String, _ events: Int32) -> Int32 {
+        unsafe inotify_add_watch(descriptor, folder, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR))
+    }
+
+    private static func parent(of path: String) -> String {
+        var parts = path.split(separator: "/")
+        parts = parts.dropLast()
+        return "/" + parts.joined(separator: "/")
+    }
+
+    /// Reads what has happened.
+    package func changes() -> Changes {
+        var changes = Changes(written: [], isThere: isThere)
+        var isMoved = false
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            var offset = 0
+            // wd, mask, cookie, length of the name, name.
+            while offset + 16 <= count {
+                func word(_ index: Int) -> UInt32 {
+                    UInt32(octets: buffer[(offset + 4 * index)...].prefix(4).reversed())
+                }
+                let (number, mask) = (Int32(bitPattern: word(0)), Int32(bitPattern: word(1)))
+                let end = min(offset + 16 + Int(word(3)), count)
+                let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
+                offset = end
+                if mask & IN_Q_OVERFLOW != 0 {
+                    changes.isAll = true
+                } else if number == watched {
+                    if !isThere || mask & Self.ending != 0 { isMoved = true }
+                    if isThere, mask & (IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { changes.written.insert(name) }
+                }
+            }
+        }
+        // What was deleted and made again in one go is not the folder of before.
+        if isMoved || changes.isAll {
+            watch()
+            changes.isAll = true
+        }
+        changes.isThere = isThere
+        return changes
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import PN532Driver
+import TagLink
+
+extension ReaderConfiguration {
+    /// Why the service that reads tags in the background can't use the reader that is named here, as a sentence for people;
+    /// nil when it can. A reader that is not plugged in now may come later.
+    public var serviceProblem: String? {
+        guard let reader else { return nil }
+        switch reader.split(separator: ":", maxSplits: 1).first {
+        case "virtual", "replay", "none":
+            let name = TerminalText.escaped(String(reader.prefix { $0 != ":" }))
+            return
+                "The reader \"\(name)\" finds no tags for a service. \(Self.lasting) For trials: nfc background run --tags FOLDER"
+        case "pn532" where !reader.hasPrefix("pn532:/"):
+            return "A PN532 needs the whole path of its serial line. Use pn532:/dev/ttyUSB0, for instance."
+        default: return backgroundProblem(use: Self.lasting)
+        }
+    }
+
+    /// Why there can never be the reader that is named here, for what reads tags in the background, also in trials; as a
+    /// sentence for people. Nil when there is one, one may come later, or there is to be none.
+    public var backgroundProblem: String? {
+        backgroundProblem(use: "Use virtual, pcsc, pcsc:NAME, pn532:PATH or replay:FILE.")
+    }
+
+    private static let lasting = "Use pcsc, pcsc:NAME or pn532:PATH."
+
+    private func backgroundProblem(use: String) -> String? {
+        guard let reader else { return nil }
+        let parts = reader.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        switch (parts[0], parts.dropFirst().first) {
+        case ("pcsc", nil), ("virtual", nil), ("none", nil): return nil
+        case ("pcsc", let name?): return name.isEmpty ? "The reader \"pcsc:\" has no name. \(use)" : nil
+        case ("replay", let name?) where !name.isEmpty: return nil
+        case ("pn532", let path?) where !path.isEmpty:
+            do throws(LinkError) {
+                _ = try PN532Reader(path)
+                return nil
+            } catch {
+                return TerminalText.escaped(error.reason)
+            }
+        default: return "There is no reader \"\(TerminalText.escaped(reader))\". \(use)"
+        }
+    }
+
+    /// The serial line of a PN532 that is named here; nil for other readers.
+    public var serialLine: String? {
+        guard let reader, reader.hasPrefix("pn532:") else { return nil }
+        return String(reader.dropFirst(6).prefix { $0 != ":" })
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// Gives the terminal back when the process ends while the sheet is up: at `exit`, at the signals that end a process and that
+/// the app does not handle itself, and at a crash.
+enum TerminalRestorer {
+    /// What the handlers work with. They may run between any two instructions, so they take no lock and allocate nothing.
+    @safe private struct Saved: @unchecked Sendable {
+        // Safe because the storage is written while `descriptor` is -1, and read only when it is not; an action is written
+        // before its signal is handled.
+        let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+        /// What each signal did before, by its number.
+        let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+        /// Clears from the card's first line on, where the cursor stands, and shows the cursor.
+        let clear: UnsafeMutablePointer<UInt8>
+        let clearCount: Int
+
+        init() {
+            let bytes = Array("\r\u{1B}[J\u{1B}[?25h".utf8)
+            unsafe clear = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count)
+            unsafe clear.initialize(from: bytes, count: bytes.count)
+            clearCount = bytes.count
+        }
+    }
+
+    private static let saved = Saved()
+    private static let descriptor = Atomic<Int32>(-1)
+    private static let crashes = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS]
+    private static let endings = [
+        SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ,
+    ]
+    private static let atExit: Void = { _ = atexit { TerminalRestorer.restore() } }()
+
+    /// Arms the restorer. One terminal at a time.
+    static func arm(descriptor: Int32, settings: termios) {
+        _ = atExit
+        unsafe saved.settings.initialize(to: settings)
+        self.descriptor.store(descriptor, ordering: .sequentiallyConsistent)
+        for signal in crashes { handle(signal, isCrash: true) }
+        for signal in endings { handle(signal, isCrash: false) }
+    }
+
+    /// Disarms the restorer: the sheet has given the terminal back by itself.
+    static func disarm() {
+        descriptor.store(-1, ordering: .sequentiallyConsistent)
+    }
+
+    /// Gives the terminal back, once. Calls only what a signal handler may call.
+    static func restore() {
+        let descriptor = self.descriptor.exchange(-1, ordering: .sequentiallyConsistent)
+        guard descriptor >= 0 else { return }
+        // Other threads run until the process has ended. What they draw goes nowhere: it would hide the cursor again.
+        let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        if own >= 0, nowhere >= 0 { dup2(nowhere, descriptor) }
+        let terminal = own >= 0 ? own : descriptor
+        _ = unsafe tcsetattr(terminal, TCSANOW, saved.settings)
+        _ = unsafe write(terminal, saved.clear, saved.clearCount)
+    }
+
+    /// Takes over a signal. An app's own handler of a signal that is no crash stays: it may well not end the app.
+    private static func handle(_ number: Int32, isCrash: Bool) {
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_sigaction = { number, information, _ in
+            unsafe TerminalRestorer.end(number, code: information?.pointee.si_code ?? 0)
+        }
+        action.sa_flags = SA_SIGINFO
+        var present = sigaction()
+        guard unsafe sigaction(number, nil, &present) == 0 else { return }
+        let handler = address(present)
+        // SIG_DFL is the null pointer, and 1 is SIG_IGN.
+        guard handler == 0 || isCrash && handler != 1 && handler != address(action) else { return }
+        unsafe (saved.actions + Int(number)).initialize(to: present)
+        _ = unsafe sigaction(number, &action, nil)
+    }
+
+    private static func address(_ action: sigaction) -> Int {
+        unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    }
+
+    /// Gives the terminal back, and has the process end as it would have ended, or the app's own handler called.
+    private static func end(_ number: Int32, code: Int32) {
+        restore()
+        _ = unsafe sigaction(number, saved.actions + Int(number), nil)
+        // An instruction that failed is run again, and fails again: then the place of the crash is right.
+        let isInstruction = number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE
+        if code <= 0 || !isInstruction { raise(number) }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NFCRuntime
+import TagLink
+
+/// How long nothing happens, in real time, before a limit of a session passes that the test has not let pass.
+struct Grace: Sendable {
+    /// How long.
+    var duration: Duration
+    /// Whether it is shorter when all that goes on is counted.
+    var isShortWhenCounted = false
+
+    /// How many times as long it takes where timers, sockets or other processes may have an answer.
+    private static let factor = 10
+    /// What it is then, at most: a thread may be slow between two things that are counted.
+    private static let short = Duration.milliseconds(500)
+
+    /// What has not gone on for so long does not go on.
+    var long: Duration { duration * Self.factor }
+
+    /// The grace after what is under way.
+    func duration(after work: FieldPlace.Work) -> Duration {
+        if isShortWhenCounted, !work.hasUncounted { return min(duration, Self.short) }
+        let isLong = work.hasSources || Self.hasChildren
+        return isLong ? long : duration
+    }
+
+    /// Whether the process has begun others, that have not been waited for.
+    private static var hasChildren: Bool {
+        var info = unsafe siginfo_t()
+        return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
+    }
+}
+
+extension TestField {
+    /// Nothing of the test can go on but by time: whoever waits for that goes first, then the next event.
+    ///
+    /// - Parameters:
+    ///   - work: what is under way.
+    ///   - quiet: how long, in real time, nothing has happened.
+    /// - Returns: whether something has.
+    func goOn(after work: FieldPlace.Work, quiet: Duration) -> Bool {
+        guard let clock = drivenClock else { return false }
+        let (next, target) = state.withLock { state in
+            (state.waiting.isEmpty ? nil : state.waiting.removeFirst(), state.target)
+        }
+        if let next {
+            next.resume()
+            return true
+        }
+        guard let event = clock.nextEvent, event.deadline <= limit else {
+            // Past its limit the field has nothing to wait for. That ends the flow, so it has to be so for long, also where all is
+            // counted: between two things that are, a thread may be slow.
+            guard quiet >= grace.long else { return false }
+            if clock.nextEvent != nil || mayPassLimits(after: work, quiet) { stop(after: work) }
+            return false
+        }
+        // A wait that ends by real time may see what comes before its end.
+        if let end = work.waits.compactMap(\.end).min(), event.deadline > end { return false }
+        guard !event.isLimit || event.deadline <= target || mayPassLimits(after: work, quiet) else { return false }
+        clock.advance(by: max(event.deadline - clock.now, .zero))
+        return true
+    }
+
+    private func mayPassLimits(after work: FieldPlace.Work, _ quiet: Duration) -> Bool {
+        work.waits.allSatisfy { $0.end == nil } && quiet >= grace.duration(after: work)
+    }
+
+    /// Ends the flow with an error that says why nothing ends it.
+    func stop(after work: FieldPlace.Work? = nil) {
+        let pending = state.withLock { $0.pending.map(\.name) }
+        let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
+        let seconds = now.components.seconds
+        if let wait = work?.waits.first(where: { $0.end == nil }) {
+            let queue = wait.isOnMainQueue ? "main queue" : "queue \"\(wait.queue)\""
+            return fail(
+                FieldError(
+                    .queueIsBlocked,
+                    """
+                    The \(queue) is blocked: what runs there waits with \(wait.call), and nothing was left that could end \
+                    it.\(missing) A delegate's methods and completion handlers share one queue: what waits there for another \
+                    of them waits for ever. Go on in the completion handler, or use async and await.
+                    """,
+                    trace: trace
+                )
+            )
+        }
+        fail(
+            FieldError(
+                .neverEnds,
+                """
+                The flow has not ended after \(seconds) s, and nothing was left that could end it within \
+                \(limit.components.seconds) s.\(missing) Look for a continuation that no path resumes; give limit: for a \
+                flow that is to take longer.
+                """,
+                trace: trace
+            )
+        )
+    }
+
+    /// Ends the flow with an error that says which queue has been blocked for long.
+    func stop(blockedFor quiet: Duration) {
+        fail(
+            FieldError(
+                .queueIsBlocked,
+                """
+                A queue or a thread is blocked: code of the test has run for \(quiet.components.seconds) s of real time, and \
+                nothing else of the test has happened. Look for a lock or a condition in a delegate's method or a completion \
+                handler that waits for another of them.
+                """,
+                trace: trace
+            )
+        )
+    }
+
+    /// Ends the flow with an error. A test's function that has one and goes on is ended with the process.
+    ///
+    /// - Parameter isFirst: whether it counts only where there was none before.
+    func fail(_ error: FieldError, onlyFirst isFirst: Bool = false) {
+        let stop = state.withLock { state in
+            if isFirst, state.hasFailed { return nil as (@Sendable (FieldError) -> Void)? }
+            state.hasFailed = true
+            return state.stop.take()
+        }
+        stop?(error)
+    }
+}

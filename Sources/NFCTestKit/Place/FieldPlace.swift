@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagLink
+
+/// What belongs to a test: its field, and all that its code has put on queues, is running, or waits for.
+///
+/// Each block and each job of a task that is put on a queue by the test's code is counted until it has returned. When none is
+/// left, nothing but time or a person can make the test's code go on, whatever else the process does.
+final class FieldPlace: TestPlace {
+    /// A call in which code of the test waits for other code.
+    struct Wait: Sendable {
+        let id: UInt64
+        /// The function, as a client writes it.
+        let call: String
+        /// What the queue is called whose thread waits.
+        let queue: String
+        /// The field's time until which it waits at the most; nil for ever.
+        let end: Duration?
+
+        var isOnMainQueue: Bool { queue == "com.apple.main-thread" }
+    }
+
+    /// What the counts say.
+    struct Work: Sendable {
+        /// What is on a queue and has not begun.
+        var queued = 0
+        /// What has begun and not returned.
+        var running = 0
+        /// The calls in which some of that waits.
+        var waits: [Wait] = []
+        /// Changes with all that happens.
+        var activity: UInt64 = 0
+        /// Whether a thread that the test did not begin has called the test's code, or has used its sessions.
+        var hasGuests = false
+        /// Whether the code made timers or waits for files and sockets: these take real time.
+        var hasSources = false
+        var isOpen = true
+
+        /// Whether nothing can go on but by time.
+        var isAtRest: Bool { queued == 0 && running == waits.count }
+        /// Whether something is on a queue that may be unable to begin: all that has begun waits.
+        var mayBeStuck: Bool { queued > 0 && running == waits.count }
+        /// Whether something goes on that no count shows.
+        var hasUncounted: Bool { hasGuests || hasSources }
+    }
+
+    private struct State {
+        var work = Work()
+        var lastWait: UInt64 = 0
+        /// Whether a thread lets time pass now, and whether it has to look once more.
+        var isPassingTime = false
+        var looksAgain = false
+        weak var field: TestField?
+    }
+
+    private let state = Locked(State())
+    /// Whether time moves by itself at rest.
+    let isDriven: Bool
+
+    init(isDriven: Bool) { self.isDriven = isDriven }
+
+    /// The field; nil for an environment whose time the test moves by hand, and when the field is gone.
+    var field: TestField? {
+        get { state.withLock { $0.field } }
+        set { state.withLock { $0.field = newValue } }
+    }
+
+    var work: Work { state.withLock { $0.work } }
+    var isOpen: Bool { state.withLock { $0.work.isOpen } }
+
+    func close() { state.withLock { $0.work.isOpen = false } }
+
+    // MARK: What happens
+
+    func enqueued() {
+        state.withLock { state in
+            state.work.queued += 1
+            state.work.activity &+= 1
+        }
+    }
+
+    /// Something begins, which was on a queue unless a timer or a socket makes it begin.
+    func begins(wasQueued: Bool = true) {
+        state.withLock { state in
+            if wasQueued { state.work.queued -= 1 }
+            state.work.running += 1
+            state.work.activity &+= 1
+        }
+    }
+
+    /// Something has returned. When it was the last, time goes on.
+    func ends() {
+        let isLast = state.withLock { state in
+            state.work.running -= 1
+            state.work.activity &+= 1
+            guard state.work.isAtRest, state.work.isOpen, !state.work.hasUncounted else { return false }
+            if state.isPassingTime { state.looksAgain = true }
+            defer { state.isPassingTime = true }
+            return !state.isPassingTime
+        }
+        if isLast { passTime(quiet: .zero) }
+    }
+
+    func beginsToWait(_ call: String, queue: String, end: Duration?) -> UInt64 {
+        state.withLock { state in
+            state.lastWait += 1
+            state.work.waits.append(Wait(id: state.lastWait, call: call, queue: queue, end: end))
+            state.work.activity &+= 1
+            return state.lastWait
+        }
+    }
+
+    func endsToWait(_ id: UInt64) {
+        state.withLock { state in
+            state.work.waits.removeAll { $0.id == id }
+            state.work.activity &+= 1
+        }
+    }
+
+    /// Work was put on a queue by a thread that runs nothing of the test.
+    func noteGuest() { state.withLock { $0.work.hasGuests = true } }
+    /// The test's code uses a timer, a file or a socket.
+    func noteSource() { state.withLock { $0.work.hasSources = true } }
+
+    // MARK: Time
+
+    /// Lets time pass as far as it may while nothing else can go on.
+    ///
+    /// - Parameters:
+    ///   - quiet: for how long, in real time, nothing has happened.
+    ///   - isStuck: whether what is queued counts as nothing, because it can't begin.
+    func letTimePass(quiet: Duration, isStuck: Bool = false) {
+        let isFree = state.withLock { state in
+            guard state.work.isOpen, state.work.isAtRest || isStuck && state.work.mayBeStuck else { return false }
+            defer { state.isPassingTime = true }
+            return !state.isPassingTime
+        }
+        if isFree { passTime(quiet: quiet) }
+    }
+
+    private func passTime(quiet: Duration) {
+        var quiet = quiet
+        while true {
+            let (field, work) = state.withLock { ($0.field, $0.work) }
+            let hasMoved = field.map { field in
+                CarriedPlace.within(field.environment) { field.goOn(after: work, quiet: quiet) }
+            }
+            let goesOn = state.withLock { state in
+                if hasMoved == true { state.work.activity &+= 1 }
+                defer { state.looksAgain = false }
+                if hasMoved == true || state.looksAgain, state.work.isAtRest, state.work.isOpen,
+                    !state.work.hasUncounted
+                {
+                    return true
+                }
+                state.isPassingTime = false
+                return false
+            }
+            if !goesOn { return }
+            quiet = .zero
+        }
+    }
+}

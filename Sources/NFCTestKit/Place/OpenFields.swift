@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import Synchronization
+import TagLink
+
+/// The fields that are open in the process. While there is one, the process's own reader is out of reach.
+enum OpenFields {
+    private static let count = Atomic(0)
+    private static let environments = Locked<[NFCEnvironment]>([])
+
+    /// Whether any is open.
+    static var areThere: Bool { count.load(ordering: .acquiring) > 0 }
+
+    static func add(_ environment: NFCEnvironment) {
+        NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }
+        environments.withLock { $0.append(environment) }
+        count.add(1, ordering: .releasing)
+    }
+
+    static func remove(_ environment: NFCEnvironment) {
+        (environment.place as? FieldPlace)?.close()
+        let isIn = environments.withLock { environments in
+            guard let index = environments.firstIndex(where: { $0 === environment }) else { return false }
+            environments.remove(at: index)
+            return true
+        }
+        if isIn { count.subtract(1, ordering: .releasing) }
+    }
+
+    /// Finds the test of a session that is made now, in a task that does not say so: what came with the work of the thread,
+    /// else the only field that is open.
+    private static func search() -> NFCEnvironment? {
+        guard areThere else { return nil }
+        if let carried = CarriedPlace.ofThread, (carried.place as? FieldPlace)?.isOpen == true { return carried }
+        let open = environments.withLock { $0 }
+        guard let first = open.first else { return nil }
+        return open.count == 1 ? first : unknown(among: open)
+    }
+
+    /// An environment without a reader, for a session that may belong to any of several tests. None of them can pass: each
+    /// may have lost its session.
+    private static func unknown(among open: [NFCEnvironment]) -> NFCEnvironment {
+        let queue = DispatchLibrary.currentLabel
+        // That is what a thread is said to be on which is on no queue.
+        let isOfThread = queue.isEmpty || queue == "com.apple.root.default-qos.overcommit"
+        let reason = """
+            This session belongs to no test that is known: it is made on \(isOfThread ? "a thread of its own" : "the queue \"\(queue)\""), \
+            by work that did not begin in a test, while \(open.count) fields are open. Make it in the test's task, or in what \
+            that begins; or run tests with fields one after the other: write .serialized at the suite that has .field or \
+            withField, or use swift test --no-parallel.
+            """
+        return NFCEnvironment(reader: .none(reason: reason), isOfTest: true) { _ in
+            for environment in open {
+                (environment.place as? FieldPlace)?.field?.fail(FieldError(.unknownField, reason), onlyFirst: true)
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+
+/// Handlers of timers, files and sockets that belong to a test. These take real time, which no count shows.
+@safe enum SourceHandlers {
+    typealias Pointer = DispatchLibrary.Pointer
+
+    /// Holds a block as long as its source has it.
+    @safe private final class Held {
+        let block: Pointer
+        init(_ block: Pointer) { unsafe self.block = block }
+        deinit { unsafe DispatchLibrary.releaseBlock(block) }
+    }
+
+    static func set(_ source: Pointer, _ block: Pointer?) {
+        guard let block = unsafe block, let (environment, place) = CarriedPlace.current,
+            let copy = unsafe DispatchLibrary.copyBlock(block)
+        else { return unsafe DispatchLibrary.setEventHandler(source, block) }
+        place.noteSource()
+        let held = unsafe Held(copy)
+        let carrying: @convention(block) () -> Void = {
+            place.begins(wasQueued: false)
+            CarriedPlace.within(environment) {
+                NFCEnvironment.$scoped.withValue(environment) { unsafe DispatchLibrary.call(held.block) }
+            }
+            place.ends()
+        }
+        withExtendedLifetime(carrying) {
+            unsafe DispatchLibrary.setEventHandler(source, unsafeBitCast(carrying, to: Pointer.self))
+        }
+    }
+}
+
+@_cdecl("dispatch_source_set_event_handler")
+package func carryHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer?) {
+    unsafe SourceHandlers.set(source, block)
+}
+
+@_cdecl("dispatch_source_set_timer")
+package func noteTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64) {
+    CarriedPlace.current?.place.noteSource()
+    unsafe DispatchLibrary.setTimer(source, start, interval, leeway)
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+
+/// Jobs of tasks that the thread which begins them runs next: most jobs end as soon as they have begun another, and waking a
+/// thread for that takes longer than a whole run of a short flow.
+///
+/// A job that does not end soon leaves its job to the other threads: as soon as it waits, or the next time that
+/// ``RestMonitor`` looks.
+@safe enum SwiftJobs {
+    /// A job that is kept, for which work, and on which queue it belongs, as numbers.
+    private struct Kept {
+        let owner: ObjectIdentifier
+        let job: UInt
+        let queue: UInt
+        /// Whether the monitor has seen it before.
+        var isOld = false
+    }
+
+    private static let kept = Locked<[Kept]>([])
+    /// The function of Swift's runtime that runs a job, as a number, and one that is another.
+    private static let known = Locked<(job: UInt, other: UInt)>((0, 0))
+    private static let mainQueue = unsafe UInt(
+        bitPattern: dlsym(UnsafeMutableRawPointer(bitPattern: -1), "_dispatch_main_q")
+    )
+    private static let find: @convention(c) (DispatchLibrary.Pointer, DispatchLibrary.Pointer) -> Int32 =
+        unsafe DispatchLibrary.next("dladdr")
+
+    /// Whether a function runs a job of a task on a queue that keeps no order.
+    static func isJob(_ function: @escaping DispatchLibrary.Function, of queue: DispatchLibrary.Pointer) -> Bool {
+        guard UInt(bitPattern: queue) != mainQueue else { return false }
+        let pointer = unsafe unsafeBitCast(function, to: DispatchLibrary.Pointer.self)
+        let number = UInt(bitPattern: pointer)
+        let last = known.withLock { $0 }
+        if number == last.job { return true }
+        if number == last.other { return false }
+        let isJob = unsafe isOfSwift(pointer)
+        known.withLock { if isJob { $0.job = number } else { $0.other = number } }
+        return isJob
+    }
+
+    /// Whether an address is in the library of Swift's tasks.
+    private static func isOfSwift(_ address: DispatchLibrary.Pointer) -> Bool {
+        // The path of the library, its address, and the next symbol's name and address (dladdr(3)).
+        var info: (UnsafePointer<CChar>?, UInt, UInt, UInt) = (nil, 0, 0, 0)
+        let status = unsafe withUnsafeMutablePointer(to: &info) { info in
+            unsafe find(address, DispatchLibrary.Pointer(info))
+        }
+        guard status != 0, let path = unsafe info.0 else { return false }
+        return unsafe strstr(path, "libswift_Concurrency") != nil
+    }
+
+    /// Keeps a job for the thread that runs some work; false when that has one.
+    static func keep(
+        _ job: DispatchLibrary.Pointer,
+        after work: CarriedWork,
+        of queue: DispatchLibrary.Pointer
+    ) -> Bool {
+        let owner = ObjectIdentifier(work)
+        let entry = Kept(owner: owner, job: UInt(bitPattern: job), queue: UInt(bitPattern: queue))
+        return kept.withLock { kept in
+            guard !kept.contains(where: { $0.owner == owner }) else { return false }
+            kept.append(entry)
+            return true
+        }
+    }
+
+    /// The job that was kept for the thread of some work; nil when there is none any more.
+    static func next(after work: CarriedWork) -> DispatchLibrary.Pointer? {
+        let owner = ObjectIdentifier(work)
+        let job = kept.withLock { kept -> UInt? in
+            guard let index = kept.firstIndex(where: { $0.owner == owner }) else { return nil }
+            return kept.remove(at: index).job
+        }
+        return unsafe job.flatMap { unsafe DispatchLibrary.Pointer(bitPattern: $0) }
+    }
+
+    /// Leaves the job to other threads that was kept for some work.
+    static func release(after work: CarriedWork?) {
+        guard let work else { return }
+        release { $0.owner == ObjectIdentifier(work) }
+    }
+
+    /// Leaves the jobs to other threads that were kept when this was called last.
+    static func releaseOld() {
+        release { $0.isOld }
+        kept.withLock { kept in for index in kept.indices { kept[index].isOld = true } }
+    }
+
+    private static func release(where isMeant: (Kept) -> Bool) {
+        let jobs = kept.withLock { kept in
+            let jobs = kept.filter(isMeant)
+            if !jobs.isEmpty { kept.removeAll(where: isMeant) }
+            return jobs
+        }
+        for entry in jobs {
+            guard let queue = unsafe DispatchLibrary.Pointer(bitPattern: entry.queue) else { continue }
+            unsafe DispatchLibrary.async(queue, DispatchLibrary.Pointer(bitPattern: entry.job), CarriedWork.run)
+        }
+    }
+}

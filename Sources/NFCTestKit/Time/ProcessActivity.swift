@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Whether anything in the process can go on by itself.
+///
+/// Code under test uses tasks, queues and threads of its own, which nobody counts. So the kernel is asked: when every
+/// thread sleeps, twice in a row and without having run in between, then at the moment between the two all of them
+/// slept, and nothing but time can wake them.
+package struct ProcessActivity {
+    private var buffer = [UInt8](repeating: 0, count: 512)
+    /// The thread that asks.
+    private let own: Int32
+
+    /// Begins to look, from this thread.
+    package init() {
+        // Such as 17561/task/17563.
+        var link = [CChar](repeating: 0, count: 64)
+        let count = unsafe readlink("/proc/thread-self", &link, link.count)
+        var number: Int32 = 0
+        for character in link[..<max(count, 0)] {
+            let isDigit = (0x30...0x39).contains(character)
+            number = isDigit ? number &* 10 &+ Int32(character) &- 0x30 : 0
+        }
+        own = number
+    }
+
+    /// Looks once: whether every thread but the caller's sleeps, and no timer is due soon.
+    mutating func isAtRest() -> Bool {
+        guard let first = sleepers() else { return false }
+        return sleepers() == first
+    }
+
+    /// How often each thread was given a processor; nil when one of them, other than the caller's, does not sleep.
+    private mutating func sleepers() -> [Int32: UInt64]? {
+        var counts: [Int32: UInt64] = [:]
+        for thread in Self.numbers(in: "/proc/self/task") where thread != own {
+            let before = timesRun(thread)
+            guard isAsleep(thread) else { return nil }
+            counts[thread] = before
+        }
+        return counts
+    }
+
+    /// The state follows the name, which is in parentheses and may hold any character (proc(5)).
+    private mutating func isAsleep(_ thread: Int32) -> Bool {
+        let text = contents(of: "/proc/self/task/\(thread)/stat")
+        // A thread that has ended meanwhile does nothing.
+        guard !text.isEmpty else { return true }
+        guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < text.endIndex else { return false }
+        return [UInt8(ascii: "S"), UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(text[end + 2])
+    }
+
+    /// The third number of schedstat; of a thread that has ended, none.
+    private mutating func timesRun(_ thread: Int32) -> UInt64 {
+        numbers(contents(of: "/proc/self/task/\(thread)/schedstat")).dropFirst(2).first ?? 0
+    }
+
+    /// The whole numbers in what was read.
+    private func numbers(_ text: ArraySlice<UInt8>) -> [UInt64] {
+        text.split { $0 < 0x30 || $0 > 0x39 }.prefix(3).map { digits in
+            digits.reduce(0) { $0 &* 10 &+ UInt64($1 - 0x30) }
+        }
+    }
+
+    /// The beginning of a file; empty when it can't be opened or read. A thread may end between the two: then the read
+    /// fails (ESRCH).
+    ///
+    /// - Parameter path: the file.
+    package mutating func contents(of path: String) -> ArraySlice<UInt8> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        return buffer[..<max(count, 0)]
+    }
+
+    /// The entries of a directory whose names are numbers.
+    private static func numbers(in path: String) -> [Int32] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(directory) }
+        var numbers: [Int32] = []
+        while let entry = unsafe readdir(directory) {
+            let number = unsafe strtol(&entry.pointee.d_name.0, nil, 10)
+            if number > 0 { numbers.append(Int32(truncatingIfNeeded: number)) }
+        }
+        return numbers
+    }
+}

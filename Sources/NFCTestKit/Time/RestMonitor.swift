@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import NFCRuntime
+import TagLink
+
+/// Looks at the open fields again and again, by real time, for what counting alone does not show.
+///
+/// Time goes on at once when the last thing returns that a test's code has put on a queue. This is for the rest: an event that
+/// was scheduled by code of no test, the grace before a limit of a session passes, code that waits, and work that is done by
+/// threads that nobody counts.
+final class RestMonitor: Sendable {
+    static let shared = RestMonitor()
+
+    /// What is on a queue for so long without beginning may be unable to begin: then that is found out.
+    private static let stuck = Duration.milliseconds(20)
+    /// What has not begun for so long, though later work has, can't begin.
+    private static let longQuiet = Duration.seconds(10)
+    /// Code that runs for so long without anything else happening is blocked.
+    private static let blocked = Duration.seconds(60)
+
+    private struct State {
+        var places: [FieldPlace] = []
+        var isRunning = false
+    }
+
+    /// A place, and since when nothing has happened there.
+    private struct Watched {
+        let place: FieldPlace
+        var activity: UInt64
+        var since: ContinuousClock.Instant
+        /// Shows whether what was put on queues before has begun.
+        var probe: QueueProbe?
+    }
+
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "org.opencorenfc.testkit.rest")
+
+    func add(_ place: FieldPlace) {
+        let starts = state.withLock { state in
+            state.places.append(place)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { begin() }
+    }
+
+    func remove(_ place: FieldPlace) {
+        state.withLock { state in state.places.removeAll { $0 === place } }
+    }
+
+    /// Begins a thread that belongs to no test.
+    private func begin() {
+        var thread = pthread_t()
+        let begin: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { _ in
+            RestMonitor.shared.run()
+            return nil
+        }
+        guard unsafe pthread_create(&thread, nil, begin, nil) == 0 else { return queue.async { self.run() } }
+        pthread_detach(thread)
+    }
+
+    private func run() {
+        var threads = ThreadRest()
+        var watched: [Watched] = []
+        // Explorations open one field after the other: a thread for each would be too many.
+        var rounds = 0
+        while rounds < 1000 {
+            // Where things happen there is nothing to look for.
+            let isQuiet = watched.contains { $0.since.duration(to: .now) > .milliseconds(1) }
+            usleep(isQuiet || watched.isEmpty ? 1000 : 4000)
+            SwiftJobs.releaseOld()
+            let places = state.withLock { $0.places }
+            rounds = places.isEmpty ? rounds + 1 : 0
+            watched = places.map { place in
+                let activity = place.work.activity
+                if let last = watched.first(where: { $0.place === place }), last.activity == activity { return last }
+                return Watched(place: place, activity: activity, since: .now)
+            }
+            for index in watched.indices { look(at: &watched[index], &threads) }
+        }
+        let goesOn = state.withLock { state in
+            state.isRunning = !state.places.isEmpty
+            return state.isRunning
+        }
+        if goesOn { run() }
+    }
+
+    private func look(at watched: inout Watched, _ threads: inout ThreadRest) {
+        let work = watched.place.work
+        guard work.activity == watched.activity, let field = watched.place.field else { return }
+        let quiet = watched.since.duration(to: .now)
+        if work.isAtRest {
+            // What nobody counts rests when all threads do; a long rest is one whatever other tests do.
+            if !work.hasUncounted || quiet >= field.grace.duration(after: work) || threads.isThere() {
+                watched.place.letTimePass(quiet: quiet)
+            }
+        } else if work.mayBeStuck {
+            guard quiet >= Self.stuck else { return }
+            let probe = watched.probe ?? QueueProbe(ofMain: !work.waits.contains(where: \.isOnMainQueue))
+            watched.probe = probe
+            // On a busy machine work begins late. When the blocks that were given last have been run, and every thread sleeps,
+            // all before them have begun, but those behind a queue's block that waits. Where nothing begins any more, all
+            // threads that run work wait. A machine that is busy with other tests never sleeps: then long quiet has to do.
+            let isKnown = probe.isDone || quiet >= field.grace.duration(after: work)
+            if isKnown && threads.isResting() || probe.isDone && quiet >= Self.longQuiet {
+                watched.place.letTimePass(quiet: quiet, isStuck: true)
+            }
+        } else if work.running > 0, quiet >= Self.blocked {
+            field.stop(blockedFor: quiet)
+        }
+    }
+}
+
+/// Blocks that were put on the queues that run everything, and only tell that they were run.
+final class QueueProbe: Sendable {
+    private static let classes: [DispatchQoS.QoSClass] = [
+        .background, .utility, .default, .userInitiated, .userInteractive,
+    ]
+    private static let priorities: [TaskPriority] = [.background, .low, .medium, .high]
+
+    private let remaining = Locked(0)
+
+    /// - Parameter asksMain: whether the main queue is asked too.
+    init(ofMain asksMain: Bool = false) {
+        remaining.withLock { $0 = Self.classes.count + Self.priorities.count + (asksMain ? 1 : 0) }
+        if asksMain { DispatchQueue.main.async { [remaining] in remaining.withLock { $0 -= 1 } } }
+        for qos in Self.classes {
+            DispatchQueue.global(qos: qos).async { [remaining] in remaining.withLock { $0 -= 1 } }
+        }
+        for priority in Self.priorities {
+            Task.detached(priority: priority) { [remaining] in remaining.withLock { $0 -= 1 } }
+        }
+    }
+
+    /// Whether all have been run.
+    var isDone: Bool { remaining.withLock { $0 == 0 } }
+}
+
+/// Whether every thread of the process rests, and new work would be begun.
+struct ThreadRest {
+    private var activity = ProcessActivity()
+    private var probe: QueueProbe?
+
+    /// Whether every thread rests.
+    mutating func isResting() -> Bool { activity.isAtRest() }
+
+    /// Whether every thread rests, and new work would be begun.
+    mutating func isThere() -> Bool {
+        guard activity.isAtRest(), hasFreeWorkers() else { return false }
+        return activity.isAtRest()
+    }
+
+    /// Whether new tasks and blocks are run now. When all threads that run them are blocked, some may wait for one while
+    /// every thread sleeps.
+    private mutating func hasFreeWorkers() -> Bool {
+        if let probe, !probe.isDone { return false }
+        let probe = QueueProbe()
+        self.probe = probe
+        for _ in 0..<100 {
+            if probe.isDone { return true }
+            usleep(10)
+        }
+        return false
+    }
+}

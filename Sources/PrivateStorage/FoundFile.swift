@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSystemCalls
+import Glibc
+
+/// What a path leads to, found before it is opened: to look at a pipe or a device does not wait, and changes nothing.
+///
+/// The system follows the path's symbolic links once, by its own rules for links that others have made. What is done
+/// afterwards is done to the very file that was found.
+final class FoundFile {
+    /// What a file is.
+    enum Kind: String {
+        case regular = "file"
+        case folder
+        case pipe
+        case device
+        case disk
+        case socket
+    }
+
+    /// The path by which it was found.
+    let path: String
+    /// What the system knows of it.
+    let status: stat
+    private let descriptor: Int32
+
+    private init(path: String, status: stat, descriptor: Int32) {
+        self.path = path
+        self.status = status
+        self.descriptor = descriptor
+    }
+
+    /// Follows a path.
+    ///
+    /// - Returns: what it leads to; nil when there is nothing.
+    static func find(_ path: String) throws(StorageError) -> FoundFile? {
+        let descriptor = unsafe ocn_open_target(path)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .system("\(path) can't be opened")
+        }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            let error = StorageError.system("\(path) can't be opened")
+            close(descriptor)
+            throw error
+        }
+        return FoundFile(path: path, status: status, descriptor: descriptor)
+    }
+
+    deinit { close(descriptor) }
+
+    var kind: Kind {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: .regular
+        case S_IFDIR: .folder
+        case S_IFIFO: .pipe
+        case S_IFBLK: .disk
+        case S_IFSOCK: .socket
+        default: .device
+        }
+    }
+
+    /// The size of a regular file.
+    var size: Int { Int(status.st_size) }
+
+    /// Whether the process may write it.
+    var isWritable: Bool { unsafe faccessat(AT_FDCWD, link, W_OK, AT_EACCESS) == 0 }
+
+    /// Opens it for reading or writing. No terminal becomes that of the process.
+    func open(_ flags: Int32) throws(StorageError) -> Int32 {
+        let flags = flags | O_CLOEXEC | O_NOCTTY
+        while true {
+            let file = unsafe Glibc.open(link, flags)
+            if file >= 0 { return file }
+            if errno == EINTR { continue }
+            throw .system("\(path) can't be \(flags & O_ACCMODE == O_RDONLY ? "read" : "written")")
+        }
+    }
+
+    /// Where it is now: its folder, and its name there. Nil when that can't be told, or when another file has its name.
+    func place() -> (folder: OpenFolder, name: String)? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(link, &buffer, buffer.count)
+        guard count > 0, count < buffer.count,
+            let real = String(validating: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self),
+            let parts = PathParts(real), real.hasPrefix("/"),
+            let open = try? OpenFolder(parts.folder, followsLink: false, lists: false),
+            let now = open.status(of: parts.name), now.st_dev == status.st_dev, now.st_ino == status.st_ino
+        else { return nil }
+        return (open, parts.name)
+    }
+
+    /// Whether it has more to it than mode and owner, such as a list of who else may read it.
+    var hasAttributes: Bool {
+        var names = [CChar](repeating: 0, count: 64 << 10)
+        let count = unsafe max(0, ocn_attribute_names(link, &names, UInt(names.count)))
+        // What the system's guards attach, they attach to a new file too.
+        return names[..<count].split(separator: 0).contains { name in
+            !name.lazy.map { UInt8(bitPattern: $0) }.starts(with: "security.".utf8)
+        }
+    }
+
+    /// The name by which the system opens the very file that was found.
+    private var link: String { "/proc/self/fd/\(descriptor)" }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Writes a file whole, at a path that a person chose.
+///
+/// - A regular file is replaced in one step: at any time it holds the old bytes or the new ones, whatever happens. It keeps
+///   its mode and its owner. A symbolic link to it stays one.
+/// - A regular file that could not be the same afterwards is written in its place: one with several names (hard links), with
+///   an access list or other attributes, of another owner, in a folder that takes no new files, or that is mounted.
+/// - A pipe or a device, such as `/dev/null`, is written to. Folders, disks and sockets are refused, and so is a pipe that
+///   nobody reads.
+/// - A link that another user has put into a folder in which others may make files is not followed, and keys and passwords
+///   are not written into a file of another user.
+public enum OutputFile {
+    /// Who may read a file that was not there before.
+    public enum Readers: Sendable {
+        /// All whom the process's mask (`umask`) leaves.
+        case everyone
+        /// Its owner, because it has keys or passwords other than the delivered ones.
+        case ownerAlone
+
+        var mode: mode_t { self == .everyone ? 0o644 : 0o600 }
+    }
+
+    /// Writes a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: all that it is to hold.
+    ///   - path: its path; relative to the process's folder unless it begins with a slash.
+    ///   - readers: who may read it, where it was not there before.
+    /// - Throws: ``StorageError``; a file that was there is then as before, but for one that is written in its place and
+    ///   whose disk fails.
+    public static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
+        try refuseForeignLink(path)
+        if let found = try FoundFile.find(path) {
+            if readers == .ownerAlone, found.kind == .regular, found.status.st_uid != geteuid() {
+                throw StorageError(
+                    .unsafe,
+                    "\(path) belongs to another user, who is not to read the keys or passwords. Name another file."
+                )
+            }
+            return try write(bytes, to: found)
+        }
+        guard isLink(path) else { return try create(path, bytes, readers) }
+        try createBehindLink(path, bytes, readers)
+    }
+
+    private static func write(_ bytes: [UInt8], to found: FoundFile) throws(StorageError) {
+        switch found.kind {
+        case .regular: try replace(found, with: bytes)
+        case .pipe, .device:
+            let file = try found.openForWriting(O_WRONLY)
+            defer { close(file) }
+            try OpenFile.write(file, bytes, name: found.path)
+        case .folder, .disk, .socket: throw found.refusal
+        }
+    }
+
+    // MARK: A file that is not there
+
+    private static func create(_ path: String, _ bytes: [UInt8], _ readers: Readers) throws(StorageError) {
+        guard let parts = PathParts(path) else {
+            throw StorageError(.notAFile, "'\(path)' is no name of a file.")
+        }
+        let folder = try OpenFolder(parts.folder, followsLink: true, lists: false)
+        let (temporary, file) = try folder.makeTemporary(mode: readers.mode, for: path)
+        defer { close(file) }
+        do throws(StorageError) {
+            try OpenFile.write(file, bytes, name: path)
+            try OpenFile.synchronize(file, name: path)
+            try folder.rename(temporary, to: parts.name)
+        } catch {
+            try? folder.remove(temporary)
+            throw error
+        }
+        try? folder.synchronize()
+    }
+
+    /// Refuses a symbolic link that somebody else has put into a folder that others write, as Linux does for sticky folders
+    /// where `fs.protected_symlinks` is on.
+    private static func refuseForeignLink(_ path: String) throws(StorageError) {
+        var link = stat()
+        var folder = stat()
+        guard let parts = PathParts(path), unsafe lstat(path, &link) == 0,
+            link.st_mode & S_IFMT == S_IFLNK,
+            unsafe stat(parts.folder, &folder) == 0, folder.st_mode & 0o002 != 0
+        else { return }
+        guard link.st_uid == geteuid() || link.st_uid == folder.st_uid else {
+            throw StorageError(
+                .unsafe,
+                "\(path) is a link of another user in a folder that others write. Name the file itself."
+            )
+        }
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// Makes the file that a symbolic link names. The system follows the link, by its own rules for links that others have
+    /// made.
+    private static func createBehindLink(_ path: String, _ bytes: [UInt8], _ readers: Readers) throws(StorageError) {
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, readers.mode)
+        guard file >= 0 else { throw .system("\(path) can't be written") }
+        close(file)
+        guard let found = try FoundFile.find(path) else {
+            throw .system("\(path) can't be written", ENOENT)
+        }
+        do throws(StorageError) {
+            try write(bytes, to: found)
+        } catch {
+            if found.kind == .regular, found.size == 0, let place = found.place() {
+                try? place.folder.remove(place.name)
+            }
+            throw error
+        }
+    }
+
+    // MARK: A regular file
+
+    private static func replace(_ found: FoundFile, with bytes: [UInt8]) throws(StorageError) {
+        guard found.isWritable else { throw .system("\(found.path) can't be written") }
+        if found.status.st_nlink == 1, !found.hasAttributes, let place = found.place(),
+            try replace(found, with: bytes, in: place.folder, place.name)
+        {
+            return
+        }
+        try overwrite(found, with: bytes)
+    }
+
+    /// Puts a new file in place of the one that was found.
+    ///
+    /// - Returns: false when the new one could not be the same in mode and owner, or can't be put there.
+    private static func replace(
+        _ found: FoundFile,
+        with bytes: [UInt8],
+        in folder: OpenFolder,
+        _ name: String
+    ) throws(StorageError) -> Bool {
+        let temporary: String
+        let file: Int32
+        do throws(StorageError) {
+            (temporary, file) = try folder.makeTemporary(mode: 0o600, for: found.path)
+        } catch  where error.code == .denied {
+            return false
+        }
+        defer { close(file) }
+        do throws(StorageError) {
+            try OpenFile.write(file, bytes, name: found.path)
+            if giveMode(of: found.status, to: file) {
+                try OpenFile.synchronize(file, name: found.path)
+                if (try? folder.rename(temporary, to: name)) != nil {
+                    try? folder.synchronize()
+                    return true
+                }
+            }
+        } catch {
+            try? folder.remove(temporary)
+            throw error
+        }
+        try folder.remove(temporary)
+        return false
+    }
+
+    /// Gives a file the owner and the mode of another one.
+    private static func giveMode(of status: stat, to file: Int32) -> Bool {
+        var now = stat()
+        guard unsafe fstat(file, &now) == 0 else { return false }
+        if now.st_uid != status.st_uid || now.st_gid != status.st_gid {
+            guard fchown(file, status.st_uid, status.st_gid) == 0 else { return false }
+        }
+        let mode = status.st_mode & 0o777
+        return now.st_mode & 0o777 == mode || fchmod(file, mode) == 0
+    }
+
+    /// Writes the file that was found. Where it becomes longer, what is added is written first, which fails on a full
+    /// disk before anything is lost; and after a failure the old bytes are put back.
+    private static func overwrite(_ found: FoundFile, with bytes: [UInt8]) throws(StorageError) {
+        let file = try found.open(O_WRONLY)
+        defer { close(file) }
+        let old = oldBytes(of: found)
+        let kept = min(found.size, bytes.count)
+        var hasOverwritten = false
+        do throws(StorageError) {
+            try write(file, Array(bytes[kept...]), at: kept, name: found.path)
+            hasOverwritten = true
+            try write(file, Array(bytes[..<kept]), at: 0, name: found.path)
+            guard ftruncate(file, off_t(bytes.count)) == 0 else { throw .system("\(found.path) can't be written") }
+            try OpenFile.synchronize(file, name: found.path)
+        } catch {
+            if hasOverwritten, let old { try? write(file, old, at: 0, name: found.path) }
+            _ = ftruncate(file, off_t(found.size))
+            throw error
+        }
+    }
+
+    /// What a file holds before it is written; nil when it can't be read, or is larger than is kept.
+    private static func oldBytes(of found: FoundFile) -> [UInt8]? {
+        guard let file = try? found.open(O_RDONLY) else { return nil }
+        return try? InputFile(owning: file, name: found.path, limit: 64 << 20).readToEnd()
+    }
+
+    private static func write(_ file: Int32, _ bytes: [UInt8], at offset: Int, name: String) throws(StorageError) {
+        guard lseek(file, off_t(offset), SEEK_SET) >= 0 else { throw .system("\(name) can't be written") }
+        try OpenFile.write(file, bytes, name: name)
+    }
+}
+
+extension FoundFile {
+    /// Opens a pipe or a device for writing, at once or not at all.
+    func openForWriting(_ flags: Int32) throws(StorageError) -> Int32 {
+        let file: Int32
+        do throws(StorageError) {
+            file = try open(flags | O_NONBLOCK)
+        } catch {
+            guard kind == .pipe, error.number == ENXIO else { throw error }
+            throw StorageError(.failed, "\(path) is a pipe that nobody reads. Start its reader first.")
+        }
+        // Whoever reads may take their time.
+        _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
+        return file
+    }
+
+    /// Why it is not written.
+    var refusal: StorageError {
+        kind == .folder
+            ? StorageError(.notAFile, "\(path) is a folder. Name a file in it.")
+            : StorageError(.notAFile, "\(path) is a \(kind.rawValue), which is not written to. Name a file.")
+    }
+}

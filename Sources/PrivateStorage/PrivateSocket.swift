@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSystemCalls
+import Glibc
+
+/// UNIX sockets in private folders, and who is at their other end.
+public enum PrivateSocket {
+    /// Who is at the other end of a connection, as the system knows it (`SO_PEERCRED`).
+    public struct Peer: Sendable, Hashable {
+        /// The process that made the connection or the socket.
+        public var process: Int32
+        /// Its user.
+        public var user: UInt32
+
+        /// Whether it is this process's user or root.
+        public var isOwnOrRoot: Bool { user == geteuid() || user == 0 }
+    }
+
+    /// The longest path that other programs can connect to.
+    public static let maximumPathLength = 107
+
+    /// Makes a socket that listens.
+    ///
+    /// The socket has its mode before anybody can see it: 0600, or 0660 in a folder that is shared with a group. A socket that is
+    /// there already is replaced unless somebody listens at it; anything else there stays.
+    ///
+    /// - Parameters:
+    ///   - name: its name in the folder.
+    ///   - folder: the folder.
+    ///   - backlog: how many connections may wait.
+    /// - Returns: the descriptor, which the caller closes. It does not block.
+    /// - Throws: ``StorageError``; of code `inUse` when somebody listens there, of code `occupied` when something else than a
+    ///   socket is there.
+    public static func listen(
+        _ name: String,
+        in folder: PrivateFolder,
+        backlog: Int32 = 4
+    ) throws(StorageError) -> Int32 {
+        try OpenFolder.check(name)
+        let path = folder.path + "/" + name
+        guard path.utf8.count <= maximumPathLength else {
+            throw StorageError(
+                .denied,
+                "\(path) is too long for a socket: \(maximumPathLength) bytes are the most. Give a shorter path."
+            )
+        }
+        // By the folder's descriptor: the path may lead elsewhere by now.
+        guard let address = SocketAddress("/proc/self/fd/\(folder.descriptor)/\(name)") else {
+            throw StorageError(.denied, "The name \(name) is too long for a socket.")
+        }
+        if isInUse(address) { throw StorageError(.inUse, "Another program listens at \(path) already.") }
+        try checkPlace(name, in: folder)
+        try folder.remove(name)
+        guard let descriptor = make() else { throw .system("No socket can be made") }
+        // The mode of the socket's own node becomes that of its name when it is bound.
+        let isShared = folder.isSharedWithGroup
+        guard fchmod(descriptor, isShared ? 0o660 : 0o600) == 0,
+            unsafe address.with({ unsafe bind(descriptor, $0, $1) }) == 0,
+            !isShared || admitGroup(name, in: folder),
+            Glibc.listen(descriptor, backlog) == 0
+        else {
+            let error = StorageError.system("The socket \(path) can't be made")
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    /// Only a socket that was left is removed: a file may be somebody's.
+    private static func checkPlace(_ name: String, in folder: PrivateFolder) throws(StorageError) {
+        var status = stat()
+        guard unsafe fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+            status.st_mode & S_IFMT != S_IFSOCK
+        else {
+            return
+        }
+        throw StorageError(
+            .occupied,
+            "\(folder.path)/\(name) is in the place of a socket. Move it away, and start the program again."
+        )
+    }
+
+    /// Lets the group connect, whatever the process's mask (`umask`) has taken off the mode when the socket was bound.
+    private static func admitGroup(_ name: String, in folder: PrivateFolder) -> Bool {
+        let node = unsafe ocn_open_path("/proc/self/fd/\(folder.descriptor)/\(name)")
+        defer { close(node) }
+        return unsafe node >= 0 && chmod("/proc/self/fd/\(node)", 0o660) == 0
+    }
+
+    /// Connects to a socket of the same user or of root.
+    ///
+    /// - Parameter path: its path. A symbolic link in place of the socket is not followed.
+    /// - Returns: the descriptor, which the caller closes and which does not block; nil when nobody listens there, or somebody
+    ///   else does.
+    public static func connect(_ path: String) -> Int32? {
+        let node = unsafe ocn_open_path(path)
+        guard node >= 0 else { return nil }
+        defer { close(node) }
+        var status = stat()
+        guard unsafe fstat(node, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
+            status.st_uid == geteuid() || status.st_uid == 0,
+            let address = SocketAddress("/proc/self/fd/\(node)"), let descriptor = make()
+        else { return nil }
+        guard unsafe address.with({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0,
+            peer(of: descriptor)?.isOwnOrRoot == true
+        else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// Takes a connection that waits.
+    ///
+    /// - Parameter listener: a descriptor of ``listen(_:in:backlog:)``.
+    /// - Returns: the connection, which does not block and is closed in programs that are started; nil when none waits.
+    public static func accept(_ listener: Int32) -> Int32? {
+        let descriptor = ocn_accept(listener)
+        return descriptor < 0 ? nil : descriptor
+    }
+
+    /// Who is at the other end of a connection; nil when that can't be known.
+    public static func peer(of connection: Int32) -> Peer? {
+        // Its process, its user and its group, as the system writes them.
+        var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard unsafe getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
+        return Peer(process: credentials.0, user: credentials.1)
+    }
+
+    private static func make() -> Int32? {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
+        return descriptor < 0 ? nil : descriptor
+    }
+
+    /// Whether somebody listens at an address.
+    private static func isInUse(_ address: SocketAddress) -> Bool {
+        guard let descriptor = make() else { return false }
+        defer { close(descriptor) }
+        // A listener whose queue is full is one too.
+        return unsafe address.with { unsafe Glibc.connect(descriptor, $0, $1) } == 0 || errno == EAGAIN
+    }
+}
+
+/// The address of a UNIX socket.
+private struct SocketAddress {
+    private var address = sockaddr_un()
+
+    init?(_ path: String) {
+        let bytes = Array(path.utf8)
+        guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
+            return nil
+        }
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    }
+
+    /// Calls a function of the system with the address.
+    func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import PrivateStorage
+import SystemLibrary
+
+/// A reader that root installs for a user once: pcscd has it from then on, with a driver and a socket folder that only root can
+/// change, and it has a tag while the user runs `nfc emulate --pcsc`.
+package struct SystemReader: Sendable {
+    /// The user.
+    package let owner: ReaderOwner
+    /// What is put before every path; empty for the system itself.
+    package let root: String
+
+    /// Creates the description of a user's reader.
+    ///
+    /// - Parameters:
+    ///   - owner: the user.
+    ///   - root: a folder in place of the system's root, as packagers have; an absolute path. Nil for the system itself.
+    package init(_ owner: ReaderOwner, root: String? = nil) {
+        self.owner = owner
+        var root = root ?? ""
+        while root.hasSuffix("/") { root.removeLast() }
+        self.root = root
+    }
+
+    private static let driverFolder = "/usr/lib/pcsc/drivers/serial"
+    private static let configurationFolder = "/etc/reader.conf.d"
+    private static let temporaryFolder = "/etc/tmpfiles.d"
+    private static let prefix = "opencorenfc-"
+
+    /// The driver that pcscd loads, without the root.
+    private static var driverPath: String { driverFolder + "/" + PCSCInstallation.driverName }
+    private var socketFolder: String { PCSCInstallation.systemFolder + "/" + owner.name }
+    private var fileName: String { Self.prefix + owner.name }
+    /// The socket of the reader.
+    package var socketPath: String { socketFolder + "/" + PCSCInstallation.socketName }
+    /// The lines for pcscd.
+    package var configurationPath: String { root + Self.configurationFolder + "/" + fileName }
+    /// The lines by which systemd makes the folder of the socket at each start.
+    package var temporaryPath: String { root + Self.temporaryFolder + "/" + fileName + ".conf" }
+    /// The driver.
+    package var installedDriverPath: String { root + Self.driverPath }
+
+    // MARK: Install
+
+    /// Installs the reader, or replaces it.
+    ///
+    /// - Parameters:
+    ///   - driver: the driver.
+    ///   - readerName: the reader's name, without the two numbers that pcscd adds.
+    /// - Returns: the files and folders that were written.
+    /// - Throws: ``EmulationError``; what was written before stays, and does no harm.
+    package func install(_ driver: PlainDriver, readerName: String) throws(EmulationError) -> [String] {
+        let lines = try PCSCInstallation(
+            readerName: readerName,
+            socketPath: socketPath,
+            driverPath: Self.driverPath
+        ).configuration
+        if root.isEmpty { try checkRights() }
+        return try reporting { () throws(StorageError) in
+            let drivers = try Self.folder(root + Self.driverFolder)
+            try drivers.replace(PCSCInstallation.driverName, with: driver.bytes, mode: 0o644)
+            let temporary = try Self.folder(root + Self.temporaryFolder)
+            try temporary.replace(fileName + ".conf", with: Array(temporaryLines.utf8), mode: 0o644)
+            var written = [installedDriverPath, temporaryPath]
+            if root.isEmpty {
+                let folder = try Self.folder(PCSCInstallation.systemFolder)
+                try folder.setMode(0o755)
+                try folder.makeFolder(owner.name, owner: owner.user, group: access.group, mode: access.mode)
+                written.append(socketFolder)
+            }
+            // Last: with these lines pcscd loads the driver.
+            let configurations = try Self.folder(root + Self.configurationFolder)
+            try configurations.replace(fileName, with: Array(lines.utf8), mode: 0o644)
+            return written + [configurationPath]
+        }
+    }
+
+    /// Refuses a place that others than root can change.
+    private func checkRights() throws(EmulationError) {
+        guard geteuid() == 0 else {
+            throw EmulationError("Only root can install a reader: sudo nfc emulate install --for \(owner.name)")
+        }
+        for folder in [
+            Self.driverFolder, Self.temporaryFolder, Self.configurationFolder, PCSCInstallation.systemFolder,
+        ] {
+            if let part = TrustedPath.partOpenToOthers(existingPartOf: folder) {
+                throw EmulationError(
+                    "\(part) can be changed by others than root. Give it to root alone (chown root, chmod go-w) first."
+                )
+            }
+        }
+    }
+
+    private static func folder(_ path: String) throws(StorageError) -> PrivateFolder {
+        try PrivateFolder(path, guests: .mayRead, newMode: 0o755)
+    }
+
+    /// Who else may reach the socket: nobody, or pcscd where it has a group of its own and may not run as root.
+    private var access: (group: UInt32, groupName: String, mode: UInt32) {
+        guard let group = ReaderOwner.group(named: "pcscd") else { return (owner.group, String(owner.group), 0o700) }
+        return (group, "pcscd", 0o2750)
+    }
+
+    private var temporaryLines: String {
+        let access = access
+        return """
+            # The folder of \(owner.name)'s emulated reader. Written by: nfc emulate install
+            d \(PCSCInstallation.systemFolder) 0755 root root -
+            d \(socketFolder) \(String(access.mode, radix: 8)) \(owner.name) \(access.groupName) -
+
+            """
+    }
+
+    // MARK: Uninstall
+
+    /// Removes the reader; the driver too, when it was the last one.
+    ///
+    /// - Returns: the files and folders that are gone; none when nothing was there.
+    package func uninstall() throws(EmulationError) -> [String] {
+        if root.isEmpty, geteuid() != 0 {
+            throw EmulationError("Only root can remove a reader: sudo nfc emulate uninstall --for \(owner.name)")
+        }
+        return try reporting { () throws(StorageError) in
+            var removed: [String] = []
+            for path in [configurationPath, temporaryPath] where try Self.remove(path) { removed.append(path) }
+            if root.isEmpty, removeSocketFolder() { removed.append(socketFolder) }
+            let others = FolderNames.read(root + Self.configurationFolder, limit: 1) { $0.hasPrefix(Self.prefix) }
+            if others?.isEmpty != false, try Self.remove(installedDriverPath) {
+                removed.append(installedDriverPath)
+            }
+            return removed
+        }
+    }
+
+    /// Removes a file.
+    ///
+    /// - Returns: whether it was there.
+    private static func remove(_ path: String) throws(StorageError) -> Bool {
+        guard unsafe Glibc.access(path, F_OK) == 0, let parts = PathParts(path) else { return false }
+        try PrivateFolder(parts.folder, creates: false, guests: .mayRead).remove(parts.name)
+        return true
+    }
+
+    /// Removes the folder of the socket, and what a reader that was killed has left in it. A folder in which the user keeps
+    /// something else stays.
+    private func removeSocketFolder() -> Bool {
+        guard let parent = try? PrivateFolder(PCSCInstallation.systemFolder, creates: false, guests: .mayRead) else {
+            return false
+        }
+        return parent.removeFolder(owner.name, with: [PCSCInstallation.socketName])
+    }
+
+    private func reporting<Value>(_ body: () throws(StorageError) -> Value) throws(EmulationError) -> Value {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            throw EmulationError(error.reason)
+        }
+    }
+
+    // MARK: What is installed
+
+    /// The name of the reader as pcscd has it; nil when none is installed.
+    package var installedName: String? {
+        guard let bytes = try? TrustedFile.read(configurationPath, limit: 64 << 10) else { return nil }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        guard lines.contains(where: { $0.hasPrefix("DEVICENAME") && $0.hasSuffix(":" + socketPath) }),
+            let name = lines.first(where: { $0.hasPrefix("FRIENDLYNAME") })
+        else { return nil }
+        let parts = name.split(separator: "\"", omittingEmptySubsequences: false)
+        return parts.count == 3 ? String(parts[1]) : nil
+    }
+
+    /// Finds the plain driver that comes with this program.
+    ///
+    /// - Throws: ``EmulationError`` that says where it was looked for.
+    package static func findDriver() throws(EmulationError) -> String {
+        try PCSCInstallation.findDriver(
+            "The plain \(PCSCInstallation.driverName)",
+            beside: ["../lib/opencorenfc", "../../pcsc-driver"],
+            or: ["/usr/local/lib/opencorenfc", "/usr/lib/opencorenfc"],
+            otherwise: "Build it with dev/build-pcsc-driver, or name it: --driver FILE"
+        )
+    }
+}

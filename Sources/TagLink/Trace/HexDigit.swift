@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension UInt8 {
+    /// The value of a hexadecimal digit in ASCII, of either case; nil for anything else.
+    @inlinable package var hexDigitValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x61...0x66: self - 0x61 + 10
+        case 0x41...0x46: self - 0x41 + 10
+        default: nil
+        }
+    }
+}

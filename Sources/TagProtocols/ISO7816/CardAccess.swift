@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// EF.CardAccess, the file in which a document says which protocols open it, PACE among them (ICAO Doc 9303-11;
+/// BSI TR-03110-3). Everybody may read it.
+public struct CardAccess: Sendable, Hashable {
+    /// The object identifiers of the protocols that the document lists, encoded, in order.
+    public let protocols: [[UInt8]]
+
+    /// The identifier of the file, which is in the master file.
+    static let identifier: UInt16 = 0x011C
+    /// No document needs more; a card that claims more is not read further.
+    static let maximumLength = 1024
+    /// 0.4.0.127.0.7.2.2.4, under which the variants of PACE are.
+    private static let pace: [UInt8] = [0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04]
+
+    /// Reads the file: a SET of SEQUENCEs that each begin with an object identifier.
+    ///
+    /// - Parameter bytes: the file; what follows the set is left out.
+    /// - Returns: nil when it is not that.
+    public init?(_ bytes: [UInt8]) {
+        guard let set = Self.element(bytes[...]), set.tag == 0x31 else { return nil }
+        var protocols: [[UInt8]] = []
+        var rest = set.value
+        while !rest.isEmpty {
+            guard let entry = Self.element(rest), entry.tag == 0x30, let name = Self.element(entry.value),
+                name.tag == 0x06, !name.value.isEmpty
+            else { return nil }
+            protocols.append(Array(name.value))
+            rest = rest[entry.value.endIndex...]
+        }
+        self.protocols = protocols
+    }
+
+    /// Whether the document takes PACE: it lists a variant of it, which has a mapping and a cipher. Parameters alone are
+    /// no variant.
+    public var supportsPACE: Bool {
+        protocols.contains { $0.starts(with: Self.pace) && $0.count == Self.pace.count + 2 }
+    }
+
+    /// The length of a whole file by its first bytes; nil when they are not those of a set, or too few.
+    static func length(of start: [UInt8]) -> Int? {
+        guard let header = header(start[...]), header.tag == 0x31 else { return nil }
+        return header.start + header.length
+    }
+
+    private static func header(_ bytes: ArraySlice<UInt8>) -> (tag: UInt8, start: Int, length: Int)? {
+        guard bytes.count >= 2 else { return nil }
+        let bytes = Array(bytes.prefix(4))
+        switch bytes[1] {
+        case 0..<0x80: return (bytes[0], 2, Int(bytes[1]))
+        case 0x81 where bytes.count >= 3: return (bytes[0], 3, Int(bytes[2]))
+        case 0x82 where bytes.count >= 4: return (bytes[0], 4, Int(high: bytes[2], low: bytes[3]))
+        default: return nil
+        }
+    }
+
+    /// The first data object of some bytes; nil when it is cut off.
+    private static func element(_ bytes: ArraySlice<UInt8>) -> (tag: UInt8, value: ArraySlice<UInt8>)? {
+        guard let header = header(bytes), bytes.count - header.start >= header.length else { return nil }
+        let start = bytes.startIndex + header.start
+        return (header.tag, bytes[start..<start + header.length])
+    }
+}
+
+extension APDULink {
+    /// Reads EF.CardAccess, on a card of which nothing was selected: the master file is the current one then. The file
+    /// stays selected.
+    ///
+    /// - Returns: nil for a card without it, or with something else in its place.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
+    public func readCardAccess() async throws(TagError) -> CardAccess? {
+        let name = CardAccess.identifier.bigEndianOctets
+        // P1 = 02: a file under the current directory; P2 = 0C: without its control information.
+        guard try await send(CommandAPDU(0x00, 0xA4, 0x02, 0x0C, data: name)).status == .success else { return nil }
+        var bytes: [UInt8] = []
+        repeat {
+            let answer = try await send(.readBinary(offset: bytes.count, count: 256))
+            guard answer.status.isSuccessOrWarning, !answer.data.isEmpty else { return nil }
+            bytes += answer.data
+            guard let length = CardAccess.length(of: bytes), length <= CardAccess.maximumLength else { return nil }
+            if bytes.count >= length { return CardAccess(bytes) }
+        } while true
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reading rules, and what they have by default.
+extension AssociationFileReader {
+    private static let known: Set<String> = [
+        "/", "?", "#", "exclude", "comment", "caseSensitive", "percentEncoded",
+    ]
+
+    /// A path of the form before iOS 13.
+    func legacyRule(_ text: String) -> AssociationFile.Rule {
+        let excludes = text.hasPrefix("NOT ")
+        return AssociationFile.Rule(
+            path: excludes ? String(text.dropFirst(4)) : text,
+            excludes: excludes,
+            isLegacy: true
+        )
+    }
+
+    /// What rules have where they don't say otherwise.
+    mutating func defaults(_ value: JSONValue?, _ place: String) -> [String: JSONValue] {
+        let defaults = object(value, place) ?? [:]
+        noteKeys(of: defaults, place, known: Self.known)
+        noteTypes(of: defaults, place)
+        return defaults
+    }
+
+    /// Reads a rule of `components`.
+    ///
+    /// - Parameters:
+    ///   - own: its object.
+    ///   - defaults: what counts where it doesn't say otherwise.
+    ///   - place: its place in the file.
+    mutating func rule(
+        _ own: [String: JSONValue],
+        _ defaults: [String: JSONValue],
+        _ place: String
+    ) -> AssociationFile.Rule {
+        let values = own.merging(defaults) { own, _ in own }
+        let takesAll = ["/", "?", "#"].allSatisfy { values[$0] == nil }
+        let effect = takesAll ? "which is ignored, so the rule matches every URL." : "which is ignored."
+        noteKeys(of: own, place, known: Self.known, effect: effect)
+        noteTypes(of: own, place)
+        return AssociationFile.Rule(
+            path: values["/"]?.string,
+            query: Self.query(values["?"]),
+            fragment: values["#"]?.string,
+            excludes: values["exclude"]?.boolean ?? false,
+            isCaseSensitive: values["caseSensitive"]?.boolean ?? true,
+            isPercentEncoded: values["percentEncoded"]?.boolean ?? true,
+            comment: values["comment"]?.string
+        )
+    }
+
+    /// Notes values of another type, which are ignored.
+    private mutating func noteTypes(of values: [String: JSONValue], _ place: String) {
+        for key in ["/", "#", "comment"] {
+            guard let value = values[key], value.string == nil else { continue }
+            note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind), no text, and is ignored.")
+        }
+        for key in ["exclude", "caseSensitive", "percentEncoded"] {
+            guard let value = values[key], value.boolean == nil else { continue }
+            note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind) and is ignored; write true or false.")
+        }
+        guard let query = values["?"], Self.query(query) == nil else { return }
+        let what =
+            query.object == nil
+            ? "\"?\" of \(place) is \(query.kind), neither a text nor a dictionary, and is ignored."
+            : "A value in \"?\" of \(place) is no text, so the whole of \"?\" is ignored."
+        note("AASA008", .error, what)
+    }
+
+    private static func query(_ value: JSONValue?) -> AssociationFile.Rule.Query? {
+        switch value {
+        case .string(let pattern): return .whole(pattern)
+        case .object(let items):
+            let patterns = items.compactMapValues(\.string)
+            return patterns.count == items.count ? .items(patterns) : nil
+        default: return nil
+        }
+    }
+}

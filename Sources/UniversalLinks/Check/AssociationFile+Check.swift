@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension AssociationFile {
+    /// Everything that is wrong with the file, or has another effect than it looks: what reading it found, and then what
+    /// comparing its rules and variables finds.
+    public func check() -> [LinkFinding] {
+        var result = findings
+        for (index, entry) in details.enumerated() {
+            for (number, rule) in entry.rules.enumerated() {
+                let place = "details[\(index)].\(rule.isLegacy ? "paths" : "components")[\(number)]"
+                result += PatternCheck(rule: rule, place: place, variables: variables).findings
+            }
+        }
+        return result + VariableCheck(file: self).findings + ReachabilityCheck(file: self).findings
+    }
+
+    /// What keeps a link from opening an app.
+    ///
+    /// - Parameters:
+    ///   - app: the app's identifier; nil for any app of the file.
+    ///   - url: the link; nil asks only whether the file is for the app.
+    public func check(app: String?, opens url: LinkURL?) -> [LinkFinding] {
+        if let app, !details.contains(where: { $0.apps.contains(app) }) {
+            return [LinkFinding("AASA005", .error, "The file does not name the app \(app).")]
+        }
+        guard let url else { return [] }
+        let answer = LinkMatcher(self).answer(url, installed: app.map { [$0] })
+        guard answer.app == nil else { return [] }
+        return [LinkFinding("AASA016", .error, "The link does not open \(app ?? "an app"): \(answer.why)")]
+    }
+}
+
+extension AssociationFile.Rule {
+    /// The patterns, each with its key.
+    var patterns: [(key: String, text: String)] {
+        var result: [(key: String, text: String)] = []
+        if let path { result.append(("/", path)) }
+        switch query {
+        case .whole(let text): result.append(("?", text))
+        case .items(let items): result += items.sorted { $0.key < $1.key }.map { ("?", $0.value) }
+        case nil: break
+        }
+        if let fragment { result.append(("#", fragment)) }
+        return result
+    }
+
+    /// The names of the variables in a pattern, and whether one has no end.
+    static func variables(in pattern: String) -> (names: [String], isOpen: Bool) {
+        var names: [String] = []
+        var rest = pattern[...]
+        while let start = rest.firstRange(of: "$(") {
+            rest = rest[start.upperBound...]
+            guard let end = rest.firstIndex(of: ")") else { return (names, true) }
+            names.append(String(rest[..<end]))
+            rest = rest[rest.index(after: end)...]
+        }
+        return (names, false)
+    }
+}

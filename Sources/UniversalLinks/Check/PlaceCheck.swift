@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where an association file is served (AASA017).
+extension LinkFinding {
+    private static let name = "apple-app-site-association"
+
+    /// What is wrong with the name of an association file.
+    ///
+    /// - Parameter path: the file's path.
+    public static func ofName(_ path: String) -> [LinkFinding] {
+        guard path.lowercased().hasSuffix(name + ".json") else { return [] }
+        let text = "The file is served as \(name), without .json at its end."
+        return [LinkFinding("AASA017", .error, text)]
+    }
+
+    /// What is wrong with the place at which an association file is served.
+    ///
+    /// - Parameter url: the place.
+    /// - Throws: ``LinkURL/Problem`` when it is no URL of a site.
+    public static func ofPlace(_ url: String) throws(LinkURL.Problem) -> [LinkFinding] {
+        let place = try LinkURL(url)
+        var result = ofName(place.pathText)
+        func add(_ text: String, _ severity: Severity = .error) {
+            result.append(LinkFinding("AASA017", severity, text))
+        }
+        if !url.lowercased().hasPrefix("https:") { add("The file is served by http. It has to be served by https.") }
+        switch place.pathText {
+        case "/.well-known/\(name)": break
+        case "/\(name)":
+            add(
+                "The file is at the root of the site, where not all devices look. Serve it at /.well-known/\(name).",
+                .warning
+            )
+        default:
+            if result.isEmpty { add("No device looks for the file there. Serve it at /.well-known/\(name).") }
+        }
+        return result
+    }
+
+    /// What an answer of a site without a usable file means.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of answer, as `nfc links fetch` prints it.
+    ///   - reason: what was wrong, as sentences for people.
+    /// - Returns: nil for an answer that breaks none of the file's rules, such as none at all.
+    public static func ofAnswer(_ code: String, reason: String) -> LinkFinding? {
+        switch code {
+        case "bad-file": LinkFinding("AASA001", .error, reason)
+        case "too-large": LinkFinding("AASA002", .error, reason)
+        case "redirect": LinkFinding("AASA017", .error, "\(reason) Redirects are not followed.")
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds rules that are never reached, because one before them matches all that they match (AASA011).
+struct ReachabilityCheck {
+    let file: AssociationFile
+
+    /// More rules than that of one entry are not compared.
+    private static let maximumCount = 2000
+
+    var findings: [LinkFinding] {
+        var result: [LinkFinding] = []
+        for (index, entry) in file.details.enumerated() {
+            let rules = entry.rules.prefix(Self.maximumCount).map(Reach.init)
+            if let other = earlierEntry(before: index) {
+                result.append(
+                    finding("details[\(index)]", "a rule of details[\(other)] matches every URL for its apps.")
+                )
+            }
+            for (number, rule) in rules.enumerated() {
+                guard let earlier = rules[..<number].firstIndex(where: { $0.covers(rule) }) else { continue }
+                let list = entry.rules[number].isLegacy ? "paths" : "components"
+                let what = entry.rules[earlier].excludes ? "excludes" : "matches"
+                let all = rules[earlier].takesEverything ? "every URL" : "all that it matches"
+                result.append(finding("details[\(index)].\(list)[\(number)]", "\(list)[\(earlier)] \(what) \(all)."))
+            }
+        }
+        return result
+    }
+
+    private func finding(_ place: String, _ why: String) -> LinkFinding {
+        LinkFinding("AASA011", .warning, "\(place) is never reached: \(why)")
+    }
+
+    /// An entry that decides every URL for the apps of a later one.
+    private func earlierEntry(before index: Int) -> Int? {
+        let apps = Set(file.details[index].apps)
+        guard !apps.isEmpty else { return nil }
+        return file.details[..<index].firstIndex { entry in
+            apps.isSubset(of: entry.apps) && entry.rules.contains { Reach($0).takesEverything }
+        }
+    }
+
+    /// What a rule matches, as far as it can be compared with others.
+    private struct Reach {
+        private let rule: AssociationFile.Rule
+        /// The path without slashes at its ends.
+        private let path: String
+        /// What every path that matches begins with, where nothing else matters; nil for other patterns.
+        private let beginning: String?
+        private let isQueryFree: Bool
+        private let isFragmentFree: Bool
+
+        init(_ rule: AssociationFile.Rule) {
+            self.rule = rule
+            var path = (rule.path ?? "*")[...]
+            while path.first == "/" { path.removeFirst() }
+            while path.last == "/" { path.removeLast() }
+            // Several stars in a row are one.
+            while path.hasSuffix("**") { path.removeLast() }
+            self.path = String(path)
+            let literal = path.dropLast()
+            let isPlain = path.last == "*" && !literal.contains { "*?$".contains($0) }
+            beginning = isPlain ? String(literal) : nil
+            isQueryFree =
+                switch rule.query {
+                case nil, .whole("*"): true
+                case .items(let items): items.values.allSatisfy { $0 == "*" }
+                case .whole: false
+                }
+            isFragmentFree = rule.fragment == nil || rule.fragment == "*"
+        }
+
+        var takesEverything: Bool { beginning == "" && isQueryFree && isFragmentFree }
+
+        func covers(_ other: Reach) -> Bool {
+            if takesEverything { return true }
+            let isAlike =
+                rule.isCaseSensitive == other.rule.isCaseSensitive
+                && rule.isPercentEncoded == other.rule.isPercentEncoded
+            if !rule.isCaseSensitive, other.rule.isCaseSensitive {
+                // What ignores case covers what does not.
+                var folded = (rule, other.rule)
+                folded.0.isCaseSensitive = true
+                folded.0.path = folded.0.path?.lowercased()
+                folded.1.path = folded.1.path?.lowercased()
+                return Reach(folded.0).covers(Reach(folded.1))
+            }
+            guard isAlike, isQueryFree || rule.query == other.rule.query,
+                isFragmentFree || rule.fragment == other.rule.fragment
+            else {
+                return false
+            }
+            if path == other.path { return true }
+            // A slash and a star at the end also take what stands before them.
+            return beginning.map { other.path.hasPrefix($0) || other.path + "/" == $0 } ?? false
+        }
+    }
+}

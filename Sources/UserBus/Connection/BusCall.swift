@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A method of an object on a bus, with its arguments.
+public struct BusCall: Sendable {
+    /// An interface of an object.
+    public struct Object: Sendable {
+        /// The name of who has it.
+        public var destination: String
+        /// The object.
+        public var path: String
+        /// The interface.
+        public var interface: String
+
+        /// Names an interface.
+        public init(_ destination: String, _ path: String, _ interface: String) {
+            self.destination = destination
+            self.path = path
+            self.interface = interface
+        }
+
+        /// The bus itself.
+        public static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+
+        /// The properties of the object.
+        public var properties: Object { Object(destination, path, "org.freedesktop.DBus.Properties") }
+    }
+
+    var object: Object
+    var method: String
+    var arguments: [BusValue]
+    var destination: String { object.destination }
+
+    /// Names a method.
+    public init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
+        self.object = object
+        self.method = method
+        self.arguments = arguments
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The program that shows notifications (Desktop Notifications Specification 1.2), on a bus that has none. It hands each to a
+/// desktop on another bus, or only reports it, so that it can be shown in other ways.
+///
+/// One thread uses it at a time.
+public final class NotificationStand {
+    /// A notification that was asked for.
+    public struct Notification: Sendable, Hashable {
+        /// Its number.
+        public var number: UInt32
+        /// The heading.
+        public var title: String
+        /// The text; markup where the desktop takes it.
+        public var body: String
+        /// The names of its actions, and behind each what its button says.
+        public var actions: [String]
+    }
+
+    /// What happens.
+    public enum Event: Sendable, Hashable {
+        case shown(Notification)
+        /// The person has chosen an action.
+        case activated(UInt32)
+        case closed(UInt32, isDismissed: Bool)
+    }
+
+    private static let name = "org.freedesktop.Notifications"
+    private static let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)
+    /// The reasons of `NotificationClosed`: by the person, and by a call.
+    private enum Reason {
+        static let dismissed: UInt32 = 2
+        static let closed: UInt32 = 3
+    }
+
+    private let bus: BusConnection
+    private let desktop: BusConnection?
+    /// The desktop's own connection: signals of others do not count.
+    private let owner: String
+    private let capabilities: [String]
+    private var shown: [UInt32: Notification] = [:]
+    private var lastNumber: UInt32 = 0
+    private var events: [Event] = []
+
+    /// Takes the name of the program that shows notifications.
+    ///
+    /// - Parameters:
+    ///   - bus: the bus that has none.
+    ///   - desktop: the bus of a desktop that has one; nil shows none there. It is started there where the bus knows how.
+    /// - Throws: ``BusError``; of code `nobody`, `noAnswer` or `refused` when the desktop has none after all.
+    public init(on bus: BusConnection, desktop: BusConnection? = nil) throws(BusError) {
+        self.bus = bus
+        self.desktop = desktop
+        if let desktop {
+            let answer = try desktop.ask(BusCall(Self.object, "GetCapabilities"), within: 5).first?.values
+            capabilities = (answer ?? []).compactMap(\.text)
+            owner = try desktop.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.name)])).first?.text ?? ""
+            try desktop.listen(to: "sender='\(Self.name)',interface='\(Self.object.interface)'")
+        } else {
+            capabilities = ["body", "actions", "persistence"]
+            owner = ""
+        }
+        try bus.take(Self.name)
+    }
+
+    /// What becomes readable when something may have come.
+    public var descriptors: [CInt] { [bus.descriptor] + (desktop.map { [$0.descriptor] } ?? []) }
+
+    /// Does what has come in the meantime.
+    ///
+    /// - Returns: what has happened, in order.
+    /// - Throws: ``BusError`` when a bus is gone.
+    public func process() throws(BusError) -> [Event] {
+        while let message = try bus.receive() {
+            guard message.isCall else { continue }
+            do throws(BusError) {
+                try message.answer(try answer(message))
+            } catch {
+                try message.refuse("Failed", error.reason)
+            }
+        }
+        while let message = try desktop?.receive() { try relay(message) }
+        defer { events = [] }
+        return events
+    }
+
+    /// Chooses a notification's action, as a person does by a click.
+    public func click(_ number: UInt32) throws(BusError) {
+        guard let notification = shown[number] else { return }
+        let names = stride(from: 0, to: notification.actions.count, by: 2).map { notification.actions[$0] }
+        guard let action = names.first(where: { $0 == "default" }) ?? names.first else { return }
+        try emit("ActionInvoked", [.uint32(number), .string(action)])
+        events.append(.activated(number))
+        try closeOnDesktop(number)
+        try close(number, Reason.dismissed)
+    }
+
+    /// Takes a notification away, as a person does who does not want it.
+    public func dismiss(_ number: UInt32) throws(BusError) {
+        guard shown[number] != nil else { return }
+        try closeOnDesktop(number)
+        try close(number, Reason.dismissed)
+    }
+
+    /// Takes away everything that is shown.
+    public func closeAll() {
+        for number in shown.keys { try? closeOnDesktop(number) }
+        shown = [:]
+    }
+
+    private func answer(_ message: ReceivedMessage) throws(BusError) -> [BusValue]? {
+        func arguments(_ signature: String) throws(BusError) -> [BusValue] {
+            guard let values = message.arguments(signature) else {
+                throw BusError(.badMessage, "\(message.name) has other values than it should.")
+            }
+            return values
+        }
+        switch message.name {
+        case Self.name + ".GetCapabilities":
+            _ = try arguments("")
+            return [.strings(capabilities)]
+        case Self.name + ".GetServerInformation":
+            _ = try arguments("")
+            return [.string("nfc"), .string("OpenCoreNFC"), .string("1"), .string("1.2")]
+        case Self.name + ".Notify": return [.uint32(try show(try arguments("susssasa{sv}i")))]
+        case Self.name + ".CloseNotification":
+            let values = try arguments("u")
+            if let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), shown[number] != nil {
+                try closeOnDesktop(number)
+                try close(number, Reason.closed)
+            }
+            return []
+        default: return nil
+        }
+    }
+
+    private func show(_ values: [BusValue]) throws(BusError) -> UInt32 {
+        guard values.count == 8, let replaced = values[1].integer.flatMap({ UInt32(exactly: $0) }),
+            let title = values[3].text, let body = values[4].text, let actions = values[5].values
+        else {
+            throw BusError(.badMessage, "Notify has other values than it should.")
+        }
+        var number = replaced
+        if let desktop {
+            let answer = try desktop.ask(BusCall(Self.object, "Notify", values.compactMap(\.toSend)), within: 5)
+            guard let given = answer.first?.integer.flatMap({ UInt32(exactly: $0) }) else {
+                throw BusError(.badMessage, "The desktop answers with other values than it should.")
+            }
+            number = given
+        } else if number == 0 {
+            lastNumber += 1
+            number = lastNumber
+        }
+        let texts = actions.compactMap(\.text)
+        let notification = Notification(number: number, title: title, body: body, actions: texts)
+        shown[number] = notification
+        events.append(.shown(notification))
+        return number
+    }
+
+    /// Hands on what the person does on the desktop.
+    private func relay(_ message: ReceivedMessage) throws(BusError) {
+        guard message.isSignal, message.sender == owner else { return }
+        let values = message.values()
+        guard let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), shown[number] != nil else { return }
+        switch message.name {
+        case Self.name + ".ActivationToken": try emit("ActivationToken", values)
+        case Self.name + ".ActionInvoked":
+            try emit("ActionInvoked", values)
+            events.append(.activated(number))
+        case Self.name + ".NotificationClosed":
+            try close(number, values.last?.integer.flatMap { UInt32(exactly: $0) } ?? Reason.closed)
+        default: return
+        }
+    }
+
+    private func close(_ number: UInt32, _ reason: UInt32) throws(BusError) {
+        shown[number] = nil
+        try emit("NotificationClosed", [.uint32(number), .uint32(reason)])
+        events.append(.closed(number, isDismissed: reason == Reason.dismissed))
+    }
+
+    private func closeOnDesktop(_ number: UInt32) throws(BusError) {
+        guard let desktop else { return }
+        _ = try desktop.send(BusCall(Self.object, "CloseNotification", [.uint32(number)]))
+    }
+
+    private func emit(_ signal: String, _ values: [BusValue]) throws(BusError) {
+        try bus.emit(Self.object, signal, values)
+    }
+}
+
+extension BusValue {
+    /// The value as it can be sent on; nil for what can't be, such as a picture.
+    fileprivate var toSend: BusValue? {
+        switch self {
+        case .list(let values):
+            let texts = values.compactMap(\.text)
+            return texts.count == values.count ? .strings(texts) : nil
+        case .number: return nil
+        case .properties(let members): return .properties(members.compactMapValues(\.toSend))
+        default: return self
+        }
+    }
+}

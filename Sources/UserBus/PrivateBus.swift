@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+public import PrivateStorage
+import SystemLibrary
+
+/// A bus of this process's own: a `dbus-daemon` in a private folder, which starts no programs. Only what is given its address
+/// is on it.
+public final class PrivateBus: Sendable {
+    /// Where the bus is, as `DBUS_SESSION_BUS_ADDRESS` has it.
+    public let address: String
+    /// The daemon's process. It is this process's child: whoever made the bus waits for it.
+    public let process: Int32
+
+    /// How long the daemon may take to begin, in milliseconds.
+    private static let limit: Int32 = 5000
+
+    /// Starts the daemon, and waits until programs can connect.
+    ///
+    /// - Parameters:
+    ///   - folder: where its socket and its configuration are.
+    ///   - environment: the daemon's variables; their `PATH` says where the program is.
+    /// - Throws: ``BusError``; of code `daemonMissing` when there is no dbus-daemon.
+    public init(in folder: PrivateFolder, environment: [String: String]) throws(BusError) {
+        guard let program = ProgramPath.find("dbus-daemon", in: environment["PATH"] ?? "") else {
+            throw BusError(
+                .daemonMissing,
+                "dbus-daemon is not installed. Install it: apt-get install dbus, or dnf install dbus-daemon."
+            )
+        }
+        let configuration = """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig><type>session</type><listen>unix:path=\(Self.escaped(folder.path))/bus</listen>
+            <auth>EXTERNAL</auth><policy context="default"><allow send_destination="*" eavesdrop="true"/>
+            <allow eavesdrop="true"/><allow own="*"/></policy></busconfig>
+            """
+        do throws(StorageError) {
+            try folder.write("bus.conf", Array(configuration.utf8))
+        } catch {
+            throw BusError(.noBus, error.reason)
+        }
+        var launch = ProgramLaunch(
+            program,
+            ["dbus-daemon", "--nofork", "--nopidfile", "--config-file=\(folder.path)/bus.conf", "--print-address=1"]
+        )
+        launch.environment = environment
+        launch.closesOthers = true
+        (process, address) = try Self.start(&launch)
+    }
+
+    /// Starts the daemon, which says where it listens.
+    private static func start(_ launch: inout ProgramLaunch) throws(BusError) -> (process: Int32, address: String) {
+        guard let pipe = DescriptorPipe() else { throw BusError(number: -errno, "No pipe can be made") }
+        defer { close(pipe.reader) }
+        launch.descriptors[1] = pipe.writer
+        let process: Int32
+        do throws(ProgramLaunch.Failure) {
+            defer { close(pipe.writer) }
+            process = try launch.start()
+        } catch {
+            throw BusError(number: -error.number, "\(launch.path) can't be started")
+        }
+        var poller = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = unsafe poll(&poller, 1, limit) > 0 ? unsafe read(pipe.reader, &bytes, bytes.count) : 0
+        let address = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { $0 != "\n" }
+        guard !address.isEmpty else {
+            kill(process, SIGKILL)
+            waitpid(process, nil, 0)
+            throw BusError(
+                .noBus,
+                "\(launch.path) does not begin to listen. Use a folder with a shorter path: TMPDIR=/tmp"
+            )
+        }
+        return (process, String(address))
+    }
+
+    /// A path as an address has it (D-Bus Specification 0.38, Server Addresses), which is safe in XML too.
+    private static func escaped(_ path: String) -> String {
+        path.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D...0x2F, 0x5F: String(UnicodeScalar(byte))
+            default: "%" + String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
+            }
+        }.joined()
+    }
+}

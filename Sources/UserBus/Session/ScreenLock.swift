@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Glibc
+
+/// Whether the user's screen is locked, asked once.
+public enum ScreenLock: Sendable, Hashable {
+    /// It is not, or nothing reports it.
+    case unlocked
+    /// It is.
+    case locked
+    /// It counts as locked, since who knows does not answer, for a reason that is a sentence for people.
+    case unknown(reason: String)
+
+    /// Asks logind and the screen savers. Where there are none, the screen is not locked.
+    public static func ask() -> ScreenLock {
+        var surroundings = Surroundings()
+        if let system = try? BusConnection(.system) {
+            surroundings.session = LoginSession.shown(system.loginSessions(of: geteuid()), own: nil)
+        }
+        if surroundings.isLocked { return .locked }
+        do throws(BusError) {
+            let savers = try BusConnection(.user).screenSavers()
+            surroundings.isScreenSaverOn = savers.isOn
+            if surroundings.isLocked { return .locked }
+            guard !savers.silent.isEmpty else { return .unlocked }
+            return .unknown(reason: "\(savers.silent.joined(separator: ", ")) does not answer whether it is locked.")
+        } catch  where error.code == .silentBus {
+            return .unknown(reason: error.reason)
+        } catch {
+            return .unlocked
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import BackgroundStorage
+import Foundation
+import PrivateStorage
+
+/// `nfc background disable`.
+struct BackgroundDisableCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disable",
+        abstract: "End the service, and have systemd run it no more.",
+        discussion: """
+            What is in the inbox stays. With --purge it goes, and with it all that the
+            service has kept: what it remembers, the association files of apps' domains,
+            and the choices between apps and the browser.
+
+            Examples:
+              nfc background disable
+              nfc background disable --purge --dry-run
+              nfc background disable --purge
+
+            Exit status: 0 when it is disabled and everything is gone, else 1.
+            """
+    )
+
+    @Flag(help: "Remove all that the service has kept, the inbox too.")
+    var purge = false
+
+    @Flag(help: "Only say what would be removed.")
+    var dryRun = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    /// What is removed.
+    private struct Removal {
+        var files: [String]
+        var data: [ServiceData.Item] = []
+
+        var isEmpty: Bool { files.isEmpty && data.isEmpty }
+    }
+
+    func run() async throws {
+        let installation = ServiceInstallation()
+        let data = ServiceData(UserEnvironment().folders)
+        if dryRun {
+            let files = installation.paths.filter(FileManager.default.fileExists(atPath:))
+            return show(Removal(files: files, data: purge ? data.items : []), isDone: false)
+        }
+        if purge, !json {
+            for item in data.items { StandardError.write("Will remove \(Self.text(item))\n") }
+        }
+        let removal = try await reportingFailure(json: json) { () throws(CommandFailure) in
+            var removal = Removal(files: try disable(installation))
+            guard purge else { return removal }
+            // One that was started by hand would keep on writing.
+            if (try? RunningService.ask("Status")) != nil {
+                throw CommandFailure(
+                    .refused,
+                    "still-running",
+                    "An nfcd that systemd did not start still runs, so nothing that it has kept was removed. End it first."
+                )
+            }
+            do throws(StorageError) {
+                removal.data = try data.remove()
+            } catch {
+                throw CommandFailure(error)
+            }
+            return removal
+        }
+        show(removal, isDone: true)
+    }
+
+    /// Ends the service, and takes its files away.
+    private func disable(_ installation: ServiceInstallation) throws(CommandFailure) -> [String] {
+        do throws(CommandFailure) {
+            try ServiceInstallation.systemctl("show-environment")
+        } catch  where purge && error.name == "no-systemd" {
+            // Nothing runs the service; what there is of it goes all the same.
+            return installation.remove()
+        } catch  where error.name == "no-systemd" {
+            throw CommandFailure(
+                .refused,
+                "no-systemd",
+                "systemd does not run for this user, so it runs no nfcd that could be disabled. End one that you have started "
+                    + "with Ctrl-C. What it has kept is removed by: nfc background disable --purge"
+            )
+        }
+        if FileManager.default.fileExists(atPath: installation.paths[0]) {
+            try ServiceInstallation.systemctl("disable", "--now", ServiceInstallation.unitName)
+        }
+        let files = installation.remove()
+        try ServiceInstallation.systemctl("daemon-reload")
+        return files
+    }
+
+    private func show(_ removal: Removal, isDone: Bool) {
+        guard !json else { return printJSON(removal) }
+        let verb = isDone ? "Removed" : "Would remove"
+        for file in removal.files { printLine(RecordText.printable("\(verb) \(file)")) }
+        for item in removal.data { printLine("\(verb) \(Self.text(item))") }
+        guard isDone || removal.isEmpty else { return }
+        printLine(
+            removal.isEmpty
+                ? "The service was not enabled, and there was nothing to remove."
+                : "The service has ended, and is not started any more."
+        )
+    }
+
+    private static func text(_ item: ServiceData.Item) -> String {
+        RecordText.printable("\(item.path): \(item.content), \(item.count == 1 ? "1 file" : "\(item.count) files")")
+    }
+
+    private func printJSON(_ removal: Removal) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", true)
+        writer.member("dry_run", dryRun)
+        writer.key("files")
+        writer.values(removal.files)
+        writer.key("removed")
+        writer.beginArray()
+        for item in removal.data {
+            writer.beginObject()
+            writer.member("path", item.path)
+            writer.member("content", item.content)
+            writer.member("count", item.count)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        writer.printLine()
+    }
+}

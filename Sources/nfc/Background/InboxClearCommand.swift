@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import BackgroundStorage
+import BackgroundTagReading
+import PrivateStorage
+
+/// `nfc inbox clear`.
+struct InboxClearCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear",
+        abstract: "Remove entries, and files that are damaged.",
+        discussion: """
+            Examples:
+              nfc inbox clear
+              nfc inbox clear 019fb0c2d4e11a2b3c4d
+              nfc inbox clear --damaged
+
+            An identifier may be that of a damaged entry. A folder is removed when it is
+            empty.
+
+            Exit status: 0 when everything that was asked for is removed. 1 when the inbox
+            lacks an entry that is named; then nothing is removed. 1 also when something
+            can't be removed, which is then named; the rest is removed all the same.
+            """
+    )
+
+    @Argument(help: "An entry's identifier, of 20 digits; without one, everything is removed.")
+    var identifiers: [EntryArgument] = []
+
+    @Flag(help: "Remove only damaged files.")
+    var damaged = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard identifiers.isEmpty || !damaged else {
+            throw ValidationError("Name entries, or give --damaged; not both.")
+        }
+    }
+
+    func run() async throws {
+        let removal = try await reportingFailure(json: json) { () throws(CommandFailure) in
+            try remove(try UserEnvironment().inbox())
+        }
+        if json { printJSON(removal) } else { show(removal) }
+        guard removal.kept.isEmpty else { throw ExitCode(CommandFailure.Status.refused.rawValue) }
+    }
+
+    private func remove(_ inbox: Inbox<DirectoryStore>) throws(CommandFailure) -> Inbox<DirectoryStore>.Removal {
+        let known: Set<InboxEntry.ID>
+        do throws(StorageError) {
+            if damaged { return try inbox.removeDamaged() }
+            if identifiers.isEmpty { return try inbox.clear() }
+            if let removal = try inbox.remove(Set(identifiers.map(\.id))) { return removal }
+            let content = try inbox.content()
+            known = Set(content.entries.map(\.id)).union(content.damagedEntries)
+        } catch {
+            throw CommandFailure(error)
+        }
+        let missing = identifiers.map(\.id).filter { !known.contains($0) }.map(\.description)
+        throw CommandFailure(
+            .refused,
+            "no-entry",
+            "The inbox has no entry \(missing.joined(separator: ", ")), and nothing was removed. See: nfc inbox list"
+        )
+    }
+
+    private func show(_ removal: Inbox<DirectoryStore>.Removal) {
+        let entries = removal.entries == 1 ? "1 entry" : "\(removal.entries) entries"
+        let files = removal.damaged == 1 ? "1 damaged file" : "\(removal.damaged) damaged files"
+        printLine("Removed \(removal.damaged == 0 ? entries : "\(entries) and \(files)").")
+        for kept in removal.kept {
+            StandardError.write("Error: \(RecordText.printable(kept.reason)) Remove it by hand.\n")
+        }
+    }
+
+    private func printJSON(_ removal: Inbox<DirectoryStore>.Removal) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", removal.kept.isEmpty)
+        if !removal.kept.isEmpty {
+            writer.member("error", "not-removed")
+            writer.member("message", removal.kept.map(\.reason).joined(separator: " ") + " Remove it by hand.")
+        }
+        writer.member("removed", removal.entries)
+        writer.member("damaged", removal.damaged)
+        writer.key("kept")
+        writer.values(removal.kept.map { FileName.shown($0.name) })
+        writer.endObject()
+        writer.printLine()
+    }
+}
+
+/// The identifier of an entry on the command line. The name of its file counts too: that is what is shown of a damaged one.
+struct EntryArgument: ExpressibleByArgument {
+    var id: InboxEntry.ID
+
+    init?(argument: String) {
+        let suffix = [".entry", ".new"].first(where: argument.hasSuffix) ?? ""
+        guard let id = InboxEntry.ID(String(argument.dropLast(suffix.count))) else { return nil }
+        self.id = id
+    }
+}

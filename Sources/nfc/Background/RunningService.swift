@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import UserBus
+
+/// The service that runs for the user, as far as one does.
+enum RunningService {
+    private static let name = "org.opencorenfc.Background"
+
+    /// Asks it something. Asking does not start it.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - arguments: its arguments.
+    ///   - limit: how many seconds it may take to answer.
+    /// - Returns: its answer; nil when it does not run.
+    /// - Throws: ``CommandFailure``, `no-bus` when there is no bus, and `no-answer` when it runs and does not answer.
+    static func ask(
+        _ method: String,
+        _ arguments: [BusValue] = [],
+        within limit: UInt64 = 2
+    ) throws(CommandFailure) -> String? {
+        let object = BusCall.Object(name, "/org/opencorenfc/Background", name + "1")
+        do throws(BusError) {
+            let bus = try BusConnection(.user)
+            guard try bus.isThere(name) else { return nil }
+            return try bus.ask(BusCall(object, method, arguments), within: limit).first?.text ?? ""
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Asks what it reports of itself.
+    ///
+    /// - Returns: its answer, and what that says; nil when it does not run.
+    /// - Throws: ``CommandFailure``, `bad-answer` when the answer can't be read, and the failures of ``ask(_:_:within:)``.
+    static func status() throws(CommandFailure) -> (text: String, status: ServiceStatus)? {
+        guard let text = try ask("Status") else { return nil }
+        guard let status = ServiceStatus(text) else {
+            throw CommandFailure(
+                .refused,
+                "bad-answer",
+                "What has nfcd's name on the bus answers with a status that can't be read: another version of nfcd, or another "
+                    + "program. Start nfcd again: systemctl --user restart nfcd"
+            )
+        }
+        return (text, status)
+    }
+
+    private static func failure(_ error: BusError) -> CommandFailure {
+        switch error.code {
+        case .libraryMissing, .noBus, .silentBus: CommandFailure(.refused, "no-bus", error.reason)
+        default: CommandFailure(.refused, "no-answer", "\(error.reason) See: journalctl --user -u nfcd")
+        }
+    }
+}

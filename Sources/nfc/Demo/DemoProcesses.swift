@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import PrivateStorage
+import SystemLibrary
+
+/// The programs that were started in the demonstration, and those that they have started: by a variable that all of them have.
+enum DemoProcesses {
+    /// The variable. Its value is the demonstration's folder, whose name is used once.
+    static let mark = "NFC_DEMO"
+
+    /// How long a program may take to end by itself, in tenths of a second.
+    private static let patience = 30
+
+    /// Ends them: by asking them, and then by force.
+    ///
+    /// - Parameter folder: the demonstration's folder.
+    static func endAll(of folder: String) {
+        for step in 0...patience {
+            reap()
+            let processes = all(of: folder)
+            if processes.isEmpty { return }
+            let number = step == patience ? SIGKILL : SIGTERM
+            if step % 10 == 0 { for process in processes { process.send(number) } }
+            usleep(100_000)
+        }
+        reap()
+    }
+
+    /// Takes leave of children that have ended.
+    private static func reap() {
+        while waitpid(-1, nil, WNOHANG) > 0 {}
+    }
+
+    private static func all(of folder: String) -> [ProcessHandle] {
+        let entry = Array("\(mark)=\(folder)".utf8)
+        return (FolderNames.read("/proc") ?? []).compactMap { name in
+            // The handle first: what is read then is about its process, or that has ended.
+            guard let number = pid_t(name), number != getpid(), let process = ProcessHandle(number),
+                let file = try? InputFile("/proc/\(name)/environ", limit: 1 << 20), let bytes = try? file.readToEnd(),
+                bytes.split(separator: 0).contains(entry[...])
+            else {
+                return nil
+            }
+            return process
+        }
+    }
+}

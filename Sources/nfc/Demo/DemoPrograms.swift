@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SystemLibrary
+
+/// The programs of the demonstration: the service and the sample app, with the files that it is installed with.
+struct DemoPrograms {
+    /// The path of nfcd.
+    let service: String
+    /// The path of TagReader.
+    let app: String
+    /// The folder of the files.
+    let installation: String
+
+    init() throws(CommandFailure) {
+        service = try ServiceInstallation.program()
+        let folders = [Self.folder(service), ProgramPath.ownFolder].compactMap { $0 }
+        let files = FileManager.default
+        let found = folders.map { "\($0)/TagReader" }.first(where: ProgramPath.isProgram)
+        guard let found else {
+            throw CommandFailure(
+                .refused,
+                "no-sample",
+                "There is no TagReader beside nfc. Build it: swift build --product TagReader"
+            )
+        }
+        app = found
+        // What the package manager puts beside a program: PACKAGE_TARGET.resources.
+        let folder = Self.folder(found)
+        let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+        let resources = names.filter { $0.hasSuffix("_TagReader.resources") }.sorted()
+        let paths = resources.map { "\(folder)/\($0)/Installation" }
+        guard let installation = paths.first(where: files.fileExists(atPath:)) else {
+            throw CommandFailure(
+                .refused,
+                "no-sample",
+                "The files of TagReader are not beside it. Build it again: swift build --product TagReader"
+            )
+        }
+        self.installation = installation
+    }
+
+    private static func folder(_ path: String) -> String { (path as NSString).deletingLastPathComponent }
+}

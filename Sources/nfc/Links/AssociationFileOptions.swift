@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import BackgroundStorage
+import BackgroundTagReading
+import Foundation
+import LinkFetching
+import PrivateStorage
+import UniversalLinks
+
+/// The association file that a command is about.
+struct AssociationFileOptions: ParsableArguments {
+    @Argument(help: "The association file, - for standard input, or a domain whose file is kept here.")
+    var file: String
+
+    /// Where a file came from.
+    enum Source: String {
+        case file, site, local
+        case standardInput = "standard-input"
+    }
+
+    /// Why there is no association file to look at.
+    struct Problem {
+        /// The problem as programs read it.
+        var name: String
+        /// What is wrong, as sentences for people.
+        var message: String
+        /// The rules that are broken.
+        var findings: [LinkFinding] = []
+
+        init(_ name: String, _ message: String) {
+            self.name = name
+            self.message = message
+        }
+
+        /// A file that breaks a rule as a whole.
+        init(_ name: String, _ finding: LinkFinding) {
+            self.init(name, "\(finding.id): \(finding.message)")
+            findings = [finding]
+        }
+
+        var failure: CommandFailure { CommandFailure(.refused, name, message) }
+    }
+
+    /// A file, or why there is none.
+    struct Loaded {
+        var bytes: [UInt8] = []
+        var source: Source
+        /// The domain whose file it is; nil where that is not known.
+        var domain: String?
+        /// Why there is no file; nil when there is one.
+        var problem: Problem?
+        /// What its site's last answer has to say of the file's place.
+        var findings: [LinkFinding] = []
+
+        /// What people have to know of where it came from; nil when it is what they named.
+        var note: String? {
+            switch source {
+            case .file, .standardInput: nil
+            case .site: "The file of \(domain ?? "the site"), as its site served it."
+            case .local: "Developer mode: a local file in place of the one of \(domain ?? "the site")."
+            }
+        }
+
+        /// What the file says.
+        func parse() -> Result<AssociationFile, Problem> {
+            if let problem { return .failure(problem) }
+            do throws(AssociationFileError) {
+                return .success(try AssociationFile(parsing: Data(bytes)))
+            } catch {
+                return .failure(Problem("bad-file", error.finding))
+            }
+        }
+    }
+
+    /// Reads the file.
+    func load() throws(CommandFailure) -> Loaded {
+        if file != "-", !FileManager.default.fileExists(atPath: file), let kept = try kept() { return kept }
+        let limit = AssociationFile.maximumSize
+        let source: Source = file == "-" ? .standardInput : .file
+        do throws(StorageError) {
+            return Loaded(bytes: try InputFile.named(file, limit: limit).readToEnd(), source: source)
+        } catch  where error.code == .tooLarge {
+            let error = AssociationFileError(.tooLarge, "The file has more than \(limit) bytes, which is the most.")
+            return Loaded(source: source, problem: Problem("bad-file", error.finding))
+        } catch {
+            throw CommandFailure(
+                .refused,
+                "unreadable-file",
+                "\(error.reason) Name an association file, a domain of nfc links list, or - for standard input."
+            )
+        }
+    }
+
+    /// Reads the file, and what it says.
+    func parse() throws(CommandFailure) -> (file: AssociationFile, from: Loaded) {
+        let loaded = try load()
+        switch loaded.parse() {
+        case .success(let file): return (file, loaded)
+        case .failure(let problem): throw problem.failure
+        }
+    }
+
+    /// The file that is kept of a domain, or why there is none; nil for what is no domain that is known here.
+    private func kept() throws(CommandFailure) -> Loaded? {
+        guard let domain = HostName.ascii(file) else { return nil }
+        let user = UserEnvironment()
+        guard let known = try user.cache().association(of: domain) else {
+            guard user.apps().apps.contains(where: { $0.linkedDomains.contains(domain) }) else { return nil }
+            let text = "The file of \(domain) was not fetched yet. Get it with: nfc links fetch \(domain)"
+            return Loaded(source: .site, domain: domain, problem: Problem("no-file", text))
+        }
+        var loaded = Loaded(source: known.isLocal ? .local : .site, domain: domain)
+        if let parts = known.failureParts, let finding = LinkFinding.ofAnswer(parts.code, reason: parts.reason) {
+            loaded.findings = [finding]
+        }
+        if let bytes = known.file {
+            loaded.bytes = bytes
+        } else if let finding = loaded.findings.first {
+            loaded.problem = Problem("no-file", finding)
+        } else {
+            let step = "To try now: nfc links fetch \(domain) --force"
+            let why = known.failure ?? "The site gave none."
+            loaded.problem = Problem("no-file", "There is no file of \(domain): \(why) \(step)")
+        }
+        return loaded
+    }
+}
+
+extension AssociationFileOptions.Problem: Error {}
+
+/// The identifiers of apps that commands take.
+enum AppIdentifier {
+    /// Refuses what can't be an application identifier.
+    static func validate(_ app: String) throws {
+        guard !AppDescription.isIdentifier(app) else { return }
+        throw ValidationError(
+            "--app: '\(app)' can't be an application identifier, such as ABCDE12345.org.example.reader."
+        )
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import BackgroundStorage
+import BackgroundTagReading
+import Foundation
+import LinkFetching
+import PrivateStorage
+import UniversalLinks
+
+/// `nfc links add`.
+struct LinksAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "In development: use a local association file in place of the one of a domain's site.",
+        discussion: """
+            For trying an app before its site is there. The site is not asked while the
+            local file is there, and every list marks it as developer mode. The file is
+            copied: add it again when you have changed it.
+
+            Examples:
+              nfc links add example.org apple-app-site-association
+              nfc links check example.org
+              nfc links remove example.org
+
+            Exit status: 0 when the file is used, 1 when it is no association file or
+            can't be kept, 2 for wrong usage.
+            """
+    )
+
+    @Argument(help: "The domain, such as example.org.")
+    var domain: String
+
+    @Argument(help: "The association file; - for standard input.")
+    var file: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() async throws {
+        let (name, size, apps) = try await reportingFailure(json: json) { () throws(CommandFailure) in
+            let name = try LocalLinks.name(domain)
+            var options = AssociationFileOptions()
+            options.file = file
+            let (_, loaded) = try options.parse()
+            let user = UserEnvironment()
+            do throws(StorageError) {
+                try LocalAssociations(making: user.folders).add(loaded.bytes, for: name)
+            } catch {
+                throw CommandFailure(error)
+            }
+            let apps = user.apps().apps.filter { $0.linkedDomains.contains(name) }
+            return (name, loaded.bytes.count, apps.map(\.id))
+        }
+        guard json else {
+            printLine("Developer mode: links of \(name) follow the local file, and its site is not asked.")
+            if apps.isEmpty { printLine("No installed app lists \(name) yet. See: nfc apps --help") }
+            return printLine("The site's own file counts again after: nfc links remove \(name)")
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", true)
+        writer.member("domain", name)
+        writer.member("source", AssociationFileOptions.Source.local.rawValue)
+        writer.member("size", size)
+        writer.key("apps")
+        writer.values(apps)
+        writer.endObject()
+        writer.printLine()
+    }
+}
+
+/// `nfc links remove`.
+struct LinksRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Take a local association file away; the one of the domain's site counts again.",
+        discussion: """
+            Example:
+              nfc links remove example.org
+
+            Exit status: 0 when it is gone, 1 when the domain had none, 2 for wrong usage.
+            """
+    )
+
+    @Argument(help: "The domain, such as example.org.")
+    var domain: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() async throws {
+        let name = try await reportingFailure(json: json) { () throws(CommandFailure) in
+            let name = try LocalLinks.name(domain)
+            do throws(StorageError) {
+                if try LocalAssociations(of: UserEnvironment().folders)?.remove(name) == true { return name }
+            } catch {
+                throw CommandFailure(error)
+            }
+            throw CommandFailure(.refused, "not-added", "\(name) has no local file. See: nfc links list")
+        }
+        guard json else {
+            return printLine(
+                "The local file of \(name) is gone. The site's own file counts: nfc links fetch \(name)"
+            )
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", true)
+        writer.member("domain", name)
+        writer.endObject()
+        writer.printLine()
+    }
+}
+
+/// What the commands about local association files share.
+private enum LocalLinks {
+    /// The domain in ASCII.
+    static func name(_ domain: String) throws(CommandFailure) -> String {
+        do throws(HostName.DomainProblem) {
+            return try HostName.domain(domain)
+        } catch {
+            throw CommandFailure(.refused, "bad-domain", "'\(domain)' \(error.description)")
+        }
+    }
+}

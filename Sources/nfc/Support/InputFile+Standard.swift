@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+import PrivateStorage
+
+extension InputFile {
+    /// What the person named: a file, a pipe or a device; `-` is standard input.
+    static func named(_ path: String, limit: Int) throws(StorageError) -> InputFile {
+        path == "-" ? .standardInput(limit: limit) : try InputFile(path, limit: limit, takesPipes: true)
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+
+/// Reports that the addresses or the routes of this machine have changed, by the kernel's own messages (rtnetlink(7)).
+final class NetworkWatch {
+    /// `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR` and `RTMGRP_IPV6_ROUTE`.
+    private static let groups: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
+    /// `NETLINK_ROUTE`, and the size of `sockaddr_nl`: family, padding, number, groups.
+    private static let route: CInt = 0
+
+    private let source: any DispatchSourceRead
+
+    /// Begins to watch.
+    ///
+    /// - Returns: nil where the kernel does not say.
+    init?(onChange: @escaping () -> Void) {
+        let type = CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_NETLINK, type, Self.route)
+        guard descriptor >= 0 else { return nil }
+        var address: (family: UInt16, padding: UInt16, number: UInt32, groups: UInt32) = (
+            UInt16(AF_NETLINK), 0, 0, Self.groups
+        )
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, 12) }
+        }
+        guard bound == 0 else {
+            close(descriptor)
+            return nil
+        }
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+        source.setEventHandler {
+            MainActor.assumeIsolated {
+                // What changed does not matter, nor do messages that were lost: the sites are asked.
+                var buffer = [UInt8](repeating: 0, count: 8 << 10)
+                while unsafe recv(descriptor, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS { errno = 0 }
+                onChange()
+            }
+        }
+        source.setCancelHandler { close(descriptor) }
+        source.activate()
+    }
+
+    isolated deinit { source.cancel() }
+}

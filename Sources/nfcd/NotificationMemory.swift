@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import PrivateStorage
+
+/// A notification that is shown: who shows it, and its number there.
+struct ShownNotification: Hashable {
+    var sender: String
+    var number: UInt32
+}
+
+/// What a notification is about, and the entries behind it: one, or all that a summary counts.
+struct NotificationTopic: Equatable {
+    var subject: NotificationSubject
+    var entries: [InboxEntry.ID]
+}
+
+/// Remembers which notification is about what, so that a click still opens it when the service was started again.
+struct NotificationMemory {
+    private static let name = "notifications"
+
+    private let store: DirectoryStore
+    private let bus: String
+
+    /// - Parameters:
+    ///   - store: a folder that does not outlive the session.
+    ///   - bus: what tells the bus from every other.
+    init(_ store: DirectoryStore, bus: String) {
+        self.store = store
+        self.bus = bus
+    }
+
+    /// What was kept on this bus.
+    var notifications: [ShownNotification: NotificationTopic] {
+        let bytes = (try? store.read(Self.name, limit: 64 << 10)) ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        guard lines.first == bus[...] else { return [:] }
+        var notifications: [ShownNotification: NotificationTopic] = [:]
+        for line in lines.dropFirst() {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count >= 4, let number = UInt32(words[1]) else { continue }
+            let ids = words[3...].compactMap { InboxEntry.ID($0) }
+            let subject: NotificationSubject
+            switch (words[2], ids.first) {
+            case ("entry", let id?): subject = .entry(id)
+            case ("summary", _?): subject = .summary
+            default: continue
+            }
+            let shown = ShownNotification(sender: words[0], number: number)
+            notifications[shown] = NotificationTopic(subject: subject, entries: ids)
+        }
+        return notifications
+    }
+
+    /// Keeps what is shown now. When that fails, a click after a new start opens nothing, and the inbox has the entry.
+    func keep(_ notifications: [ShownNotification: NotificationTopic]) {
+        let lines = notifications.map { shown, topic in
+            let kind = topic.subject == .summary ? "summary" : "entry"
+            return "\(shown.sender) \(shown.number) \(kind) " + topic.entries.map(\.description).joined(separator: " ")
+        }
+        try? store.replace(Self.name, with: Array(([bus] + lines).joined(separator: "\n").utf8))
+    }
+}

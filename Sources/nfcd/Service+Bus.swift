@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import UserBus
+
+/// What the service answers on the bus.
+extension Service {
+    /// A call to open an entry that came before the inbox was read.
+    struct EarlyCall {
+        var message: ReceivedMessage
+        var id: String
+    }
+
+    static let objectPath = "/org/opencorenfc/Background"
+    static let interface = "org.opencorenfc.Background1"
+
+    /// The interface, as introspection shows it (D-Bus Specification 0.38, Introspection Data Format).
+    private static let introspection = """
+          <interface name="org.opencorenfc.Background1">
+            <method name="Status">
+              <arg name="status" type="s" direction="out"/>
+            </method>
+            <method name="Open">
+              <arg name="entry" type="s" direction="in"/>
+              <arg name="outcome" type="s" direction="out"/>
+            </method>
+          </interface>
+          <interface name="org.freedesktop.DBus.Introspectable">
+            <method name="Introspect">
+              <arg name="data" type="s" direction="out"/>
+            </method>
+          </interface>
+          <interface name="org.freedesktop.DBus.Peer">
+            <method name="Ping"/>
+            <method name="GetMachineId">
+              <arg name="machine_uuid" type="s" direction="out"/>
+            </method>
+          </interface>
+        """
+
+    /// What introspection says of an object; nil where there is none. The service's has others above it.
+    private static func introspection(of path: String) -> String? {
+        let contents: String
+        if path == objectPath {
+            contents = introspection
+        } else {
+            let above = path == "/" ? path : path + "/"
+            guard objectPath.hasPrefix(above) else { return nil }
+            let child = objectPath.dropFirst(above.count).prefix { $0 != "/" }
+            contents = "  <node name=\"\(child)\"/>"
+        }
+        return """
+            <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+            <node>
+            \(contents)
+            </node>
+
+            """
+    }
+
+    func answer(_ message: ReceivedMessage) throws(BusError) {
+        if message.name == "org.freedesktop.DBus.Introspectable.Introspect" {
+            guard let text = Self.introspection(of: message.path) else { return try refuseObject(message) }
+            guard message.arguments("") != nil else {
+                return try message.refuse("InvalidArgs", "Introspect takes no arguments.")
+            }
+            return try message.answer([.string(text)])
+        }
+        guard message.path == Self.objectPath else { return try refuseObject(message) }
+        // A call may leave the interface out.
+        let name = message.name.hasPrefix(".") ? Self.interface + message.name : message.name
+        switch name {
+        case Self.interface + ".Status":
+            guard message.arguments("") != nil else {
+                return try message.refuse("InvalidArgs", "Status takes no arguments.")
+            }
+            try message.answer([.string(statusText)])
+        case Self.interface + ".Open":
+            guard case .string(let id)? = message.arguments("s")?.first, InboxEntry.ID(id) != nil else {
+                return try message.refuse(
+                    "InvalidArgs",
+                    "Open takes the identifier of an entry, as nfc inbox list shows it, and nothing else."
+                )
+            }
+            // What is in the inbox, and where it opens, is not known before.
+            guard isBegun else {
+                guard earlyCalls.count < 100 else { return try message.refuse("LimitsExceeded", "The service begins.") }
+                return earlyCalls.append(EarlyCall(message: message, id: id))
+            }
+            try message.answer([.string(open(id))])
+        case _ where name.hasPrefix(Self.interface + "."):
+            try message.refuse("UnknownMethod", "\(Self.interface) has the methods Status and Open, and no other.")
+        default:
+            try message.refuse("UnknownInterface", "The object has the interface \(Self.interface), and not that one.")
+        }
+    }
+
+    private func refuseObject(_ message: ReceivedMessage) throws(BusError) {
+        try message.refuse("UnknownObject", "There is no such object. The service's is \(Self.objectPath).")
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundStorage
+import BackgroundTagReading
+import Foundation
+import NFCRuntime
+
+/// Whether tags are read: the surroundings, the reader, and the apps that want it.
+extension Service {
+    /// What the log said last of whether tags are read.
+    struct ToldState {
+        /// Nil before anything was said.
+        var isReading: Bool?
+        /// Why not, as far as the reader is the reason.
+        var reason: String?
+    }
+
+    func surroundingsChanged() {
+        // Before all of them are there nothing is known.
+        guard let session, let devices, let desktop else { return }
+        surroundings.session = session.session
+        surroundings.isGoingToSleep = session.isGoingToSleep
+        surroundings.isCameraOpen = devices.isCameraOpen
+        surroundings.radios = devices.radios
+        surroundings.powerSaveMode = desktop.powerSaveMode
+        surroundings.isScreenSaverOn = desktop.isScreenSaverOn
+        surroundings.silentSavers = desktop.silentSavers
+        surroundings.isDisplayLit = surroundings.powerSaveMode == nil ? SystemFiles.isDisplayLit : nil
+        if surroundings.isUnlocked { unlocks.remember() }
+        surroundings.wasUnlocked = unlocks.isRemembered
+        if machine.isLocked != surroundings.isLocked {
+            log.write("lock", lockText)
+            handle(.lock(isLocked: surroundings.isLocked))
+        } else if !isBegun {
+            // What was wanted in an earlier run opens now, unless the screen is locked.
+            handle(.lock(isLocked: surroundings.isLocked))
+        }
+        conditionsChanged()
+    }
+
+    /// What the log says of the lock.
+    private var lockText: String {
+        guard surroundings.silentSavers.isEmpty else {
+            let names = surroundings.silentSavers.joined(separator: ", ")
+            return "The screen counts as locked: \(names) does not answer whether it is."
+        }
+        return surroundings.isLocked ? "The screen is locked." : "The screen is unlocked."
+    }
+
+    private func conditionsChanged() {
+        let conditions = surroundings.conditions
+        if machine.conditions != conditions || !isBegun { handle(.conditions(conditions)) }
+        isBegun = true
+        tellState()
+    }
+
+    /// Has the log say whether tags are read, when that has changed.
+    private func tellState() {
+        let conditions = surroundings.conditions
+        if conditions.allowReading {
+            guard told.isReading != true else { return }
+            told = ToldState(isReading: true)
+            return log.write("reading", "Tags are read.")
+        }
+        let isForReader = conditions.obstacles == [.unsupported]
+        // Its answer is on its way.
+        if isForReader, case .unasked = surroundings.reader { return }
+        let reason = isForReader ? surroundings.findings.first?.source : nil
+        // Reasons that come and go while others keep tags from being read are not news; another one of the reader's is.
+        guard told.isReading != false || reason != nil && reason != told.reason else { return }
+        told = ToldState(isReading: false, reason: reason)
+        let reasons = conditions.obstacles.map { obstacle in
+            obstacle == .unsupported ? surroundings.findings.first?.source ?? obstacle.reason : obstacle.reason
+        }
+        log.write(
+            "not-reading",
+            "Tags are not read. \(reasons.joined(separator: " "))",
+            ["obstacles": conditions.obstacles.map(\.rawValue).joined(separator: " ")]
+        )
+    }
+
+    func stopLooking() {
+        if case .ready(let name) = surroundings.reader { surroundings.reader = .unasked(name: name) }
+        Task { await watcher?.stop() }
+    }
+
+    func readerIsWanted(for purposes: Set<ReaderGate.Purpose>) {
+        surroundings.isReaderSessionActive = purposes.contains(.session)
+        surroundings.isCardActive = purposes.contains(.card)
+        surroundingsChanged()
+        guard !purposes.isEmpty else { return }
+        Task {
+            await watcher?.stop()
+            gate?.grant()
+        }
+    }
+
+    func take(_ event: TagWatcher.Event) {
+        switch event {
+        case .available:
+            // What was on its way when the reader was given up says nothing any more.
+            guard machine.isLooking else { return }
+            surroundings.reader = .ready(name: watcher?.readerName ?? "")
+            surroundingsChanged()
+        case .unavailable(let reason):
+            guard machine.isLooking else { return }
+            surroundings.reader = .missing(reason: reason)
+            surroundingsChanged()
+        case .near(let identifiers):
+            if machine.conditions.allowReading { handle(.near(identifiers)) }
+        case .read(let reading):
+            // Sources that can't report a change are asked now.
+            if surroundings.isDisplayLit != nil { surroundingsChanged() }
+            reloadRouter()
+            self.reading = reading
+            let id = InboxEntry.ID(
+                received: UInt64(max(Date().timeIntervalSince1970 * 1000, 0)),
+                number: .random(in: 0...UInt32.max)
+            ).following((try? inbox.identifiers()) ?? [])
+            handle(.read(TagReading(identifier: reading.identifier, message: reading.message), id))
+            self.reading = nil
+        }
+    }
+}

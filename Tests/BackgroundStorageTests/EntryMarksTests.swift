@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundStorage
+import BackgroundTagReading
+import Testing
+
+@Suite struct `The marks of entries` {
+    private static let ids = (1...3).map { InboxEntry.ID(received: UInt64($0), number: 7) }
+
+    @Test func `They survive a new start of the service, and a wish does not survive a new start of the system`() throws
+    {
+        let disk = SimulatedDisk()
+        var marks = EntryMarks(disk, boot: "one")
+        try marks.keep(.wanted, of: Self.ids[0])
+        try marks.keep(.dismissed, of: Self.ids[1])
+        try marks.keep(.dismissed, of: Self.ids[2])
+        try marks.keep(nil, of: Self.ids[2])
+        let files = disk.afterPowerLoss(.allKept)
+        #expect(EntryMarks(SimulatedDisk(files), boot: "one").marks == [Self.ids[0]: .wanted, Self.ids[1]: .dismissed])
+        #expect(EntryMarks(SimulatedDisk(files), boot: "two").marks == [Self.ids[1]: .dismissed])
+        #expect(EntryMarks(SimulatedDisk(files), boot: nil).marks == [Self.ids[1]: .dismissed])
+    }
+
+    @Test func `What is kept is on the disk, whatever happens then`() throws {
+        for loss in SimulatedDisk.Loss.allCases {
+            let disk = SimulatedDisk()
+            var marks = EntryMarks(disk, boot: "one")
+            try marks.keep(.wanted, of: Self.ids[0])
+            let files = disk.afterPowerLoss(loss)
+            #expect(EntryMarks(SimulatedDisk(files), boot: "one").marks == [Self.ids[0]: .wanted])
+        }
+    }
+
+    @Test func `They go on in another folder when theirs is gone`() throws {
+        let (first, second) = (SimulatedDisk(), SimulatedDisk())
+        var marks = EntryMarks(first, boot: "one")
+        try marks.keep(.wanted, of: Self.ids[0])
+        try marks.move(to: second)
+        #expect(EntryMarks(second, boot: "one").marks == [Self.ids[0]: .wanted])
+        try marks.keep(.dismissed, of: Self.ids[1])
+        #expect(EntryMarks(second, boot: "one").marks == [Self.ids[0]: .wanted, Self.ids[1]: .dismissed])
+        #expect(EntryMarks(first, boot: "one").marks == [Self.ids[0]: .wanted])
+    }
+
+    @Test func `Those of entries that are gone are forgotten, and a damaged file has none`() throws {
+        let disk = SimulatedDisk()
+        var marks = EntryMarks(disk, boot: nil)
+        for id in Self.ids { try marks.keep(.wanted, of: id) }
+        let steps = disk.steps
+        try marks.keepOnly(Set(Self.ids))
+        try marks.keep(.wanted, of: Self.ids[0])
+        #expect(disk.steps == steps)
+        try marks.keepOnly([Self.ids[1]])
+        let files = disk.afterPowerLoss(.allKept)
+        #expect(EntryMarks(SimulatedDisk(files), boot: nil).marks == [Self.ids[1]: .wanted])
+        let damaged = "\n\(Self.ids[0])\n\(Self.ids[0]) wished -\n\(Self.ids[0]) wanted - -\nx wanted -\n\u{0}"
+        #expect(EntryMarks(SimulatedDisk(["marks": Array(damaged.utf8)]), boot: nil).marks == [:])
+    }
+}

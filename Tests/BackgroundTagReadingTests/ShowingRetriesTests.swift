@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import BackgroundTagReading
+import Testing
+
+/// Checks when a notification that was refused is tried again.
+@Suite struct ShowingRetriesTests {
+    @Test func `Each try waits twice as long, and there are only so many`() {
+        var retries = ShowingRetries()
+        var delays: [Duration] = []
+        while delays.count < 100, let delay = retries.failed() {
+            // Others that fail meanwhile are tried at the same time.
+            #expect(retries.failed() == nil)
+            delays.append(delay)
+            retries.began()
+        }
+        #expect(delays == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
+    }
+
+    @Test func `What is shown makes the next failure the first`() {
+        var retries = ShowingRetries()
+        for _ in 0..<20 {
+            _ = retries.failed()
+            retries.began()
+        }
+        #expect(retries.failed() == nil)
+        retries.succeeded()
+        #expect(retries.failed() == .seconds(1))
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import UserBus
+
+/// A connection with messages that nobody has taken.
+@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
+struct `A connection to a bus` {
+    @Test func `is closed with its last use, also when messages wait`() throws {
+        let folder = try ScratchFolder()
+        let bus = try Bus(folder.path(""))
+        weak var gone: BusConnection?
+        do {
+            let connection = try BusConnection(.user, address: bus.address)
+            // The bus says by a signal that the name is taken, before it answers.
+            try connection.take("org.example.App")
+            gone = connection
+        }
+        #expect(gone == nil)
+    }
+
+    @Test func `reads no more of a message than what a program has a use for`() throws {
+        let folder = try ScratchFolder()
+        let bus = try Bus(folder.path(""))
+        let connection = try BusConnection(.user, address: bus.address)
+        try connection.take("org.example.App")
+        let sender = try BusConnection(.user, address: bus.address)
+        let object = BusCall.Object("org.example.App", "/org/example/App", "org.example.App")
+        func received(_ values: [BusValue]) throws -> ReceivedMessage {
+            _ = try sender.send(BusCall(object, "Take", values))
+            while true {
+                if let message = try connection.receive(), message.isCall { return message }
+            }
+        }
+        let texts = { (count: Int) in BusValue.strings(Array(repeating: "x", count: count)) }
+        #expect(try received([texts(10_000)]).arguments("as") == [.list(Array(repeating: .string("x"), count: 10_000))])
+        #expect(try received([texts(20_000)]).arguments("as") == nil)
+        #expect(try received([texts(10_000), texts(10_000)]).arguments("asas") == nil)
+        #expect(try received([.octets(Array(repeating: 1, count: 17 << 20))]).arguments("ay") == nil)
+        #expect(try received([.string("x")]).arguments("") == nil)
+        #expect(try received([.string("x")]).arguments("s") == [.string("x")])
+        #expect(try received([]).arguments("") == [])
+    }
+}

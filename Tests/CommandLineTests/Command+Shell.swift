@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension Command {
+    /// Runs a script, in which `nfc` is the program that was built with the tests, in a folder of the test's.
+    ///
+    /// A command that waits for ever ends with status 124.
+    static func shell(_ script: String, in folder: String) throws -> Outcome {
+        let program = Command(name: "nfc").path
+        let head = "cd '\(folder)' || exit 99\nnfc() { timeout --foreground 60 '\(program)' \"$@\"; }\n"
+        return try Command(name: "bash", environment: ["NFC_SHEET": "none"]).run("-c", head + script)
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+import UserBus
+
+@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+struct `nfc demo` {
+    private let scratch: ScratchFolder
+    private var nfc: Command
+
+    init() throws {
+        scratch = try ScratchFolder()
+        // A socket's path is short.
+        nfc = Command(
+            name: "nfc",
+            environment: ["TMPDIR": scratch.path(""), "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere", "TERM": "dumb"]
+        )
+    }
+
+    /// What the demonstration left in its folder for temporary files.
+    private func left() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: scratch.path("")).filter { $0.hasPrefix("nfc-demo") }
+    }
+
+    /// The programs of a demonstration that still run.
+    private func programs(of folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).filter { process in
+            guard Int(process) != nil, let data = FileManager.default.contents(atPath: "/proc/\(process)/environ")
+            else { return false }
+            return String(decoding: data, as: UTF8.self).contains("NFC_DEMO=\(folder)")
+        }
+    }
+
+    private func steps(_ outcome: Command.Outcome) throws -> [String] {
+        try outcome.objects().map { $0["step"] as? String ?? $0["error"] as? String ?? "" }
+    }
+
+    @Test func `Without a desktop it goes from the tag to the message in the app, and takes all of it away`() throws {
+        let outcome = try nfc.run("demo", "--yes", "--json")
+        #expect(outcome.status == 0, "\(outcome)")
+        let objects = try outcome.objects()
+        #expect(
+            try steps(outcome) == [
+                "place", "app", "no-desktop", "service", "tag", "notification", "click", "app-opened", "end",
+            ]
+        )
+        let shown = try #require(objects[5]["lines"] as? [String])
+        #expect(shown == ["NFC Tag Detected", "Open “tagreader.example” in Tag Reader"])
+        let message = try #require(objects[7]["lines"] as? [String])
+        #expect(message.contains("  Payload     Link: https://tagreader.example/welcome"))
+        #expect(message.contains("  Payload     Text (en): Welcome to the demonstration."))
+        #expect(try left().isEmpty)
+        #expect(programs(of: scratch.path("")).isEmpty)
+    }
+
+    @Test func `Return clicks, and input that ends before it does not`() throws {
+        let clicked = try nfc.run("demo", "--terminal", input: "\n")
+        #expect(clicked.status == 0, "\(clicked)")
+        #expect(clicked.lines.contains("  Press Return to click it; Ctrl-C ends."))
+        #expect(clicked.lines.last == "- Everything is taken away again: the service, the bus, the app and the folder.")
+        let ended = try nfc.run("demo", "--terminal", "--json")
+        #expect(ended.status == 1)
+        #expect(try steps(ended).last == "no-click")
+        #expect(try left().isEmpty)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `A signal ends it, with nothing left`(signal: Int32) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: nfc.path)
+        process.arguments = ["demo", "--terminal"]
+        process.environment = nfc.variables
+        let log = scratch.path("log")
+        _ = FileManager.default.createFile(atPath: log, contents: nil)
+        process.standardOutput = FileHandle(forWritingAtPath: log)
+        process.standardError = FileHandle.nullDevice
+        // Nothing comes here, and it does not end.
+        let input = Pipe()
+        process.standardInput = input
+        try process.run()
+        for _ in 0..<2000 {
+            if try String(contentsOfFile: log, encoding: .utf8).contains("Press Return") { break }
+            usleep(10_000)
+        }
+        let folder = try #require(try left().first)
+        #expect(programs(of: scratch.path(folder)).count == 2)
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 130)
+        #expect(try left().isEmpty)
+        #expect(programs(of: scratch.path(folder)).isEmpty)
+        withExtendedLifetime(input) {}
+    }
+
+    @Test func `On a desktop the notification is shown there, and a click there opens the app`() throws {
+        let folder = try ScratchFolder()
+        let bus = try Bus(folder.path(""))
+        let desktop = Desktop()
+        try desktop.start(bus.address)
+        defer { desktop.stop() }
+        var nfc = nfc
+        nfc.environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        // Standard input has ended: only the desktop can click.
+        let outcome = try nfc.run("demo", "--json")
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try steps(outcome) == ["place", "app", "service", "tag", "notification", "app-opened", "end"])
+        #expect(try outcome.objects()[4]["message"] as? String == "The notification is on your desktop.")
+        #expect(desktop.bodies.withLock { $0 } == ["Open “tagreader.example” in Tag Reader"])
+    }
+
+    @Test func `On a desktop a person has time to see the notification before it is clicked, and may dismiss it`()
+        throws
+    {
+        let folder = try ScratchFolder()
+        let bus = try Bus(folder.path(""))
+        var nfc = nfc
+        nfc.environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        let patient = Desktop(answer: .waits)
+        try patient.start(bus.address)
+        let seen = try nfc.run("demo", "--yes", "--json")
+        patient.stop()
+        #expect(seen.status == 0, "\(seen)")
+        #expect(try steps(seen) == ["place", "app", "service", "tag", "notification", "click", "app-opened", "end"])
+        #expect(try #require(patient.time.withLock { $0 }) >= .seconds(2))
+        for arguments in [["demo", "--json"], ["demo", "--json", "--yes"]] {
+            let other = Desktop(answer: .dismisses)
+            try other.start(bus.address)
+            let dismissed = try nfc.run(arguments)
+            other.stop()
+            #expect(dismissed.status == 130)
+            #expect(try steps(dismissed) == ["place", "app", "service", "tag", "notification", "dismissed"])
+            #expect(try dismissed.objects().last?["ok"] as? Bool == false)
+        }
+        #expect(try left().isEmpty)
+    }
+
+    @Test func `Without dbus-daemon it shows what it can, and says what to install`() throws {
+        var nfc = nfc
+        nfc.environment["PATH"] = scratch.path("")
+        let outcome = try nfc.run("demo", "--json")
+        #expect(outcome.status == 1)
+        #expect(try steps(outcome) == ["place", "app", "link", "notification", "no-bus-daemon"])
+        let objects = try outcome.objects()
+        #expect(objects[3]["lines"] as? [String] == ["NFC Tag Detected", "Open “tagreader.example” in Tag Reader"])
+        #expect((objects[4]["message"] as? String)?.contains("apt-get install dbus") == true)
+        #expect(try left().isEmpty)
+    }
+}
+
+/// A desktop that shows notifications.
+private final class Desktop: Sendable {
+    /// What its person does with each notification.
+    enum Answer { case clicks, dismisses, waits }
+
+    let bodies = Mutex<[String]>([])
+    /// How long the last notification was shown; nil until it is gone.
+    let time = Mutex<Duration?>(nil)
+    private let answer: Answer
+    private let state = Mutex((isStopped: false, isThere: false))
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(answer: Answer = .clicks) { self.answer = answer }
+
+    func start(_ address: String) throws {
+        Thread.detachNewThread { [self] in
+            defer { ended.signal() }
+            guard let bus = try? BusConnection(.user, address: address), let stand = try? NotificationStand(on: bus)
+            else {
+                return
+            }
+            state.withLock { $0.isThere = true }
+            var start = ContinuousClock.now
+            while !state.withLock({ $0.isStopped }) {
+                for event in (try? stand.process()) ?? [] {
+                    if case .closed = event { time.withLock { $0 = ContinuousClock.now - start } }
+                    guard case .shown(let notification) = event else { continue }
+                    start = ContinuousClock.now
+                    bodies.withLock { $0.append(notification.body) }
+                    switch answer {
+                    case .clicks: try? stand.click(notification.number)
+                    case .dismisses: try? stand.dismiss(notification.number)
+                    case .waits: break
+                    }
+                }
+                var poller = pollfd(fd: bus.descriptor, events: Int16(POLLIN), revents: 0)
+                _ = unsafe poll(&poller, 1, 20)
+            }
+        }
+        for _ in 0..<1000 where !state.withLock({ $0.isThere }) { usleep(10_000) }
+    }
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        ended.wait()
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@Suite struct `Local association files` {
+    private let user: User
+
+    init() throws {
+        user = try User()
+        try user.write("aasa", User.association)
+    }
+
+    private func object(_ arguments: String...) throws -> [String: Any] {
+        try #require(try user.nfc.run(arguments + ["--json"]).objects().first)
+    }
+
+    @Test func `One that is added decides where links go, and is marked wherever it counts`() throws {
+        _ = try user.add("https://good.site.example/x/1")
+        let added = try user.nfc.run("links", "add", "Good.Site.Example", user.scratch.path("aasa"))
+        #expect(added.status == 0, "\(added)")
+        #expect(
+            added.lines.first?.hasPrefix("Developer mode: links of good.site.example follow the local file") == true
+        )
+        #expect(try object("inbox", "list")["opens"] as? String == "TEAM.org.example.reader")
+        let list = try user.nfc.run("links", "list")
+        #expect(list.lines.first?.contains("a local file (developer mode; ") == true, "\(list)")
+        #expect(list.lines.last == "  Reader  TEAM.org.example.reader")
+        #expect(try object("links", "list")["source"] as? String == "local")
+        for words in [
+            ["check", "good.site.example"], ["explain", "good.site.example", "https://good.site.example/x/1"],
+        ] {
+            let outcome = try user.nfc.run(["links"] + words)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.lines.first == "Developer mode: a local file in place of the one of good.site.example.")
+            let json = try #require(try user.nfc.run(["links"] + words + ["--json"]).objects().first)
+            #expect(json["source"] as? String == "local")
+        }
+        let fetched = try user.nfc.run("links", "fetch", "--force")
+        #expect(fetched.status == 0, "\(fetched)")
+        #expect(fetched.output.contains("(developer mode; "))
+        #expect(try user.nfc.run("apps").output.contains("a local association file (developer mode)"))
+        let domains = try object("apps")["associated_domains"] as? [[String: Any]]
+        #expect(domains?.first?["source"] as? String == "local")
+    }
+
+    @Test func `The site's own file counts again when it is removed`() throws {
+        try user.cache(#"{"applinks":{"details":[]}}"#)
+        #expect(try user.nfc.run("links", "add", "good.site.example", "-", input: User.association).status == 0)
+        #expect(try user.nfc.run("links", "check", "good.site.example").status == 0)
+        #expect(try user.nfc.run("links", "remove", "good.site.example").status == 0)
+        #expect(try object("links", "check", "good.site.example")["source"] as? String == "site")
+        let again = try user.nfc.run("links", "remove", "good.site.example", "--json")
+        #expect(again.status == 1)
+        #expect(try again.objects().first?["error"] as? String == "not-added")
+    }
+
+    @Test func `What is no association file, and no domain, is refused, and nothing is kept`() throws {
+        try user.write("bad", "<html>")
+        for (domain, file, error) in [
+            ("good.site.example", "bad", "bad-file"), ("good.site.example", "none", "unreadable-file"),
+            ("../x", "aasa", "bad-domain"),
+        ] {
+            let outcome = try user.nfc.run("links", "add", domain, user.scratch.path(file), "--json")
+            #expect(outcome.status == 1)
+            #expect(try outcome.objects().first?["error"] as? String == error)
+        }
+        #expect(try object("links", "list")["source"] is NSNull)
+    }
+
+    @Test func `A failure is told with the time of the next try, and is not tried before`() throws {
+        let now = Int64(Date().timeIntervalSince1970)
+        let failure = "timeout: The site takes too long to answer."
+        try user.write("cache/nfc/links/good.site.example.links", "nfc-links 2 \(now - 600) - - 6 \(failure)\n")
+        let outcome = try user.nfc.run("links", "fetch")
+        #expect(outcome.status == 1)
+        #expect(
+            outcome.output == """
+                good.site.example  no file; the last try, 10 minutes ago, failed: \(failure) The next try is due in 22 \
+                minutes; nfc links fetch good.site.example --force tries at once.
+
+                """
+        )
+        let next = try #require(try object("links", "fetch")["next_try_s"] as? Int)
+        #expect((1200...1320).contains(next))
+    }
+}

@@ -1,0 +1,1 @@
+../NFCTestKitTests/LinkReader.swift

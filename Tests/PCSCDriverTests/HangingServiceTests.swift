@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import PCSCDriver
+import TagLink
+import Testing
+
+/// Checks that a service that does not answer holds nobody up.
+@Suite("A service that hangs")
+struct HangingServiceTests {
+    private static let all = Set(Technology.allCases)
+    /// A limit of calls, in milliseconds, that is not met while something else ends the call.
+    private static let long = 600_000
+
+    private static func service(_ hanging: Set<ScriptedService.Call> = []) -> ScriptedService {
+        let service = SampleCards.service([UInt8](hex: "3B8180018080")) { _ in [UInt8](hex: "04112233445566 9000") }
+        service.change { $0.hanging = hanging }
+        return service
+    }
+
+    /// Waits until something is so, without keeping a thread busy: tests that run meanwhile wait until all threads rest.
+    private static func wait(_ isSo: () -> Bool) async {
+        for _ in 0..<10_000 where !isSo() { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(isSo())
+    }
+
+    @Test("is given up at the limit of a call, and the error says what to restart")
+    func limit() async {
+        let reader = PCSCReader(.first, layer: Self.service([.establish]), limits: .same(50))
+        let failure = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
+        #expect(failure?.code == .readerUnavailable)
+        #expect(failure?.reason.contains("systemctl restart pcscd") == true)
+    }
+
+    @Test("does not keep a session from its end, on the driver's own thread either")
+    func interruption() async throws {
+        let service = Self.service([.establish])
+        let reader = PCSCReader(.first, layer: service, limits: .same(Self.long))
+        let executor = try #require(reader.executor)
+        let task = Task(executorPreference: executor) {
+            await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
+        }
+        await Self.wait { service.look(\.waiting) > 0 }
+        reader.interrupt()
+        #expect(await task.value?.code == .cancelled)
+        await reader.release()
+        service.change { $0.hanging = [] }
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+    }
+
+    @Test("does not keep a cancelled task")
+    func cancellation() async {
+        let service = Self.service([.establish])
+        let reader = PCSCReader(.first, layer: service, limits: .same(Self.long))
+        let task = Task { await #expect(throws: LinkError.self) { try await reader.prepare() } }
+        await Self.wait { service.look(\.waiting) > 0 }
+        task.cancel()
+        #expect(await task.value?.code == .cancelled)
+    }
+
+    @Test("is let go of without its answer")
+    func goodbye() async throws {
+        let service = Self.service()
+        let reader = PCSCReader(.first, layer: service, limits: .same(Self.long))
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        service.change { $0.hanging = [.release] }
+        await reader.release()
+        #expect(service.look { $0.contexts.isEmpty && $0.abandoned.count == 1 })
+        // It is not asked again at once.
+        let failure = await #expect(throws: LinkError.self) { try await reader.prepare() }
+        #expect(failure?.reason.contains("systemctl restart pcscd") == true)
+    }
+
+    @Test("is gone when it does not come back in the time of a restart, and the observer is told")
+    func absence() async throws {
+        let service = Self.service()
+        let limits = CallLimits(call: Self.long, look: Self.long, absence: 50)
+        let reader = PCSCReader(.first, layer: service, limits: limits)
+        let told = Locked(0)
+        let observation = reader.observePresence { told.withLock { $0 += 1 } }
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        service.change { $0.isRunning = false }
+        // That it is gone, and that it has not come back.
+        await Self.wait { told.withLock { $0 } == 2 }
+        let failure = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
+        #expect(failure?.code == .readerUnavailable)
+        #expect(failure?.reason.contains("systemctl start pcscd") == true)
+        service.change { $0.isRunning = true }
+        #expect(try await reader.discover(Self.all, systemCodes: []).count == 1)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test("keeps no thread of an observer that has gone")
+    func observer() async {
+        let service = Self.service([.establish])
+        let reader = PCSCReader(.first, layer: service)
+        for _ in 0..<10 {
+            let observation = reader.observePresence {}
+            await Self.wait { service.look(\.waiting) > 0 }
+            withExtendedLifetime(observation) {}
+        }
+        await Self.wait { service.look(\.waiting) == 0 }
+    }
+
+    @Test("in the connection to a card is one in which another program has a transaction, if it has opened the card")
+    func transaction() async {
+        let service = Self.service()
+        service.change { $0.readers[0].isInUse = true }
+        let reader = PCSCReader(.first, layer: service)
+        // Nothing is asked of a card that is in use: the service would let it wait without end.
+        let known = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
+        #expect(known?.reason.contains("in use by another program") == true)
+        #expect(known?.code == .inUse)
+        #expect(service.look(\.open).isEmpty)
+        // The program comes after the look.
+        service.change { state in
+            state.readers[0].isInUse = false
+            state.hanging = [.connect]
+        }
+        let late = PCSCReader(.first, layer: service, limits: .same(2000))
+        let task = Task {
+            await #expect(throws: LinkError.self) { _ = try await late.discover(Self.all, systemCodes: []) }
+        }
+        await Self.wait { service.look(\.waiting) > 0 }
+        service.change { $0.readers[0].isInUse = true }
+        #expect(await task.value?.reason.contains("in use by another program") == true)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PrivateStorage
+import Testing
+
+@Suite struct `Files that are read up to a limit` {
+    private let place: Place
+
+    init() throws { place = try Place() }
+
+    private func read(_ path: String, limit: Int, takesPipes: Bool = false) throws -> String {
+        String(decoding: try InputFile(path, limit: limit, takesPipes: takesPipes).readToEnd(), as: UTF8.self)
+    }
+
+    @Test func `A file is read up to the limit and not beyond`() throws {
+        let path = try place.file("file", "12345")
+        #expect(try read(path, limit: 5) == "12345")
+        #expect(throws: StorageError(.tooLarge, "")) { try read(path, limit: 4) }
+        #expect(throws: StorageError(.missing, "")) { try read(place.path("none"), limit: 5) }
+    }
+
+    @Test func `The size is looked at before anything is read`() throws {
+        let path = try place.file("huge", "")
+        try #require(unsafe truncate(path, 1 << 40) == 0)
+        let error = #expect(throws: StorageError.self) { try InputFile(path, limit: 16 << 20) }
+        #expect(error?.reason == "\(path) is larger than 16 MiB, and no more is read.")
+    }
+
+    @Test func `A pipe, a device, a folder and a socket are refused at once where a file is wanted`() throws {
+        for path in [try place.pipe("pipe"), "/dev/zero", place.folder, try place.socket("socket")] {
+            let error = #expect(throws: StorageError(.notAFile, "")) { try InputFile(path, limit: 1 << 20) }
+            #expect(error?.reason.hasSuffix("Name a file.") == true)
+        }
+    }
+
+    @Test func `A pipe or a device is read up to the limit where it is taken`() async throws {
+        let path = try place.pipe("pipe")
+        let writer = Task.detached { try OutputFile.write(Array("through".utf8), waitingFor: path) }
+        #expect(try read(path, limit: 7, takesPipes: true) == "through")
+        try await writer.value
+        #expect(try read("/dev/null", limit: 1, takesPipes: true) == "")
+        #expect(throws: StorageError(.tooLarge, "")) { try read("/dev/zero", limit: 1 << 20, takesPipes: true) }
+    }
+
+    @Test func `A file that is a link to another one is read`() throws {
+        _ = try place.file("file", "text")
+        #expect(try read(place.link("link", to: "file"), limit: 4) == "text")
+        #expect(throws: StorageError.self) { try read(place.link("loop", to: "loop"), limit: 4) }
+    }
+}
+
+extension OutputFile {
+    /// Writes to a pipe whose reader may come a moment later.
+    fileprivate static func write(_ bytes: [UInt8], waitingFor path: String) throws {
+        let file = unsafe open(path, O_WRONLY)
+        defer { close(file) }
+        try #require(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count)
+    }
+}

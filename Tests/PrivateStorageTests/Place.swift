@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// A folder of a test's own, which goes with it.
+final class Place {
+    let folder: String
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    /// Makes a file.
+    func file(_ name: String, _ text: String, mode: mode_t = 0o644) throws -> String {
+        let path = path(name)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try #require(unsafe chmod(path, mode) == 0)
+        return path
+    }
+
+    /// Makes a symbolic link.
+    func link(_ name: String, to destination: String) throws -> String {
+        try FileManager.default.createSymbolicLink(atPath: path(name), withDestinationPath: destination)
+        return path(name)
+    }
+
+    /// Makes a named pipe.
+    func pipe(_ name: String) throws -> String {
+        try #require(unsafe mkfifo(path(name), 0o600) == 0)
+        return path(name)
+    }
+
+    func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+
+    /// What the system knows of a file, without following links.
+    func status(_ name: String) throws -> stat {
+        var status = stat()
+        try #require(unsafe lstat(path(name), &status) == 0)
+        return status
+    }
+
+    func mode(_ name: String) throws -> mode_t { try status(name).st_mode & 0o777 }
+
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() } }
+
+    /// What the process takes off the mode of new files.
+    static var mask: mode_t {
+        get throws {
+            let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+            let line = try #require(lines.first { $0.hasPrefix("Umask:") })
+            return try #require(mode_t(line.split(separator: "\t")[1], radix: 8))
+        }
+    }
+
+    static let isRoot = geteuid() == 0
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PrivateStorage
+import Testing
+
+@Suite struct `Files that grow and are their owner's alone` {
+    private let place: Place
+    private let head = Array("{\"log\"".utf8)
+
+    init() throws { place = try Place() }
+
+    @Test func `A new file is its owner's alone, and has what is appended`() throws {
+        let log = try PrivateLog(place.path("log"), replacing: head)
+        try log.append(Array("{\"log\":1}\n".utf8))
+        try log.append(Array("{}\n".utf8))
+        #expect(try place.text("log") == "{\"log\":1}\n{}\n")
+        #expect(try place.mode("log") == 0o600)
+    }
+
+    @Test(arguments: ["", "{\"log\":1}\nold\n"])
+    func `One that is there is emptied and closed to others, by all its names`(text: String) throws {
+        let path = try place.file("log", text, mode: 0o644)
+        try FileManager.default.linkItem(atPath: path, toPath: place.path("name"))
+        let log = try PrivateLog(place.link("link", to: "log"), replacing: head)
+        try log.append(Array("new".utf8))
+        #expect(try place.text("name") == "new")
+        #expect(try place.mode("name") == 0o600)
+    }
+
+    @Test(arguments: ["x", "{\"lo", "{\"lot\""])
+    func `Another file stays as it is`(text: String) throws {
+        let path = try place.file("file", text, mode: 0o644)
+        #expect(throws: StorageError(.occupied, "")) { try PrivateLog(path, replacing: head) }
+        #expect(try place.text("file") == text)
+        #expect(try place.mode("file") == 0o644)
+    }
+
+    @Test(.enabled(if: Place.isRoot))
+    func `Another user's file is refused, because that user could read it`() throws {
+        let path = try place.file("file", "", mode: 0o600)
+        try #require(unsafe chown(path, 12345, 12345) == 0)
+        #expect(throws: StorageError(.unsafe, "")) { try PrivateLog(path, replacing: head) }
+    }
+
+    @Test func `A link to a file that is not there makes it`() throws {
+        let log = try PrivateLog(place.link("link", to: "log"), replacing: head)
+        try log.append(head)
+        #expect(try place.mode("log") == 0o600)
+        #expect(try place.status("link").st_mode & S_IFMT == S_IFLNK)
+    }
+
+    @Test func `A device is written to, and a pipe that nobody reads is refused at once`() throws {
+        try PrivateLog("/dev/null", replacing: head).append(head)
+        let full = try PrivateLog("/dev/full", replacing: head)
+        #expect(throws: StorageError(.failed, "")) { try full.append(head) }
+        let pipe = try place.pipe("pipe")
+        #expect(throws: StorageError(.failed, "")) { try PrivateLog(pipe, replacing: head) }
+        #expect(throws: StorageError(.notAFile, "")) { try PrivateLog(place.folder, replacing: head) }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import ReaderEmulation
+import TagLink
+import Testing
+import VirtualTags
+
+@Suite struct `A PN532's contactless unit in the hands of a host` {
+    private let tag = Type1Tag(.topaz512)
+    private static let uid = Array(Type1Tag.defaultUID.prefix(4))
+
+    /// A chip that has listed the Topaz.
+    private func listed() async -> PN53xChip {
+        let field = VirtualField()
+        field.bring(tag)
+        var chip = PN53xChip(field: field)
+        #expect(await chip.receive([0x4A, 1, 4]) == .answer([1, 1, 0x0C, 0x00] + Self.uid))
+        return chip
+    }
+
+    /// Sends bytes as nfcpy does: each as a frame of its own, the first one of 7 bits, and no parity in the answer.
+    private func send(_ bytes: [UInt8], through chip: inout PN53xChip) async {
+        let frame = bytes + CyclicRedundancyCheck.b(bytes).littleEndianOctets
+        var writes: [[UInt8]] = [
+            [0x63, 0x39, frame[0]], [0x63, 0x3D, 0x07], [0x63, 0x31, 0x04], [0x63, 0x3D, 0x00], [0x63, 0x0D, 0x30],
+        ]
+        for byte in frame.dropFirst() {
+            writes += [[0x63, 0x39, byte], [0x63, 0x31, 0x04], [0x63, 0x31, 0x07]]
+        }
+        writes.append([0x63, 0x31, 0x08])
+        #expect(await chip.receive([0x08] + writes.joined()) == .answer([]))
+        #expect(await chip.receive([0x08, 0x63, 0x0D, 0x20]) == .answer([]))
+    }
+
+    /// What is in the buffer, as it is.
+    private func received(from chip: inout PN53xChip) async -> [UInt8] {
+        guard case .answer(let level) = await chip.receive([0x06, 0x63, 0x3A]), level[0] > 0 else { return [] }
+        let addresses = Array(repeating: [0x63, 0x39] as [UInt8], count: Int(level[0])).joined()
+        guard case .answer(let bytes) = await chip.receive([0x06] + addresses) else { return [] }
+        return bytes
+    }
+
+    /// An answer with its parity bits checked and taken away, and its checksum too.
+    private func answer(from chip: inout PN53xChip) async throws -> [UInt8] {
+        let bits = await received(from: &chip).flatMap { (byte: UInt8) in (0..<8).map { byte >> $0 & 1 } }
+        let groups = stride(from: 0, through: bits.count - 9, by: 9).map { Array(bits[$0..<($0 + 9)]) }
+        for group in groups { #expect(group.reduce(0, +) % 2 == 1) }
+        let bytes = groups.map { group in (0..<8).reduce(UInt8(0)) { $0 | group[$1] << $1 } }
+        let checksum = CyclicRedundancyCheck.b(bytes.dropLast(2))
+        try #require(Array(bytes.suffix(2)) == checksum.littleEndianOctets)
+        return bytes.dropLast(2)
+    }
+
+    @Test func `READ8, WRITE-E8 and WRITE-NE8 reach a Topaz 512`() async throws {
+        var chip = await listed()
+        await send([0x02, 0x01] + [UInt8](repeating: 0, count: 8) + Self.uid, through: &chip)
+        #expect(try await answer(from: &chip) == [0x01, 0xE1, 0x10, 0x3F, 0x00, 0x01, 0x03, 0xF2, 0x30])
+        await send([0x54, 0x20] + (1...8) + Self.uid, through: &chip)
+        #expect(try await answer(from: &chip) == [0x20] + (1...8))
+        await send([0x1B, 0x20] + [UInt8](repeating: 0x80, count: 8) + Self.uid, through: &chip)
+        #expect(try await answer(from: &chip) == [0x20] + (0x81...0x88))
+        #expect(tag.contents.memory[256..<264] == [0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88])
+        // Firmware commands go on as before.
+        #expect(await chip.receive([0x40, 1, 0x01, 0x08, 0x00]) == .answer([0, 0x08, 0xE1]))
+    }
+
+    @Test func `A tag that does not answer leaves the buffer empty`() async {
+        var chip = await listed()
+        await send([0x54, 0x0D] + (1...8) + Self.uid, through: &chip)
+        #expect(await received(from: &chip).isEmpty)
+        await send([0x02, 0x01] + [UInt8](repeating: 0, count: 8) + [9, 9, 9, 9], through: &chip)
+        #expect(await received(from: &chip).isEmpty)
+    }
+
+    @Test func `An answer that is longer than the buffer is cut`() async {
+        var chip = await listed()
+        await send([0x10, 0x00] + [UInt8](repeating: 0, count: 8) + Self.uid, through: &chip)
+        #expect(await received(from: &chip).count == 64)
+    }
+
+    @Test func `The buffer holds 64 bytes, can be emptied, and an empty one reads 0`() async {
+        var chip = PN53xChip(field: VirtualField())
+        for byte in UInt8(0)..<70 { _ = await chip.receive([0x08, 0x63, 0x39, byte]) }
+        #expect(await chip.receive([0x06, 0x63, 0x3A, 0x63, 0x39, 0x63, 0x39]) == .answer([64, 0, 1]))
+        _ = await chip.receive([0x08, 0x63, 0x3A, 0x80])
+        #expect(await chip.receive([0x06, 0x63, 0x3A, 0x63, 0x39]) == .answer([0, 0]))
+    }
+
+    @Test func `The command to be idle ends the wait for an answer, and what was sent before it counts no more`() async
+    {
+        let field = VirtualField()
+        field.bring(Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        var chip = PN53xChip(field: field)
+        let (transmit, receive, idle): ([UInt8], [UInt8], [UInt8]) = (
+            [0x63, 0x31, 0x04], [0x63, 0x31, 0x08], [0x63, 0x31, 0x00]
+        )
+        let request: [UInt8] = [0x63, 0x3A, 0x80, 0x63, 0x39, 0x26, 0x63, 0x3D, 0x07]
+        #expect(await chip.receive([0x08] + request + transmit + idle + receive) == .answer([]))
+        #expect(await received(from: &chip).isEmpty)
+        // A frame that was given up is no part of the next command: that would be one to a Type 1 tag.
+        #expect(await chip.receive([0x08] + request + transmit + idle) == .answer([]))
+        #expect(await chip.receive([0x08] + request + transmit + receive) == .answer([]))
+        #expect(await received(from: &chip) == [0x44, 0x00])
+    }
+
+    @Test func `A short frame goes out with its bits, and the answer says how many bits came`() async {
+        let field = VirtualField()
+        field.bring(Type2Tag(.ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]))
+        var chip = PN53xChip(field: field)
+        for (value, bits) in [(0x26, 7), (0x26, 8)] as [(UInt8, UInt8)] {
+            let writes: [UInt8] = [
+                0x63, 0x3A, 0x80, 0x63, 0x39, value, 0x63, 0x3D, bits & 7, 0x63, 0x31, 0x04, 0x63, 0x31, 0x08,
+            ]
+            #expect(await chip.receive([0x08] + writes) == .answer([]))
+            #expect(await received(from: &chip) == (bits == 7 ? [0x44, 0x00] : []))
+        }
+        #expect(await chip.receive([0x06, 0x63, 0x3C]) == .answer([0]))
+    }
+}

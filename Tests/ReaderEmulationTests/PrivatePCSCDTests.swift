@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import PrivateStorage
+import ReaderEmulation
+import Testing
+
+@Suite struct `A pcscd of our own` {
+    private let folder: PrivateFolder
+
+    init() throws { folder = try .random("ocn-pcscd") }
+
+    /// The last words in a log.
+    private func lastWords(_ log: String) throws -> String? {
+        try folder.write("log", Array(log.utf8))
+        let descriptor = try folder.open("log", O_RDONLY)
+        defer { close(descriptor) }
+        return PrivatePCSCD.lastWords(in: descriptor)
+    }
+
+    @Test func `says last what it wrote last, however long its log is`() throws {
+        defer {
+            try? folder.remove("log")
+            folder.removeIfEmpty()
+        }
+        let last = "00000001 main.c:10:main() The last.\n00000001 main.c:20:at_exit() cleaning\n"
+        #expect(try lastWords(last) == "The last.")
+        #expect(
+            try lastWords(String(repeating: "00000001 main.c:9:main() Earlier.\n", count: 4000) + last) == "The last."
+        )
+        #expect(try lastWords("") == nil)
+        // A line without a beginning says something else.
+        #expect(try lastWords(String(repeating: "x", count: 1 << 17)) == nil)
+    }
+
+    @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
+    func `says why it can't be started`() throws {
+        let error = #expect(throws: EmulationError.self) { try PrivatePCSCD(folder: folder, configuration: "a\0b") }
+        #expect(error?.reason == "pcscd can't be started: Invalid argument.")
+        for name in ["pcscd.comm", "pcscd.log"] { try folder.remove(name) }
+        folder.removeIfEmpty()
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+
+// Sessions of a client's own: nothing has to be restated.
+
+class ScanSession: NFCTagReaderSession {}
+
+class MessageSession: NFCNDEFReaderSession {
+    var purpose = ""
+
+    override func begin() {
+        alertMessage = purpose
+        super.begin()
+    }
+}
+
+class PassSession: NFCVASReaderSession {}
+final class PaymentSession: NFCPaymentTagReaderSession {}
+class KeySession: CardSession {}
