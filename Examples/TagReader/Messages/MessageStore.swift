@@ -12,20 +12,6 @@ struct MessageStore: Sendable {
         var text: String
     }
 
-    private struct Contents: Codable {
-        static let version = 1
-
-        var version = Self.version
-        /// The largest number that a message ever had.
-        var last: Int?
-        var messages: [StoredMessage] = []
-    }
-
-    /// What is the same in the files of all versions.
-    private struct Head: Decodable {
-        var version: Int
-    }
-
     private let file: StoreFile
     private(set) var messages: [StoredMessage] = []
     private var state: StoreFile.State?
@@ -74,13 +60,14 @@ struct MessageStore: Sendable {
     /// - Parameter isNew: whether nobody can see them now.
     /// - Returns: their numbers.
     mutating func append(_ added: [NFCNDEFMessage], isNew: Bool = false) throws(Failure) -> [Int] {
-        try change { contents in
-            let first = (contents.last ?? 0) + 1
-            for (offset, message) in added.enumerated() {
-                contents.messages.append(StoredMessage(message, number: first + offset, isNew: isNew))
+        let isFull = noNumbers
+        return try change { contents throws(Failure) in
+            var numbers: [Int] = []
+            for message in added {
+                guard let number = contents.append(StoredMessage(message, isNew: isNew)) else { throw isFull }
+                numbers.append(number)
             }
-            contents.last = first + added.count - 1
-            return Array(first..<first + added.count)
+            return numbers
         }
     }
 
@@ -100,14 +87,16 @@ struct MessageStore: Sendable {
     }
 
     /// Makes one change to what the file holds now.
-    private mutating func change<Value>(_ body: (inout Contents) -> Value) throws(Failure) -> Value {
+    private mutating func change<Value>(
+        _ body: (inout StoreContents) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         let lock = try file.lock()
         defer { lock.unlock() }
-        var contents = Contents()
+        var contents = StoreContents()
         if let data = try file.read() {
             if let found = try self.contents(of: data) { contents = found } else { _ = try moveAside() }
         }
-        let value = body(&contents)
+        let value = try body(&contents)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(contents) else { throw file.notSaved }
@@ -118,9 +107,11 @@ struct MessageStore: Sendable {
     }
 
     /// What a file holds; nil when it is damaged.
-    private func contents(of data: Data) throws(Failure) -> Contents? {
-        guard let head = try? JSONDecoder().decode(Head.self, from: data), head.version >= 1 else { return nil }
-        guard head.version == Contents.version else {
+    private func contents(of data: Data) throws(Failure) -> StoreContents? {
+        guard let head = try? JSONDecoder().decode(StoreContents.Head.self, from: data), head.version >= 1 else {
+            return nil
+        }
+        guard head.version == StoreContents.currentVersion else {
             throw Failure(
                 text: """
                     The saved messages in \(path) are those of a newer Tag Reader. They stay as they are; start the \
@@ -128,15 +119,13 @@ struct MessageStore: Sendable {
                     """
             )
         }
-        guard var contents = try? JSONDecoder().decode(Contents.self, from: data) else { return nil }
-        // Numbers grow, also in a file of an earlier app, which had none.
-        var number = 0
-        for index in contents.messages.indices {
-            number = max(number + 1, contents.messages[index].number)
-            contents.messages[index].number = number
-        }
-        contents.last = max(contents.last ?? 0, number)
-        return contents
+        return StoreContents(data)
+    }
+
+    private var noNumbers: Failure {
+        Failure(
+            text: "The saved messages in \(path) leave no number for another one. Move the file away, and scan again."
+        )
     }
 
     /// Keeps a file that can't be understood under another name, unless another instance was quicker.

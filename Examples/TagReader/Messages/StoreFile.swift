@@ -19,6 +19,9 @@ struct StoreFile: Sendable {
     /// How long another instance may hold the lock, in milliseconds.
     private static let patience = 10_000
 
+    /// The most bytes that are read and written: more than the messages of a thousand full cards.
+    private static let limit = 64 << 20
+
     /// The file's path.
     let path: String
     /// The file itself, where the path is a symbolic link.
@@ -46,19 +49,50 @@ struct StoreFile: Sendable {
         MessageStore.Failure(text: "The messages can't be saved in \(path): check the folder and its free space.")
     }
 
-    /// Reads the file.
+    /// Reads the file. Its size is looked at before that, and no more than the limit is read.
     ///
     /// - Returns: nil when there is none.
     func read() throws(MessageStore.Failure) -> Data? {
-        do {
-            return try Data(contentsOf: URL(fileURLWithPath: target))
-        } catch CocoaError.fileReadNoSuchFile {
-            return nil
-        } catch {
-            throw MessageStore.Failure(
-                text: "The saved messages can't be read from \(path): check who owns the file."
-            )
+        // Without waiting: opening a pipe would wait for whoever writes it.
+        let descriptor = unsafe open(target, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 || errno != ENOENT else { return nil }
+        guard descriptor >= 0 else { throw notRead }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw notRead }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw MessageStore.Failure(text: "\(path) is no file for messages. Name another one in TAGREADER_STORE.")
         }
+        guard Int(status.st_size) <= Self.limit else { throw tooLarge }
+        let data: Data
+        do {
+            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+            data = try file.read(upToCount: Self.limit + 1) ?? Data()
+        } catch {
+            throw notRead
+        }
+        // It may have grown since.
+        guard data.count <= Self.limit else { throw tooLarge }
+        return data
+    }
+
+    private var notRead: MessageStore.Failure {
+        MessageStore.Failure(text: "The saved messages can't be read from \(path): check who owns the file.")
+    }
+
+    private var full: MessageStore.Failure {
+        MessageStore.Failure(
+            text: "The list is full: \(path) would be larger than \(Self.limit >> 20) MiB. Delete some messages."
+        )
+    }
+
+    private var tooLarge: MessageStore.Failure {
+        MessageStore.Failure(
+            text: """
+                The saved messages in \(path) are larger than \(Self.limit >> 20) MiB, and are not read. They stay as \
+                they are; move the file away, or name another one in TAGREADER_STORE.
+                """
+        )
     }
 
     // MARK: Changing it
@@ -93,6 +127,8 @@ struct StoreFile: Sendable {
 
     /// Puts a content in the file's place. Only under the lock.
     func replace(with data: Data) throws(MessageStore.Failure) {
+        // What is written can be read again.
+        guard data.count <= Self.limit else { throw full }
         // Under the lock one process writes: what an interrupted one left is overwritten.
         let new = target + ".new"
         _ = unsafe unlink(new)

@@ -24,8 +24,9 @@ struct StoredMessage: Codable, Sendable {
         case records
     }
 
-    init(_ message: NFCNDEFMessage, number: Int, isNew: Bool = false) {
-        self.number = number
+    /// Makes a message to be kept. It has the number 0 until it is given one of the list's.
+    init(_ message: NFCNDEFMessage, isNew: Bool = false) {
+        number = 0
         self.isNew = isNew
         records = message.records.map { record in
             Record(
