@@ -188,6 +188,29 @@ import VirtualTags
         #expect(random.faults.count == 9)
     }
 
+    @Test func `What is to be called is called once, before its exchange, and may take the tag away`() async throws {
+        let (script, tag) = try await activated()
+        let calls = Counter()
+        script.field.arm(
+            FaultPlan([
+                Fault(
+                    .call { [field = script.field] in
+                        calls.add()
+                        field.remove(tag)
+                    },
+                    at: .exchange(1)
+                )
+            ])
+        )
+        #expect(await script.send("30 00").hasPrefix("04"))
+        #expect(calls.value == 0)
+        #expect(await script.send("30 00") == "timeout")
+        script.field.bring(tag)
+        try await script.activate()
+        #expect(await script.send("30 00").hasPrefix("04"))
+        #expect(calls.value == 1)
+    }
+
     @Test func `An empty plan disarms`() async throws {
         let (script, _) = try await activated()
         script.field.arm(.loss(atExchange: 1))

@@ -71,6 +71,11 @@ extension NFCReaderError {
         case .firstMessageRead: self.init(.readerSessionInvalidationErrorFirstNDEFTagRead)
         case .terminatedUnexpectedly(let reason):
             self.init(.readerSessionInvalidationErrorSessionTerminatedUnexpectedly, reason: reason)
+        case .appInBackground:
+            self.init(
+                .readerSessionInvalidationErrorSessionTerminatedUnexpectedly,
+                reason: "The app went to the background."
+            )
         case .unsupported(let reason):
             self.init(.readerErrorUnsupportedFeature, reason: reason)
         }

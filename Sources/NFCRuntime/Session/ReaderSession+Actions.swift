@@ -78,7 +78,12 @@ extension ReaderSession {
     }
 
     private func requestTurn() {
-        switch environment.arbiter.request(ObjectIdentifier(self), grant: { [self] in handle(.turnGranted) }) {
+        let answer = environment.arbiter.request(
+            ObjectIdentifier(self),
+            grant: { [self] in handle(.turnGranted) },
+            end: { [weak self] in self?.fail($0) }
+        )
+        switch answer {
         case .granted: break
         case .waits(let isForActiveSession): if isForActiveSession { mistakes.add(.waitsForTurn) }
         case .refused: handle(.turnRefused)

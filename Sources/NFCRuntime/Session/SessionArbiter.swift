@@ -26,10 +26,17 @@ public final class SessionArbiter: Sendable {
     private struct Request: Sendable {
         let id: ObjectIdentifier
         let grant: @Sendable () -> Void
+        let end: @Sendable (SessionEnd) -> Void
     }
 
     private struct State {
         var holder: ObjectIdentifier?
+        /// Ends the holder's session.
+        var endHolder: (@Sendable (SessionEnd) -> Void)?
+        /// How many sessions have asked for the reader.
+        var requests = 0
+        /// What is called in place of granting a request, by the request's number from 1.
+        var refusals: [Int: @Sendable () -> Void] = [:]
         var waiting: [Request] = []
         /// Takes the leaving sheet away at once; nil when no sheet is leaving.
         var finishLeaving: (@Sendable () -> Void)?
@@ -50,17 +57,31 @@ public final class SessionArbiter: Sendable {
     /// - Parameters:
     ///   - id: who asks.
     ///   - grant: called when it is the caller's turn, at once or later, never under the arbiter's lock.
+    ///   - end: ends the caller's session, when the system takes the reader away.
     /// - Returns: what becomes of the request.
-    func request(_ id: ObjectIdentifier, grant: @escaping @Sendable () -> Void) -> Answer {
+    func request(
+        _ id: ObjectIdentifier,
+        grant: @escaping @Sendable () -> Void,
+        end: @escaping @Sendable (SessionEnd) -> Void = { _ in }
+    ) -> Answer {
+        let refusal = state.withLock { state in
+            state.requests += 1
+            return state.refusals.removeValue(forKey: state.requests)
+        }
+        if let refusal {
+            refusal()
+            return .refused
+        }
         let (answer, finishLeaving) = state.withLock { state -> (Answer, (@Sendable () -> Void)?) in
             guard state.holder == nil else {
                 // The sheet leaves while its session ends.
                 let isEnding = state.finishLeaving != nil && state.waiting.isEmpty
-                state.waiting.append(Request(id: id, grant: grant))
+                state.waiting.append(Request(id: id, grant: grant, end: end))
                 return (.waits(forActiveSession: !isEnding), nil)
             }
             if policy == .refuseWhileSheetLeaves, state.finishLeaving != nil { return (.refused, nil) }
             state.holder = id
+            state.endHolder = end
             return (.granted, state.finishLeaving.take())
         }
         if answer == .granted {
@@ -90,6 +111,7 @@ public final class SessionArbiter: Sendable {
             guard state.holder == id else { return (nil, nil) }
             let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
             state.holder = next?.id
+            state.endHolder = next?.end
             return (next, next == nil ? nil : state.finishLeaving.take())
         }
         finishLeaving?()
@@ -106,6 +128,29 @@ public final class SessionArbiter: Sendable {
     /// Says that the sheet is gone.
     func sheetHasLeft() {
         state.withLock { $0.finishLeaving = nil }
+    }
+
+    /// How many sessions have asked for the reader so far.
+    package var requestCount: Int { state.withLock { $0.requests } }
+
+    /// Refuses a request to come, as when the system is busy.
+    ///
+    /// - Parameters:
+    ///   - number: which of all requests, from 1.
+    ///   - onRefusal: called when it is refused.
+    package func refuse(request number: Int, onRefusal: @escaping @Sendable () -> Void) {
+        state.withLock { $0.refusals[number] = onRefusal }
+    }
+
+    /// Ends the session that has the reader, as when its app goes to the background.
+    ///
+    /// - Parameter end: what the session ends with.
+    /// - Returns: false when no session has the reader.
+    @discardableResult
+    package func endSession(with end: SessionEnd) -> Bool {
+        guard let endHolder = state.withLock({ $0.endHolder }) else { return false }
+        endHolder(end)
+        return true
     }
 
     /// Whether no session has the reader and none waits for it.

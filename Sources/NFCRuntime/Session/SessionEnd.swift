@@ -7,8 +7,10 @@ public enum SessionEnd: Sendable, Hashable {
     case userCanceled
     /// The session reached its limit of 60 seconds.
     case timeout
-    /// The reader failed, or the system took it away; the reason is a sentence for people.
+    /// The reader failed; the reason is a sentence for people.
     case terminatedUnexpectedly(reason: String)
+    /// The app went to the background.
+    case appInBackground
     /// Another session's sheet is still leaving, and the compatibility switch is on.
     case systemBusy
     /// The session was to read one message, and has.

@@ -24,6 +24,7 @@ import VirtualTags
 ///   - limit: the field's time at which a run that has not ended is left behind, and fails.
 ///   - grace: how long nothing happens, in real time, before a session's limit passes. Nil for a second in the first run, and
 ///     nothing in the others unless the flow uses threads, timers or sockets that the test kit can't count.
+///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving.
 ///   - invariants: what has to hold after each run, also after the one without faults.
 ///   - reader: what the test runs on.
 ///   - flow: what is explored. It has no state that outlives a run.
@@ -37,42 +38,85 @@ public func explore(
     seed: UInt64 = 0,
     limit: Duration = .seconds(600),
     grace: Duration? = nil,
+    busyPolicy: SessionArbiter.BusyPolicy = .queue,
     invariants: [Invariant] = Invariant.all,
     reader: TestReader = .ofProcess,
     _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
 ) async throws -> ExplorationReport {
-    var prepared: [TagSpec] = []
-    for (index, tag) in tags.enumerated() {
-        prepared.append(try await tag.prepared(seed: seed &+ UInt64(index)))
-    }
-    var explorer = Explorer(
-        tags: prepared,
+    let settings = Explorer.Settings(
+        tags: try await prepared(tags, seed: seed),
         app: app,
         seed: seed,
         limit: limit,
         grace: grace,
+        busyPolicy: busyPolicy,
         invariants: invariants,
-        reader: reader,
-        flow: flow
+        reader: reader
     )
+    var explorer = Explorer(settings) { field in
+        try await flow(field)
+        return nil
+    }
     return try await explorer.explore(exploration)
 }
 
-/// What an exploration found when nothing failed.
-public struct ExplorationReport: Sendable, CustomStringConvertible {
-    /// How many runs were made, with the one without faults.
-    public internal(set) var runs: Int
-    /// The run without faults.
-    public let first: FlowRun
-    /// How many commands of it programmed a tag's memory.
-    public let writes: Int
+/// Runs a flow that returns a value without faults, then again and again with every fault of an exploration.
+///
+/// A run that does not throw has to return what the run without faults returned, see ``Invariant/sameResult``. All else is as in
+/// the form whose flow returns nothing.
+///
+/// ```swift
+/// try await explore(.everyLoss, near: .product("NTAG215", holding: .uri("https://example.com"))) { _ in
+///     try await app.readLink()
+/// }
+/// ```
+///
+/// - Parameters:
+///   - exploration: the faults.
+///   - tags: the tags that are near from the start.
+///   - app: what the app declares of itself.
+///   - seed: where all that is random comes from.
+///   - limit: the field's time at which a run that has not ended is left behind, and fails.
+///   - grace: how long nothing happens, in real time, before a session's limit passes.
+///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving.
+///   - invariants: what has to hold after each run.
+///   - reader: what the test runs on.
+///   - flow: what is explored. It has no state that outlives a run.
+/// - Returns: how many runs were made, and what the first one did.
+/// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
+@discardableResult
+public func explore<Value: Equatable & Sendable>(
+    _ exploration: Exploration,
+    near tags: TagSpec...,
+    app: AppProperties? = nil,
+    seed: UInt64 = 0,
+    limit: Duration = .seconds(600),
+    grace: Duration? = nil,
+    busyPolicy: SessionArbiter.BusyPolicy = .queue,
+    invariants: [Invariant] = Invariant.all,
+    reader: TestReader = .ofProcess,
+    _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
+) async throws -> ExplorationReport {
+    let settings = Explorer.Settings(
+        tags: try await prepared(tags, seed: seed),
+        app: app,
+        seed: seed,
+        limit: limit,
+        grace: grace,
+        busyPolicy: busyPolicy,
+        invariants: invariants,
+        reader: reader
+    )
+    var explorer = Explorer(settings) { field in FlowResult(try await flow(field)) }
+    return try await explorer.explore(exploration)
+}
 
-    /// How many exchanges the run without faults made.
-    public var exchanges: Int { first.trace.exchanges.count }
-
-    public var description: String {
-        "\(runs) runs of a flow of \(exchanges) exchanges and \(writes) writes, and nothing failed"
+private func prepared(_ tags: [TagSpec], seed: UInt64) async throws(FieldError) -> [TagSpec] {
+    var prepared: [TagSpec] = []
+    for (index, tag) in tags.enumerated() {
+        prepared.append(try await tag.prepared(seed: seed &+ UInt64(index)))
     }
+    return prepared
 }
 
 /// The first run that failed.

@@ -4,62 +4,108 @@ import TagLink
 
 /// Makes the runs of an exploration.
 struct Explorer {
-    let tags: [TagSpec]
-    let app: AppProperties?
-    let seed: UInt64
-    let limit: Duration
-    let grace: Duration?
-    let invariants: [Invariant]
-    let reader: TestReader
-    let flow: @isolated(any) @Sendable (TestField) async throws -> Void
+    /// What all runs have in common.
+    struct Settings {
+        var tags: [TagSpec]
+        var app: AppProperties?
+        var seed: UInt64
+        var limit: Duration
+        var grace: Duration?
+        var busyPolicy: SessionArbiter.BusyPolicy
+        var invariants: [Invariant]
+        var reader: TestReader
+    }
+
+    /// A run, and what it shows of the field.
+    private struct Made {
+        var run: FlowRun
+        var isVirtual: Bool
+        var writes: Int
+        var sessions: Int
+    }
+
+    private let settings: Settings
+    private let flow: @Sendable (TestField) async throws -> FlowResult?
 
     private var runs = 0
     private var first: FlowRun?
+    private var attempts: [ExplorationReport.Attempt] = []
     /// Whether a run so far had work that no count shows: other threads, timers, sockets.
     private var hasUncounted = false
 
-    init(
-        tags: [TagSpec],
-        app: AppProperties?,
-        seed: UInt64,
-        limit: Duration,
-        grace: Duration?,
-        invariants: [Invariant],
-        reader: TestReader,
-        flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
-    ) {
-        self.tags = tags
-        self.app = app
-        self.seed = seed
-        self.limit = limit
-        self.grace = grace
-        self.invariants = invariants
-        self.reader = reader
+    init(_ settings: Settings, flow: @escaping @Sendable (TestField) async throws -> FlowResult?) {
+        self.settings = settings
         self.flow = flow
     }
 
     mutating func explore(_ exploration: Exploration) async throws -> ExplorationReport {
-        let (run, isVirtual, writes) = try await run(nil)
-        if let failure = await failure(of: run) { throw failure }
-        if isVirtual, run.trace.exchanges.isEmpty {
+        let made = try await make(nil)
+        if let failure = await failure(of: made.run) { throw failure }
+        if made.isVirtual, made.run.trace.exchanges.isEmpty {
             throw ExplorationFailure(
-                run,
+                made.run,
                 invariant: "something is tried",
                 finding: "the flow made no exchange with a tag: it ended before, or it made no session",
                 runs: runs
             )
         }
-        first = run
-        var report = ExplorationReport(runs: runs, first: run, writes: writes)
-        guard isVirtual else { return report }
-
-        let asked = environmentValue("NFC_REPLAY").map { Exploration.replay(FaultScript($0)) } ?? exploration
-        let answered = run.trace.exchanges.map { (try? $0.answer?.get()) != nil }
-        for replay in try asked.runs(answered: answered, writes: writes, seed: seed) {
-            if let failure = try await failure(with: replay) { throw try await shrunk(failure) }
+        first = made.run
+        if made.isVirtual {
+            let asked = Self.replayOfProcess.map { Exploration.replay($0) } ?? exploration
+            let course = Exploration.Course(
+                answered: made.run.trace.exchanges.map { (try? $0.answer?.get()) != nil },
+                writes: made.writes,
+                sessions: made.sessions
+            )
+            for part in asked.parts { try await explore(part, after: course) }
         }
-        report.runs = runs
-        return report
+        return ExplorationReport(runs: runs, first: made.run, writes: made.writes, attempts: attempts)
+    }
+
+    /// The line in `NFC_REPLAY`; nil when there is none.
+    private static var replayOfProcess: FaultScript? {
+        environmentValue("NFC_REPLAY").flatMap { $0.isEmpty ? nil : FaultScript($0) }
+    }
+
+    private mutating func explore(_ part: Exploration.Part, after course: Exploration.Course) async throws {
+        for script in try part.runs(after: course, seed: settings.seed) {
+            let run = try await attempt(script, as: part)
+            switch part {
+            case .lossPairs:
+                guard let slip = script.steps.first, !run.happened.isEmpty else { continue }
+                let exchanges = run.trace.exchanges.count
+                guard slip.place < exchanges else { continue }
+                for place in (slip.place + 1)...exchanges {
+                    let loss = FaultScript.Step(kind: .loss, place: slip.place, comesBack: true)
+                    let last = FaultScript.Step(kind: .loss, place: place)
+                    _ = try await attempt(FaultScript([loss, last], seed: settings.seed), as: part)
+                }
+            case .replay where run.happened.isEmpty: throw Self.staleReplay(script, run)
+            default: continue
+            }
+        }
+    }
+
+    private static func staleReplay(_ script: FaultScript, _ run: FlowRun) -> FieldError {
+        FieldError(
+            .badReplay,
+            """
+            "\(script)" replays nothing: the run made \(run.trace.exchanges.count) exchanges, and none of the faults happened in \
+            it. The app or its test has changed since: explore again without NFC_REPLAY and .replay.
+            """,
+            trace: run.trace
+        )
+    }
+
+    /// Makes a run that may not fail.
+    private mutating func attempt(_ script: FaultScript, as part: Exploration.Part) async throws -> FlowRun {
+        let run = try await make(script).run
+        if let failure = await failure(of: run) { throw try await shrunk(failure) }
+        let index = attempts.firstIndex { $0.name == part.name } ?? attempts.count
+        if index == attempts.count { attempts.append(ExplorationReport.Attempt(name: part.name, runs: 0, happened: 0)) }
+        attempts[index].runs += 1
+        if !run.happened.isEmpty { attempts[index].happened += 1 }
+        return run
     }
 
     /// Makes a failing run simpler, as long as it fails.
@@ -68,16 +114,13 @@ struct Explorer {
         var candidates = failure.replay?.simpler ?? []
         while let next = candidates.first {
             candidates.removeFirst()
-            if let simpler = try await self.failure(with: next) {
+            let run = try await make(next).run
+            if let simpler = await self.failure(of: run) {
                 failure = simpler
                 candidates = next.simpler
             }
         }
         return ExplorationFailure(failure.run, invariant: failure.invariant, finding: failure.finding, runs: runs)
-    }
-
-    private mutating func failure(with replay: FaultScript) async throws -> ExplorationFailure? {
-        await failure(of: try await run(replay).run)
     }
 
     /// What does not hold after a run.
@@ -88,7 +131,7 @@ struct Explorer {
         if run.replay == nil, let error = run.error {
             return ExplorationFailure(run, invariant: "the flow works", finding: "it threw \(error)", runs: runs)
         }
-        for invariant in invariants {
+        for invariant in settings.invariants {
             if let finding = await invariant.check(run) {
                 return ExplorationFailure(run, invariant: invariant.name, finding: finding, runs: runs)
             }
@@ -96,43 +139,59 @@ struct Explorer {
         return nil
     }
 
-    private mutating func run(_ replay: FaultScript?) async throws -> (run: FlowRun, isVirtual: Bool, writes: Int) {
+    private mutating func make(_ script: FaultScript?) async throws -> Made {
         try Task.checkCancellation()
         runs += 1
         // The first run shows whether all that goes on is counted: then no other waits for what can't come.
-        let isShortWhenCounted = grace == nil && runs > 1 && !hasUncounted
+        let isShortWhenCounted = settings.grace == nil && runs > 1 && !hasUncounted
         let field = try await TestField.opened(
-            tags,
-            app: app,
-            seed: seed,
-            limit: limit,
-            grace: Grace(duration: grace ?? .seconds(1), isShortWhenCounted: isShortWhenCounted),
-            reader: reader
+            settings.tags,
+            app: settings.app,
+            seed: settings.seed,
+            limit: settings.limit,
+            grace: Grace(duration: settings.grace ?? .seconds(1), isShortWhenCounted: isShortWhenCounted),
+            busyPolicy: settings.busyPolicy,
+            reader: settings.reader
         )
-        if let replay { field.virtual?.arm(replay.faults) }
+        if let script { field.arm(script, companion: try await companion(for: script, in: field)) }
+        var result: FlowResult?
         let error: (any Error)?
         var isOpen = false
         do {
-            (error, isOpen) = try await field.run { [flow] field in
+            (result, error, isOpen) = try await field.run { [flow] field in
+                var result: FlowResult?
                 var error: (any Error)?
                 do {
-                    try await flow(field)
+                    result = try await flow(field)
                 } catch let thrown {
                     error = thrown
                 }
-                return (error, await field.leavesSessionOpen())
+                return (result, error, await field.leavesSessionOpen())
             }
         } catch let thrown {
             error = thrown
         }
-        var run = FlowRun(field, replay: replay, error: error, leavesSessionOpen: isOpen)
+        var run = FlowRun(field, replay: script, result: result, error: error, leavesSessionOpen: isOpen)
         hasUncounted = hasUncounted || field.place.work.hasUncounted
         run.goal = first?.tags
         run.goalReachesLimit = first?.reachesLimit ?? false
-        let writes = field.virtual?.writeCount ?? 0
+        let made = Made(
+            run: run,
+            isVirtual: field.virtual != nil,
+            writes: field.virtual?.writeCount ?? 0,
+            sessions: field.environment.arbiter.requestCount
+        )
         field.close()
         if let error = error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
-        return (run, field.virtual != nil, writes)
+        return made
+    }
+
+    /// The second tag of a script that has one.
+    private func companion(for script: FaultScript, in field: TestField) async throws -> NearbyTag? {
+        guard script.steps.contains(where: { $0.kind == .second }), let spec = settings.tags.first,
+            let tag = field.tags.first
+        else { return nil }
+        return try await field.make(try await spec.companion(of: tag.virtual, seed: settings.seed))
     }
 }
 

@@ -1,57 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
-public import VirtualTags
 
 /// The faults of one run as a short line that replays it: `loss@7`, `tear@2:old`, `nak@3+flip@9#42`.
 ///
-/// Exchanges count from 1, as in a trace, and writes too. Behind `#` is the seed.
+/// | word | what happens |
+/// |---|---|
+/// | `loss@N` | the tag leaves before exchange N, and stays away |
+/// | `slip@N` | the tag leaves before exchange N, and is back after a second |
+/// | `silence@N`, `nak@N`, `flip@N` | the answer of exchange N is not heard, is a refusal, has a flipped bit |
+/// | `tear@N:old`, `tear@N:new`, `tear@N:mixed` | the power goes in write N; the memory keeps what it held, what was written, or bits of both |
+/// | `cancel@N` | the person presses Cancel before exchange N |
+/// | `second@N` | another tag of the same product comes near before exchange N, for a second |
+/// | `background@N` | the app goes to the background before exchange N: its session ends with error 202 |
+/// | `busy@N` | the N-th session that begins is refused with error 203 |
+///
+/// Exchanges count from 1, as in a trace, and so do writes and sessions. Faults are joined by `+`. A comma behind a loss lets the
+/// tag come back before the next one: `loss@3,loss@9`. Behind `#` is the seed.
 public struct FaultScript: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// What goes wrong.
     enum Kind: String, Sendable, CaseIterable {
-        case loss, silence, nak, flip, old, new, mixed
+        case loss, silence, nak, flip, old, new, mixed, slip, cancel, busy, second, background
+
+        var isTear: Bool { self == .old || self == .new || self == .mixed }
     }
 
-    /// What goes wrong, and at which exchange or write.
-    struct Step: Sendable, Hashable {
+    /// What goes wrong, and at which exchange, write or session.
+    struct Step: Sendable, Hashable, CustomStringConvertible {
         var kind: Kind
         var place: Int
+        /// Whether the tag of a loss comes back, because another loss follows.
+        var comesBack = false
+
+        var description: String { kind.isTear ? "tear@\(place):\(kind)" : "\(kind)@\(place)" }
     }
 
-    var steps: [Step]
+    private(set) var steps: [Step]
     var seed: UInt64
-    /// What could not be read, where the line is none of ours.
+    /// What could not be read, where the line is not a replay line.
     private(set) var unreadable: String?
 
     init(_ steps: [Step], seed: UInt64) {
         self.steps = steps
         self.seed = seed
+        // With nothing behind it, a loss after which the tag comes back is a slip.
+        if let last = steps.indices.last, steps[last].comesBack {
+            self.steps[last] = Step(kind: .slip, place: steps[last].place)
+        }
     }
 
-    /// Reads a line. One that can't be read is told when it is used.
+    /// Reads a line. One that can't be read is reported when it is used.
     public init(_ line: String) {
+        self.init([], seed: 0)
         let parts = line.split(separator: "#", omittingEmptySubsequences: false)
-        seed = parts.count == 2 ? UInt64(parts[1]) ?? 0 : 0
-        steps = []
-        guard parts.count <= 2, parts.count == 1 || UInt64(parts[1]) != nil, let first = parts.first else {
+        guard parts.count <= 2, let seed = parts.count == 2 ? UInt64(parts[1]) : 0, let first = parts.first else {
             unreadable = line
             return
         }
-        for text in first.split(separator: "+") {
-            guard let step = Self.step(text) else {
-                unreadable = String(text)
-                return
+        var steps: [Step] = []
+        for (number, group) in first.split(separator: ",").enumerated() {
+            if number > 0, let last = steps.indices.last, steps[last].kind == .loss { steps[last].comesBack = true }
+            for text in group.split(separator: "+") {
+                guard let step = Self.step(text) else {
+                    unreadable = String(text)
+                    return
+                }
+                steps.append(step)
             }
-            steps.append(step)
         }
+        self.init(steps, seed: seed)
         if steps.isEmpty { unreadable = line }
     }
 
     public init(stringLiteral line: String) { self.init(line) }
 
     private static func step(_ text: Substring) -> Step? {
-        let parts = text.split(separator: "@")
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
-        let places = parts[1].split(separator: ":")
+        let places = parts[1].split(separator: ":", omittingEmptySubsequences: false)
         guard let place = places.first.flatMap({ Int($0) }), place > 0 else { return nil }
         if parts[0] == "tear" {
             guard places.count == 2, let kind = Kind(rawValue: String(places[1])), kind.isTear else { return nil }
@@ -62,40 +86,24 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
     }
 
     public var description: String {
-        steps.map { $0.kind.isTear ? "tear@\($0.place):\($0.kind)" : "\($0.kind)@\($0.place)" }.joined(separator: "+")
-            + (seed == 0 ? "" : "#\(seed)")
-    }
-
-    /// The plan for a field.
-    public var faults: FaultPlan {
-        FaultPlan(steps.map(\.fault), seed: seed)
-    }
-}
-
-extension FaultScript.Kind {
-    var isTear: Bool { self == .old || self == .new || self == .mixed }
-}
-
-extension FaultScript.Step {
-    fileprivate var fault: Fault {
-        switch kind {
-        case .loss: Fault(.loss, at: .exchange(place - 1))
-        case .silence: Fault(.mute, at: .exchange(place - 1))
-        case .nak: Fault(.refusal(0), at: .exchange(place - 1))
-        case .flip: Fault(.bitError, at: .exchange(place - 1))
-        case .old: Fault(.powerCut(.old), at: .write(place))
-        case .new: Fault(.powerCut(.new), at: .write(place))
-        case .mixed: Fault(.powerCut(.mixed(seed: UInt64(place))), at: .write(place))
+        var line = ""
+        for (index, step) in steps.enumerated() {
+            line += step.description
+            if index < steps.count - 1 { line += step.comesBack ? "," : "+" }
         }
+        return seed == 0 ? line : "\(line)#\(seed)"
     }
 
-    /// How bad it is to look at: a run with a simpler fault is the better example.
-    fileprivate var simplicity: Int { FaultScript.Kind.allCases.firstIndex(of: kind) ?? 0 }
+    /// How a line is written, for whoever wrote one that can't be read.
+    static let help = """
+        Write loss@N, slip@N, silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or tear@N:old (new, mixed), \
+        joined by +, and #SEED behind them.
+        """
 }
 
 extension FaultScript {
-    /// Lines that are simpler than this one, the simplest first: fewer faults, then a plain loss in place of another
-    /// fault.
+    /// Lines that are simpler than this one, the simplest first: fewer faults, then a plain loss in place of what happens to a
+    /// tag or an answer.
     var simpler: [FaultScript] {
         let fewer =
             steps.count > 1
@@ -103,10 +111,12 @@ extension FaultScript {
                 FaultScript(steps.indices.filter { $0 != without }.map { steps[$0] }, seed: seed)
             } : []
         let plainer = steps.indices.compactMap { index -> FaultScript? in
-            guard steps[index].simplicity > 0, !steps[index].kind.isTear else { return nil }
-            var replay = self
-            replay.steps[index].kind = .loss
-            return replay
+            guard [.silence, .nak, .flip, .slip].contains(steps[index].kind) || steps[index].comesBack else {
+                return nil
+            }
+            var steps = steps
+            steps[index] = Step(kind: .loss, place: steps[index].place)
+            return FaultScript(steps, seed: seed)
         }
         return fewer + plainer
     }

@@ -17,6 +17,10 @@ public struct FlowRun: Sendable {
 
     /// What went wrong in the run; nil in the first run, in which nothing does.
     public let replay: FaultScript?
+    /// What of it has happened: the flow may have ended before.
+    let happened: [FaultScript.Step]
+    /// What the flow returned; nil when it returns nothing, or threw.
+    let result: FlowResult?
     /// What the flow threw; nil when it ended well.
     public let error: (any Error)?
     /// What the sheet showed, and when.
@@ -37,11 +41,22 @@ public struct FlowRun: Sendable {
     var goalReachesLimit = false
 
     /// Whether the flow ended because its person or its test wanted it so.
-    public var isCancelled: Bool { error is CancellationError }
+    public var isCancelled: Bool { error is CancellationError || happened.contains { $0.kind == .cancel } }
 
-    init(_ field: TestField, replay: FaultScript?, error: (any Error)?, leavesSessionOpen: Bool) {
+    /// Whether the system refused a session or took it away: it was busy, or the app went to the background.
+    public var isEndedBySystem: Bool { happened.contains { $0.kind == .busy || $0.kind == .background } }
+
+    init(
+        _ field: TestField,
+        replay: FaultScript?,
+        result: FlowResult?,
+        error: (any Error)?,
+        leavesSessionOpen: Bool
+    ) {
         self.replay = replay
+        self.result = result
         self.error = error
+        happened = replay.map { field.happened(of: $0) } ?? []
         let state = field.state.withLock { $0 }
         sheet = state.sheet
         shownErrors = state.shownErrors

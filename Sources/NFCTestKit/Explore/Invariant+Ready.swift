@@ -69,9 +69,9 @@ extension Invariant {
     }
 
     /// A flow that did not reach its goal has shown an error on the sheet, or said so with
-    /// ``TestField/showedError(_:)``; unless the sheet left by itself, which the person sees too.
+    /// ``TestField/showedError(_:)``; unless the sheet left by itself or never came, which the person sees too.
     public static let errorShown = Invariant("an error is always shown") { run in
-        guard !run.isCancelled, run.error != nil else { return nil }
+        guard !run.isCancelled, !run.isEndedBySystem, run.error != nil else { return nil }
         return run.showsError || run.endsByLimit ? nil : "the flow failed, and the sheet never showed an error"
     }
 }
@@ -85,7 +85,7 @@ extension FlowRun {
     fileprivate var hasMixedTear: Bool { replay?.steps.contains { $0.kind == .mixed } ?? false }
 
     /// The caller or the person was told that it did not work.
-    fileprivate var tellsFailure: Bool { error != nil || showsError || endsByLimit }
+    fileprivate var tellsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }
 
     fileprivate var endsByLimit: Bool {
         guard let last = sheet.last, let first = sheet.first else { return false }

@@ -5,7 +5,7 @@ public import VirtualTags
 
 /// What stands in front of the code under test: a reader, the tags near it, the person, the scanning sheet, and time.
 ///
-/// Get one from ``withField(_:app:seed:limit:grace:reader:_:)`` or from the trait `.field(_:app:seed:limit:grace:)`. What a person does
+/// Get one from ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)`` or from the trait `.field(_:app:seed:limit:grace:)`. What a person does
 /// happens when the code has nothing left to do but to wait, so that a test never races with what it tests.
 ///
 /// Time is the field's own: it moves by what frames take on the air, and to the next event when nothing else is left to
@@ -30,6 +30,8 @@ public final class TestField: Sendable {
         var target: Duration = .zero
         var shownErrors: [String] = []
         var tagsMade: UInt64 = 0
+        /// What a script has made happen.
+        var happened: [FaultScript.Step] = []
     }
 
     /// The sheet at a moment.
@@ -58,7 +60,14 @@ public final class TestField: Sendable {
     let state = Locked(State())
 
     /// - Parameter grace: how long nothing happens before a limit of a session passes.
-    init(reader: TestReader, app: AppProperties?, seed: UInt64, limit: Duration, grace: Grace) {
+    init(
+        reader: TestReader,
+        app: AppProperties?,
+        seed: UInt64,
+        limit: Duration,
+        grace: Grace,
+        busyPolicy: SessionArbiter.BusyPolicy
+    ) {
         self.seed = seed
         self.limit = limit
         self.grace = grace
@@ -66,6 +75,7 @@ public final class TestField: Sendable {
         let owner = FieldPlace(isDriven: !isReal)
         place = owner
         let limits = SessionLimits()
+        let arbiter = SessionArbiter(policy: busyPolicy)
         let sheet = RecordingSheet { owner.field?.showed($0) }
         self.sheet = sheet
         switch reader.kind {
@@ -85,6 +95,7 @@ public final class TestField: Sendable {
                 reader: .field(field),
                 clock: clock,
                 sheet: sheet,
+                arbiter: arbiter,
                 limits: limits,
                 cardPort: cardReader,
                 app: app,
@@ -107,6 +118,7 @@ public final class TestField: Sendable {
                 reader: replay.reader,
                 clock: clock,
                 sheet: sheet,
+                arbiter: arbiter,
                 limits: limits,
                 app: app,
                 onNotice: { owner.field?.note($0) },
@@ -120,6 +132,7 @@ public final class TestField: Sendable {
                 reader: reader,
                 clock: SystemClock.shared,
                 sheet: sheet,
+                arbiter: arbiter,
                 limits: limits,
                 app: app,
                 onNotice: { owner.field?.note($0) },

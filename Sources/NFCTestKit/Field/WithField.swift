@@ -30,6 +30,8 @@ import TagLink
 ///   - limit: the field's time at which a closure that has not ended is left behind.
 ///   - grace: how long nothing happens, in real time, before a session's limit of 60 or 20 seconds passes that the test has
 ///     not let pass with ``TestField/wait(for:)``.
+///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving. Phones refuse it
+///     with error 203: `.refuseWhileSheetLeaves`.
 ///   - reader: what the test runs on.
 ///   - body: the test.
 /// - Returns: what `body` returns.
@@ -42,6 +44,7 @@ public func withField<Value: Sendable>(
     seed: UInt64 = 0,
     limit: Duration = .seconds(600),
     grace: Duration = .seconds(1),
+    busyPolicy: SessionArbiter.BusyPolicy = .queue,
     reader: TestReader = .ofProcess,
     _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
 ) async throws -> Value {
@@ -51,6 +54,7 @@ public func withField<Value: Sendable>(
         seed: seed,
         limit: limit,
         grace: Grace(duration: grace),
+        busyPolicy: busyPolicy,
         reader: reader
     )
     do {
@@ -75,6 +79,7 @@ extension TestField {
         seed: UInt64,
         limit: Duration,
         grace: Grace,
+        busyPolicy: SessionArbiter.BusyPolicy = .queue,
         reader: TestReader
     ) async throws -> TestField {
         guard (NFCEnvironment.scoped?.place as? FieldPlace)?.field == nil else {
@@ -83,7 +88,14 @@ extension TestField {
                 "There is a field around this test already. Use it: its bring(_:) puts several tags in it at once."
             )
         }
-        let field = TestField(reader: reader, app: app, seed: seed, limit: limit, grace: grace)
+        let field = TestField(
+            reader: reader,
+            app: app,
+            seed: seed,
+            limit: limit,
+            grace: grace,
+            busyPolicy: busyPolicy
+        )
         for tag in tags { try await field.bring(tag) }
         OpenFields.add(field.environment)
         return field

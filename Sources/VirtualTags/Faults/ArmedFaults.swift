@@ -5,12 +5,30 @@ import TagLink
 struct ArmedFaults: Sendable {
     private var faults: [Fault]
     private var random: SplitMix64
-    private var exchanges = 0
-    private var writes = 0
+    /// How many exchanges have begun since the plan was armed.
+    private(set) var exchanges = 0
+    /// How many of them were writes.
+    private(set) var writes = 0
+    /// How many calls are left to make: most plans have none.
+    private var calls: Int
 
     init(_ plan: FaultPlan) {
         faults = plan.faults
         random = SplitMix64(seed: plan.seed)
+        calls = plan.faults.count(where: \.isCall)
+    }
+
+    /// What is to be called before the next exchange; each only once.
+    mutating func takeCalls() -> [@Sendable () -> Void] {
+        guard calls > 0 else { return [] }
+        var taken: [@Sendable () -> Void] = []
+        faults.removeAll { fault in
+            guard case .call(let call) = fault.effect, fault.trigger == .exchange(exchanges) else { return false }
+            taken.append(call)
+            return true
+        }
+        calls -= taken.count
+        return taken
     }
 
     /// Begins the next exchange.
@@ -123,6 +141,12 @@ struct FaultyExchange {
         guard frame.bitCount < 8, let octet = frame.bytes.first else { return .damaged }
         let bit = UInt8(random % UInt64(frame.bitCount))
         return .frame(Frame(bits: [octet ^ 1 << bit], validBitsInLastByte: frame.validBitsInLastByte))
+    }
+}
+
+extension Fault {
+    fileprivate var isCall: Bool {
+        if case .call = effect { true } else { false }
     }
 }
 

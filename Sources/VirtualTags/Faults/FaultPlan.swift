@@ -27,6 +27,9 @@ public struct Fault: Sendable, CustomStringConvertible {
         case powerCut(TornWrite)
         /// The power is too low to program the memory: the tag resets, its memory is as before, and it stays.
         case brownOut
+        /// Before the request, this is called once, on the caller's thread and outside of locks. It may bring tags and take
+        /// them away. When it cancels the task that makes the exchange, nothing is sent.
+        case call(@Sendable () -> Void)
     }
 
     /// When it goes wrong.
@@ -50,7 +53,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     ///   - effect: what goes wrong.
     ///   - trigger: when it does. A `powerCut` or `brownOut` at an exchange that programs nothing does nothing; a `loss` at a write
     ///     comes right after it; `deaf` and `swap` come before a request and can't be tied to a write, so they do
-    ///     nothing there.
+    ///     nothing there. The same goes for `call`.
     public init(_ effect: Effect, at trigger: Trigger) {
         self.effect = effect
         self.trigger = trigger
@@ -60,6 +63,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         let effect: String =
             switch effect {
             case .swap: "swap"
+            case .call: "call"
             default: String(describing: effect)
             }
         return switch trigger {

@@ -213,6 +213,12 @@ final class FieldCore: Sendable {
         self.onExchange = onExchange
     }
 
+    /// Does what a plan of faults has for the moment before the next exchange.
+    func makeCalls() {
+        let calls = state.withLock { state in state.isCarrierOn ? state.faults?.takeCalls() ?? [] : [] }
+        for call in calls { call() }
+    }
+
     /// Makes one exchange, then tells the clock and the observers, outside of the lock.
     func exchange(
         _ frame: Frame,

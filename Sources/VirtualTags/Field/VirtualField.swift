@@ -118,6 +118,11 @@ public final class VirtualField: FieldDriver {
         core.state.withLock { $0.faults = plan.isEmpty ? nil : ArmedFaults(plan) }
     }
 
+    /// How many exchanges and writes there were since a plan was armed; nil when none is.
+    package var countsSinceArmed: (exchanges: Int, writes: Int)? {
+        core.state.withLock { $0.faults.map { ($0.exchanges, $0.writes) } }
+    }
+
     /// Starts to record exchanges, in place of an earlier recording.
     ///
     /// - Parameter limit: how many exchanges are kept; later ones are not recorded.
@@ -158,6 +163,7 @@ final class VirtualLink: FrameLink {
     }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        core.makeCalls()
         if Task.isCancelled {
             throw LinkError(.cancelled, "The task was cancelled.")
         }

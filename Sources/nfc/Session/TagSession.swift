@@ -132,6 +132,7 @@ extension CommandFailure {
         case .timeout: self.init(.refused, "timeout", "No tag came in time. Hold one near the reader and try again.")
         case .systemBusy: self.init(.refused, "busy", "The reader is busy. Wait a moment and try again.")
         case .terminatedUnexpectedly(let reason): self.init(.unusable(driver, reason))
+        case .appInBackground: self.init(.cancelled, "cancelled", "Cancelled.")
         case .unsupported(let reason): self.init(.noReader, "unsupported", reason)
         }
     }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagLink
+import VirtualTags
+
+/// What a ``FaultScript`` makes happen in a field.
+extension TestField {
+    /// How long a tag that slips is away, and a second tag stays.
+    private static let absence = Duration.seconds(1)
+
+    /// Sets what goes wrong in a run.
+    ///
+    /// - Parameters:
+    ///   - script: what goes wrong.
+    ///   - companion: the tag that comes near when the script has a second one come.
+    func arm(_ script: FaultScript, companion: NearbyTag?) {
+        guard let virtual else { return }
+        let faults = script.steps.compactMap { step -> Fault? in
+            let exchange = Fault.Trigger.exchange(step.place - 1)
+            switch step.kind {
+            case .loss where !step.comesBack: return Fault(.loss, at: exchange)
+            case .loss, .slip: return Fault(event(step) { $0.slipAway() }, at: exchange)
+            case .silence: return Fault(.mute, at: exchange)
+            case .nak: return Fault(.refusal(0), at: exchange)
+            case .flip: return Fault(.bitError, at: exchange)
+            case .old: return Fault(.powerCut(.old), at: .write(step.place))
+            case .new: return Fault(.powerCut(.new), at: .write(step.place))
+            case .mixed: return Fault(.powerCut(.mixed(seed: UInt64(step.place))), at: .write(step.place))
+            case .cancel: return Fault(event(step) { $0.pressCancel() }, at: exchange)
+            case .second: return Fault(event(step) { field in field.visit(by: companion) }, at: exchange)
+            case .background: return Fault(event(step) { $0.goToBackground() }, at: exchange)
+            case .busy:
+                environment.arbiter.refuse(request: step.place) { [weak self] in
+                    self?.note("the system is busy, and refuses session \(step.place)")
+                    self?.happened(step)
+                }
+                return nil
+            }
+        }
+        virtual.arm(FaultPlan(faults, seed: script.seed))
+    }
+
+    /// The steps of the run's script that have happened.
+    func happened(of script: FaultScript) -> [FaultScript.Step] {
+        let events = state.withLock { $0.happened }
+        let counts = virtual?.countsSinceArmed ?? (0, 0)
+        return script.steps.filter { step in
+            switch step.kind {
+            case .old, .new, .mixed: step.place <= counts.writes
+            case .silence, .nak, .flip: step.place <= counts.exchanges
+            case .loss where !step.comesBack: step.place <= counts.exchanges
+            case .loss, .slip, .cancel, .second, .background, .busy: events.contains(step)
+            }
+        }
+    }
+
+    /// - Parameter action: does it; false when it can't be done.
+    private func event(_ step: FaultScript.Step, _ action: @escaping @Sendable (TestField) -> Bool) -> Fault.Effect {
+        .call { [weak self] in
+            guard let self, action(self) else { return }
+            happened(step)
+        }
+    }
+
+    private func happened(_ step: FaultScript.Step) { state.withLock { $0.happened.append(step) } }
+
+    private func slipAway() -> Bool {
+        guard let virtual else { return false }
+        let tags = virtual.tags
+        guard !tags.isEmpty else { return false }
+        note("the tag slips away")
+        virtual.removeAll()
+        _ = environment.clock.schedule(after: Self.absence) { [weak self] in
+            self?.note("the tag is back")
+            for tag in tags { virtual.bring(tag) }
+        }
+        return true
+    }
+
+    private func visit(by companion: NearbyTag?) -> Bool {
+        guard let virtual, let companion else { return false }
+        note("a second tag comes near: \(companion)")
+        virtual.bring(companion.virtual)
+        _ = environment.clock.schedule(after: Self.absence) { [weak self] in
+            self?.note("the second tag is taken away")
+            virtual.remove(companion.virtual)
+        }
+        return true
+    }
+
+    private func pressCancel() -> Bool {
+        note("the person presses Cancel")
+        return sheet.cancel()
+    }
+
+    private func goToBackground() -> Bool {
+        note("the app goes to the background")
+        return environment.arbiter.endSession(with: .appInBackground)
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct `What an exploration makes happen` {
+    static let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/old"))
+    static let new = "https://example.com/new/and/longer"
+
+    @Test(arguments: [
+        (Exploration.slips, "slip", "slips"), (.cancels, "cancel", "cancels"), (.secondTags, "second", "second tags"),
+        (.backgrounds, "background", "backgrounds"),
+    ]) func `It happens at each exchange`(exploration: Exploration, word: String, name: String) async throws {
+        let lines = Lines()
+        let report = try await explore(exploration, near: Self.tag, invariants: Invariant.all + [lines.invariant]) {
+            field in
+            _ = try await field.completion("write") { Writer(Self.new).start($0) }.get()
+        }
+        #expect(lines.all == ["nil"] + (1...report.exchanges).map { "\(word)@\($0)" })
+        #expect(report.attempts.map(\.name) == [name])
+        #expect(report.attempts.first?.runs == report.exchanges)
+        #expect(report.attempts.first?.happened == report.exchanges)
+        #expect(report.description.contains("Tried: \(report.exchanges) \(name)."))
+    }
+
+    @Test func `Explorations of a list are tried one after the other, three times the same`() async throws {
+        var before: [Trace]?
+        for _ in 0..<3 {
+            let lines = Lines()
+            let report = try await explore(
+                [.losses, .cancels, .noise(runs: 3)],
+                near: Self.tag,
+                invariants: Invariant.all + [lines.invariant]
+            ) { field in
+                async let result = field.completion("write") { Writer(Self.new).start($0) }
+                await field.wait(for: .seconds(70))
+                _ = try await result.get()
+            }
+            #expect(report.attempts.map(\.name) == ["losses", "cancels", "noise"])
+            #expect(report.runs == 1 + 2 * report.exchanges + 3)
+            if let before { #expect(lines.traces == before) }
+            before = lines.traces
+        }
+    }
+
+    @Test func `A session that is refused as busy ends with 203, and nobody is to blame`() async throws {
+        let report = try await explore(.busy, near: Self.tag) { field in
+            let result = try await field.completion("write") { Writer(Self.new).start($0) }
+            if case .failure(let error) = result, let error = error as? NFCReaderError {
+                #expect(error.code == .readerSessionInvalidationErrorSystemIsBusy)
+            }
+            _ = try result.get()
+        }
+        #expect(report.attempts.map(\.runs) == [1])
+    }
+
+    @Test func `An app that goes to the background loses its session with 202`() async throws {
+        let failure = try #require(
+            await #expect(throws: ExplorationFailure.self) {
+                try await explore(
+                    .replay("background@5"),
+                    near: Self.tag,
+                    invariants: [
+                        Invariant("nothing is thrown") { run in
+                            run.error.map { "\(($0 as? NFCReaderError)?.code as Any)" }
+                        }
+                    ]
+                ) { field in
+                    _ = try await field.completion("write") { Writer(Self.new).start($0) }.get()
+                }
+            }
+        )
+        #expect(
+            failure.finding.contains("202") || failure.finding.contains("TerminatedUnexpectedly"),
+            "\(failure.finding)"
+        )
+        #expect(failure.description.contains("the app goes to the background"))
+    }
+
+    @Test func `Every pair of losses is tried, and the tag comes back in between`() async throws {
+        let lines = Lines()
+        let report = try await explore(
+            .lossPairs,
+            near: Self.tag,
+            invariants: Invariant.all + [lines.invariant]
+        ) { field in
+            async let end: Void = Patient.write(Self.new, field)
+            // The session's limit of 60 seconds passes at once.
+            await field.wait(for: .seconds(70))
+            try await end
+        }
+        #expect(lines.all.contains("loss@\(report.exchanges - 1),loss@\(report.exchanges)"))
+        #expect(Set(lines.all).count == lines.all.count)
+        #expect(report.runs > report.exchanges * report.exchanges)
+        #expect(report.attempts.map(\.name) == ["pairs of losses"])
+        #expect(report.attempts.allSatisfy { $0.runs == $0.happened })
+    }
+
+    @Test func `A slip that fails is a loss when that fails too`() async throws {
+        let failure = try #require(
+            await #expect(throws: ExplorationFailure.self) {
+                try await explore(.slips, near: Self.tag) { field in
+                    async let result = field.completion("write") { Writer(Self.new, bug: .noErrorShown).start($0) }
+                    await field.wait(for: .seconds(70))
+                    _ = try await result.get()
+                }
+            }
+        )
+        #expect(failure.replay?.description.hasPrefix("loss@") == true, "\(failure.line)")
+    }
+
+    @Test func `A line that replays nothing says so, and a word of each kind is read back`() async throws {
+        for line in ["loss@9999", "busy@7", "tear@900:old", "cancel@9999", "slip@9999"] {
+            let error = await #expect(throws: FieldError.self) {
+                try await explore(.replay(FaultScript(line)), near: Self.tag) { field in
+                    _ = try await field.completion("write") { Writer(Self.new).start($0) }.get()
+                }
+            }
+            #expect(error?.code == .badReplay)
+            #expect(error?.reason.contains("\"\(line)\" replays nothing: the run made") == true)
+        }
+        for line in [
+            "slip@4", "cancel@7", "busy@1", "second@3", "loss@3,loss@9", "background@5", "loss@3+loss@9",
+            "loss@1,loss@2+nak@7#9",
+        ] { #expect(FaultScript(line).description == line) }
+    }
+
+    @Test func `A field can refuse a session that begins while the last sheet is leaving`() async throws {
+        for policy in [SessionArbiter.BusyPolicy.queue, .refuseWhileSheetLeaves] {
+            try await withField(Self.tag, busyPolicy: policy) { field in
+                _ = try await field.completion("one") { Writer(Self.new).start($0) }.get()
+                await field.settle()
+                let second = try await field.completion("two") { Writer(Self.new).start($0) }
+                let code = second.code
+                #expect(code == (policy == .queue ? nil : .readerSessionInvalidationErrorSystemIsBusy))
+            }
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// The code of the error.
+    var code: NFCReaderError.Code? {
+        if case .failure(let error) = self { (error as? NFCReaderError)?.code } else { nil }
+    }
+}
+
+/// The lines of all runs, and their traces, in order.
+final class Lines: @unchecked Sendable {
+    // Sendable because of its lock.
+    private let lock = NSLock()
+    private var runs: [(line: String, trace: Trace)] = []
+
+    var all: [String] { lock.withLock { runs.map(\.line) } }
+    var traces: [Trace] { lock.withLock { runs.map(\.trace) } }
+
+    var invariant: Invariant {
+        Invariant("lines are kept") { [self] run in
+            lock.withLock { runs.append((run.replay?.description ?? "nil", run.trace)) }
+            return nil
+        }
+    }
+}
