@@ -8,12 +8,14 @@ final class MessageReader {
     private(set) var store = MessageStore()
     private var scans = 0
     private var writes = 0
+    /// How the scan that runs has gone until now, or the last one.
+    private var result = ScanResult()
     /// The session that runs.
     private var session: NFCNDEFReaderSession?
 
     /// How a scan ended.
     struct ScanResult {
-        /// The numbers of the messages that were added at the end of the list.
+        /// The numbers of the messages that were added at the end of the list, saved or not.
         var added: [Int] = []
         /// What an alert says; nil when the scan ended as a person expects.
         var alert: String?
@@ -54,18 +56,12 @@ final class MessageReader {
     func scan(readsMany: Bool, limit: Int? = nil) async -> ScanResult {
         let prompt = scans > 0 ? Wording.scanAgain : Wording.scan
         scans += 1
-        var result = ScanResult()
+        result = ScanResult()
         defer { session = nil }
         let end = await Scanner.scan(prompt: readsMany ? Wording.scanMany : prompt, readsMany: readsMany) {
             session = $0
-        } handle: { messages in
-            do throws(MessageStore.Failure) {
-                result.added += try store.append(messages)
-            } catch {
-                result.failure = error.text
-            }
-            guard result.failure == nil, let limit else { return result.failure == nil }
-            return result.added.count < limit
+        } handle: { [self] messages in
+            keep(messages, readsMany: readsMany, limit: limit)
         }
         // A scan of many cards has no other end than its time.
         let isDone = readsMany && limit == nil && !result.added.isEmpty
@@ -73,6 +69,20 @@ final class MessageReader {
             isDone && end.code == .readerSessionInvalidationErrorSessionTimeout ? nil : Wording.alert(for: end)
         result.isWithoutReader = Wording.isWithoutReader(end.code)
         return result
+    }
+
+    /// Adds what a scan has found to the list.
+    ///
+    /// - Returns: what the sheet says of it.
+    private func keep(_ messages: [NFCNDEFMessage], readsMany: Bool, limit: Int?) -> Scanner.Answer {
+        let addition = store.append(messages)
+        result.added += addition.numbers
+        if let failure = addition.failure {
+            result.failure = Self.text(for: failure)
+            return .failed(Wording.notSaved(failure.cause))
+        }
+        guard readsMany else { return .goesOn(Wording.found) }
+        return limit.map { result.added.count >= $0 } ?? false ? .done(Wording.found) : .goesOn(Wording.scanNext)
     }
 
     /// Writes a message of the list to a card.
@@ -88,12 +98,30 @@ final class MessageReader {
         session?.invalidate(errorMessage: Wording.cancelled)
     }
 
-    /// Keeps a message that came of a card while the app was not in front.
+    /// What became of a message that came of a card while the app was not in front.
+    struct Receipt {
+        var number: Int
+        /// What could not be saved, and why; nil when it is saved.
+        var failure: String?
+    }
+
+    /// Keeps a message that came of a card while the app was not in front. One that can't be saved, and that a person can see
+    /// now, stays in the list.
     ///
     /// - Parameter isNew: whether nobody can see it now.
-    /// - Returns: its number; nil when it could not be saved.
-    func receive(_ message: NFCNDEFMessage, isNew: Bool) -> Int? {
-        try? store.append([message], isNew: isNew).first
+    func receive(_ message: NFCNDEFMessage, isNew: Bool) -> Receipt? {
+        // Who sent one that could not be saved sends it again.
+        if let number = store.unsavedNumber(of: message) { try? store.remove(number) }
+        let addition = store.append([message], isNew: isNew)
+        guard let number = addition.numbers.first else { return nil }
+        guard let failure = addition.failure else { return Receipt(number: number) }
+        guard isNew else { return Receipt(number: number, failure: Self.text(for: failure)) }
+        try? store.remove(number)
+        return Receipt(number: number, failure: failure.text)
+    }
+
+    private static func text(for failure: MessageStore.Failure) -> String {
+        "\(failure.text) \(Wording.staysUnsaved)"
     }
 
     func remove(_ number: Int) throws(MessageStore.Failure) {

@@ -122,6 +122,31 @@ struct `Links of cards that come to TagReader` {
         #expect(try list() == ["1  2 records  Link: https://tagreader.example/x/1"])
     }
 
+    @Test func `One that can't be saved is shown with the reason, and stays in the inbox`() throws {
+        // A file where the folder of the messages should be.
+        try Data().write(to: URL(fileURLWithPath: folder.path("data")))
+        var app = app
+        app.environment["TAGREADER_STORE"] = folder.path("data/messages.json")
+        let terminal = try TerminalSession(app)
+        try terminal.type(" ", at: "Saved Messages")
+        try terminal.wait(for: "No messages yet.")
+        _ = try user.add("https://tagreader.example/x/1", number: 1)
+        for _ in 0..<2 {
+            #expect(try user.nfc.run("inbox", "open", "--json").status == 1)
+            try terminal.wait(for: "Not Saved")
+            try terminal.type(" ", at: "The messages can't be saved")
+            try terminal.wait(for: "https://tagreader.example/x/1")
+        }
+        #expect(try user.nfc.run("inbox", "list").output.contains("tagreader.example"))
+        try terminal.type("q")
+        try terminal.wait { $0.count { $0.contains("not saved") } == 1 }
+        // When there is a folder again, it is saved.
+        try FileManager.default.removeItem(atPath: folder.path("data"))
+        #expect(try user.nfc.run("inbox", "open", "--json").status == 0)
+        try terminal.wait { $0.contains("  Payload     Link: https://tagreader.example/x/1") }
+        #expect(try app.run(input: "list\n").lines.count == 1)
+    }
+
     /// What a terminal on the desktop is started with to run the app.
     private static let terminals: [(name: String, words: String, variables: [String: String])] = [
         ("xdg-terminal-exec", "", ["TERMINAL": "other"]), ("mine", "-e", ["TERMINAL": "mine"]),

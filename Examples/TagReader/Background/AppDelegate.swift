@@ -10,14 +10,14 @@ final class AppDelegate: ApplicationDelegate {
 
     private let reader: MessageReader
     private let isVisible: Bool
-    /// Shows the message of a number.
-    private let show: (Int) -> Void
+    /// Shows a message, or why it could not be saved.
+    private let show: (MessageReader.Receipt) -> Void
 
     /// - Parameters:
     ///   - reader: keeps the messages.
     ///   - isVisible: whether a person sees what is shown; what nobody saw counts as new.
-    ///   - show: shows the message of a number.
-    init(reader: MessageReader, isVisible: Bool = true, show: @escaping (Int) -> Void) {
+    ///   - show: shows a message that came, and why it could not be saved.
+    init(reader: MessageReader, isVisible: Bool = true, show: @escaping (MessageReader.Receipt) -> Void) {
         self.reader = reader
         self.isVisible = isVisible
         self.show = show
@@ -32,8 +32,9 @@ final class AppDelegate: ApplicationDelegate {
         // An activity that comes of no card has a message of one empty record.
         let message = userActivity.ndefMessagePayload
         guard let first = message.records.first, first.typeNameFormat != .empty else { return false }
-        guard let number = reader.receive(message, isNew: !isVisible) else { return false }
-        show(number)
-        return true
+        guard let receipt = reader.receive(message, isNew: !isVisible) else { return false }
+        show(receipt)
+        // What is not saved stays in the inbox too.
+        return receipt.failure == nil
     }
 }

@@ -18,10 +18,11 @@ final class BackgroundInterface {
     func run() async -> Int32 {
         if await TerminalWindow().open(isThere: { Application.isRunning(as: AppDelegate.desktopID) }) { return 0 }
         if let note = reader.load() { complain(note) }
-        let delegate = AppDelegate(reader: reader, isVisible: false) { [self] number in
+        let delegate = AppDelegate(reader: reader, isVisible: false) { [self] receipt in
             received += 1
-            guard let message = reader.store.message(number)?.message else { return }
-            let lines = MessageLines.details(of: message, number: number).map(\.text)
+            if let failure = receipt.failure { complain(failure) }
+            guard let message = reader.store.message(receipt.number)?.message else { return }
+            let lines = MessageLines.details(of: message, number: receipt.number).map(\.text)
             StandardOutput.write(lines.joined(separator: "\n") + "\n")
         }
         let links = LinkReceiver(delegate, isVisible: false)

@@ -57,9 +57,10 @@ final class CommandInterface {
         // Where there is no reader, the framework says why on standard error.
         _ = reader.canScan
         let links = LinkReceiver(
-            AppDelegate(reader: reader) { [self] number in
+            AppDelegate(reader: reader) { [self] receipt in
                 if hasPerson { say("\n\(Wording.arrived)") }
-                show(number)
+                show(receipt.number)
+                if let failure = receipt.failure { complain(failure) }
                 if !isBusy { prompt() }
             },
             isVisible: hasPerson

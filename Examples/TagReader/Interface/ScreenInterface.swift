@@ -15,7 +15,7 @@ final class ScreenInterface {
     /// Whether a session is up, and the lower part of the terminal is the sheet's.
     private var isSheetUp = false
     /// The message that came while a sheet was up.
-    private var arrived: Int?
+    private var arrived: MessageReader.Receipt?
     private var notes: StandardErrorNotes?
     /// What is said when the person has seen the sentence before it.
     private var nextNote = ""
@@ -97,13 +97,14 @@ final class ScreenInterface {
     }
 
     /// Shows a message that came from a card: at once, or when the sheet has gone.
-    private func show(_ number: Int) {
+    private func show(_ receipt: MessageReader.Receipt) {
         state.update(reader.store.messages)
         if isSheetUp {
-            arrived = number
+            arrived = receipt
             return
         }
-        state.show(number, note: Wording.arrived)
+        state.show(receipt.number, note: Wording.arrived)
+        if let failure = receipt.failure { state.alert(Wording.notSavedTitle, failure) }
         // The person looks elsewhere, at the notification: the window comes up, and says so where it can't.
         put("\u{1B}[1t\u{1B}[5t\u{07}")
         draw()
@@ -124,10 +125,12 @@ final class ScreenInterface {
         state.update(reader.store.messages)
         if let last = result.added.last {
             state.select(last)
-            state.note = result.added.count == 1 ? "1 message was added." : "\(result.added.count) messages were added."
+            let saved = result.added.count { reader.store.message($0)?.isSaved == true }
+            state.note = saved == 1 ? "1 message was added." : "\(saved) messages were added."
+            if result.failure != nil { state.note = Wording.staysUnsaved }
         }
         await finish(pauses: !result.added.isEmpty && !readsMany)
-        if let failure = result.failure { state.alert("Not Saved", failure) }
+        if let failure = result.failure { state.alert(Wording.notSavedTitle, failure) }
         if let text = result.alert { state.alert(endTitle, text) }
     }
 
@@ -154,7 +157,7 @@ final class ScreenInterface {
     /// Leaves the sheet's result on the screen for a moment, or until a key is typed, and then shows what came meanwhile.
     private func finish(pauses: Bool) async {
         if pauses { await keyboard.wait(1500) }
-        if let number = arrived { show(number) }
+        if let receipt = arrived { show(receipt) }
         arrived = nil
     }
 

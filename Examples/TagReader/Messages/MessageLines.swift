@@ -32,7 +32,7 @@ enum MessageLines {
         let number = String(message.number)
         let space = String(repeating: " ", count: max(width - number.count, 0))
         let content = message.message
-        let mark = message.isNew ? "new  " : ""
+        let mark = (message.isNew ? "new  " : "") + (message.isSaved ? "" : "not saved  ")
         return "\(space)\(number)  \(mark)\(RecordDetails.count(of: content))  \(RecordDetails.summary(of: content))"
     }
 

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
 import Foundation
+import Glibc
 
 /// The messages of earlier runs and of this one, newest last, in a file that all instances of the app share.
 ///
 /// The file is `TAGREADER_STORE`, or `tagreader/messages.json` in `XDG_DATA_HOME` (`~/.local/share` unless set). Each
-/// change is made to what the file holds at that moment, under a lock: what another instance added stays.
+/// change is made to what the file holds at that moment, under a lock: what another instance added stays. A message that
+/// can't be saved stays in the list of this instance, marked, and is saved with the next one that can be.
 struct MessageStore: Sendable {
-    /// Why the store could not be opened or saved, as a sentence.
-    struct Failure: Error {
-        var text: String
+    /// What became of messages that were added.
+    struct Addition {
+        /// Their numbers.
+        var numbers: [Int]
+        /// Why they are not saved; nil when they are.
+        var failure: Failure?
     }
 
     private let file: StoreFile
-    private(set) var messages: [StoredMessage] = []
+    /// The messages of the file.
+    private var saved: [StoredMessage] = []
+    /// Those that could not be saved, with numbers behind those of the file.
+    private var unsaved: [StoredMessage] = []
+    /// The largest number that the file has given.
+    private var last = 0
     private var state: StoreFile.State?
 
     init(path: String = Self.defaultPath) {
@@ -22,6 +32,9 @@ struct MessageStore: Sendable {
 
     /// Where the messages are.
     var path: String { file.path }
+
+    /// The messages of the file, and behind them those that could not be saved.
+    var messages: [StoredMessage] { saved + unsaved }
 
     /// The message of a number; nil when it is not there.
     func message(_ number: Int) -> StoredMessage? { messages.first { $0.number == number } }
@@ -32,11 +45,11 @@ struct MessageStore: Sendable {
     mutating func load() throws(Failure) -> String? {
         state = file.state
         guard let data = try file.read() else {
-            messages = []
+            take(StoreContents())
             return nil
         }
         guard let contents = try contents(of: data) else { return try putAside() }
-        messages = contents.messages
+        take(contents)
         return nil
     }
 
@@ -55,30 +68,51 @@ struct MessageStore: Sendable {
         return messages.map { [$0.number, $0.isNew ? 1 : 0] } != before
     }
 
-    /// Adds messages at the end.
+    /// Adds messages at the end, and saves them with those that could not be saved before.
     ///
     /// - Parameter isNew: whether nobody can see them now.
-    /// - Returns: their numbers.
-    mutating func append(_ added: [NFCNDEFMessage], isNew: Bool = false) throws(Failure) -> [Int] {
-        let isFull = noNumbers
-        return try change { contents throws(Failure) in
-            var numbers: [Int] = []
-            for message in added {
-                guard let number = contents.append(StoredMessage(message, isNew: isNew)) else { throw isFull }
-                numbers.append(number)
+    mutating func append(_ added: [NFCNDEFMessage], isNew: Bool = false) -> Addition {
+        let waiting = unsaved + added.map { StoredMessage($0, isNew: isNew) }
+        let noNumbers = noNumbers
+        do throws(Failure) {
+            let numbers = try change { contents throws(Failure) in
+                var numbers: [Int] = []
+                for message in waiting {
+                    guard let number = contents.append(message) else { throw noNumbers }
+                    numbers.append(number)
+                }
+                return numbers
             }
-            return numbers
+            unsaved = []
+            return Addition(numbers: numbers.suffix(added.count))
+        } catch {
+            hold(waiting)
+            return Addition(numbers: unsaved.suffix(added.count).map(\.number), failure: error)
         }
+    }
+
+    /// The number of a message that could not be saved and says the same as another one.
+    func unsavedNumber(of message: NFCNDEFMessage) -> Int? {
+        let records = StoredMessage(message).records
+        return unsaved.first { $0.records == records }?.number
     }
 
     /// Removes a message. One that another instance has removed is no failure.
     mutating func remove(_ number: Int) throws(Failure) {
+        if let index = unsaved.firstIndex(where: { $0.number == number }) {
+            unsaved.remove(at: index)
+            return
+        }
         try change { contents in contents.messages.removeAll { $0.number == number } }
     }
 
     /// Notes that a message was shown.
     mutating func markSeen(_ number: Int) throws(Failure) {
-        guard message(number)?.isNew == true else { return }
+        guard let message = message(number), message.isNew else { return }
+        guard message.isSaved else {
+            for index in unsaved.indices where unsaved[index].number == number { unsaved[index].isNew = false }
+            return
+        }
         try change { contents in
             for index in contents.messages.indices where contents.messages[index].number == number {
                 contents.messages[index].isNew = false
@@ -99,11 +133,30 @@ struct MessageStore: Sendable {
         let value = try body(&contents)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(contents) else { throw file.notSaved }
+        guard let data = try? encoder.encode(contents) else { throw file.notSaved(EINVAL) }
         try file.replace(with: data)
         state = file.state
-        messages = contents.messages
+        take(contents)
         return value
+    }
+
+    /// Takes over what the file holds.
+    private mutating func take(_ contents: StoreContents) {
+        saved = contents.messages
+        last = contents.last ?? 0
+        hold(unsaved)
+    }
+
+    /// Keeps messages that are not saved, with numbers that the file has not given.
+    private mutating func hold(_ messages: [StoredMessage]) {
+        var last = last
+        unsaved = messages.map { message in
+            var message = message
+            message.isSaved = false
+            message.number = max(message.number, last + 1)
+            last = message.number
+            return message
+        }
     }
 
     /// What a file holds; nil when it is damaged.
@@ -113,10 +166,11 @@ struct MessageStore: Sendable {
         }
         guard head.version == StoreContents.currentVersion else {
             throw Failure(
-                text: """
-                    The saved messages in \(path) are those of a newer Tag Reader. They stay as they are; start the \
-                    newer one, or name another file in TAGREADER_STORE.
-                    """
+                """
+                The saved messages in \(path) are those of a newer Tag Reader. They stay as they are; start the newer \
+                one, or name another file in TAGREADER_STORE.
+                """,
+                cause: "the saved messages are those of a newer app"
             )
         }
         return StoreContents(data)
@@ -124,7 +178,8 @@ struct MessageStore: Sendable {
 
     private var noNumbers: Failure {
         Failure(
-            text: "The saved messages in \(path) leave no number for another one. Move the file away, and scan again."
+            "The saved messages in \(path) leave no number for another one. Move the file away, and scan again.",
+            cause: "no number is left for it"
         )
     }
 
@@ -132,10 +187,10 @@ struct MessageStore: Sendable {
     private mutating func putAside() throws(Failure) -> String? {
         let lock = try file.lock()
         defer { lock.unlock() }
-        messages = []
+        take(StoreContents())
         guard let data = try file.read() else { return nil }
         if let contents = try contents(of: data) {
-            messages = contents.messages
+            take(contents)
             return nil
         }
         let aside = try moveAside()
@@ -144,7 +199,10 @@ struct MessageStore: Sendable {
 
     private func moveAside() throws(Failure) -> String {
         guard let aside = file.moveAside() else {
-            throw Failure(text: "The saved messages in \(path) are damaged and can't be moved aside. Move them away.")
+            throw Failure(
+                "The saved messages in \(path) are damaged and can't be moved aside. Move them away.",
+                cause: "the saved messages are damaged"
+            )
         }
         return aside
     }

@@ -41,19 +41,15 @@ struct StoreContents: Codable {
         self = contents
     }
 
-    /// The number of the next message; nil when all are used.
-    var nextNumber: Int? {
-        let next = (last ?? 0) + 1
-        return next <= Self.largestNumber ? next : nil
-    }
-
-    /// Adds a message at the end.
+    /// Adds a message at the end. It keeps the number that it has, unless another message had that or a larger one.
     ///
     /// - Returns: its number; nil when all numbers are used.
     mutating func append(_ message: StoredMessage) -> Int? {
-        guard let number = nextNumber else { return nil }
+        let number = max((last ?? 0) + 1, message.number)
+        guard number <= Self.largestNumber else { return nil }
         var message = message
         message.number = number
+        message.isSaved = true
         messages.append(message)
         last = number
         return number

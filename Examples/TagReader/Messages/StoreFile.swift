@@ -44,9 +44,13 @@ struct StoreFile: Sendable {
         )
     }
 
-    /// Why nothing can be saved.
-    var notSaved: MessageStore.Failure {
-        MessageStore.Failure(text: "The messages can't be saved in \(path): check the folder and its free space.")
+    /// Why nothing can be saved, by the system's number of an error.
+    func notSaved(_ number: Int32) -> MessageStore.Failure {
+        MessageStore.Failure(
+            "The messages can't be saved in \(path)",
+            number: number,
+            next: "Check the folder and its free space."
+        )
     }
 
     /// Reads the file. Its size is looked at before that, and no more than the limit is read.
@@ -56,12 +60,15 @@ struct StoreFile: Sendable {
         // Without waiting: opening a pipe would wait for whoever writes it.
         let descriptor = unsafe open(target, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 || errno != ENOENT else { return nil }
-        guard descriptor >= 0 else { throw notRead }
+        guard descriptor >= 0 else { throw notRead(errno) }
         defer { close(descriptor) }
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw notRead }
+        guard unsafe fstat(descriptor, &status) == 0 else { throw notRead(errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw MessageStore.Failure(text: "\(path) is no file for messages. Name another one in TAGREADER_STORE.")
+            throw MessageStore.Failure(
+                "\(path) is no file for messages. Name another one in TAGREADER_STORE.",
+                cause: "their place is no file"
+            )
         }
         guard Int(status.st_size) <= Self.limit else { throw tooLarge }
         let data: Data
@@ -69,29 +76,35 @@ struct StoreFile: Sendable {
             let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
             data = try file.read(upToCount: Self.limit + 1) ?? Data()
         } catch {
-            throw notRead
+            throw notRead(EIO)
         }
         // It may have grown since.
         guard data.count <= Self.limit else { throw tooLarge }
         return data
     }
 
-    private var notRead: MessageStore.Failure {
-        MessageStore.Failure(text: "The saved messages can't be read from \(path): check who owns the file.")
+    private func notRead(_ number: Int32) -> MessageStore.Failure {
+        MessageStore.Failure(
+            "The saved messages can't be read from \(path)",
+            number: number,
+            next: "Check the folder, and who owns the file."
+        )
     }
 
     private var full: MessageStore.Failure {
         MessageStore.Failure(
-            text: "The list is full: \(path) would be larger than \(Self.limit >> 20) MiB. Delete some messages."
+            "The list is full: \(path) would be larger than \(Self.limit >> 20) MiB. Delete some messages.",
+            cause: "the list is full"
         )
     }
 
     private var tooLarge: MessageStore.Failure {
         MessageStore.Failure(
-            text: """
-                The saved messages in \(path) are larger than \(Self.limit >> 20) MiB, and are not read. They stay as \
-                they are; move the file away, or name another one in TAGREADER_STORE.
-                """
+            """
+            The saved messages in \(path) are larger than \(Self.limit >> 20) MiB, and are not read. They stay as they \
+            are; move the file away, or name another one in TAGREADER_STORE.
+            """,
+            cause: "the file of the messages is too large"
         )
     }
 
@@ -114,14 +127,15 @@ struct StoreFile: Sendable {
             attributes: [.posixPermissions: 0o700]
         )
         let descriptor = unsafe open(target + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw notSaved }
+        guard descriptor >= 0 else { throw notSaved(errno) }
         for _ in 0..<Self.patience {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return Lock(descriptor: descriptor) }
             usleep(1000)
         }
         close(descriptor)
         throw MessageStore.Failure(
-            text: "Another Tag Reader holds the saved messages and doesn't go on. End it and try again."
+            "Another Tag Reader holds the saved messages and doesn't go on. End it and try again.",
+            cause: "another window holds the messages"
         )
     }
 
@@ -133,19 +147,33 @@ struct StoreFile: Sendable {
         let new = target + ".new"
         _ = unsafe unlink(new)
         let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw notSaved }
+        guard descriptor >= 0 else { throw notSaved(errno) }
         defer { close(descriptor) }
-        do {
-            try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: data)
-        } catch {
+        let number = Self.write(data, to: descriptor)
+        guard number == 0, fsync(descriptor) == 0, unsafe rename(new, target) == 0 else {
+            let failure = notSaved(number == 0 ? errno : number)
             _ = unsafe unlink(new)
-            throw notSaved
-        }
-        guard fsync(descriptor) == 0, unsafe rename(new, target) == 0 else {
-            _ = unsafe unlink(new)
-            throw notSaved
+            throw failure
         }
         synchronizeFolder()
+    }
+
+    /// Writes all bytes.
+    ///
+    /// - Returns: the system's number of the error that stopped it; 0 when all is written.
+    private static func write(_ data: Data, to descriptor: Int32) -> Int32 {
+        unsafe data.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = unsafe Glibc.write(
+                    descriptor,
+                    bytes.baseAddress?.advanced(by: written),
+                    bytes.count - written
+                )
+                if count >= 0 { written += count } else if errno != EINTR { return errno }
+            }
+            return 0
+        }
     }
 
     /// Gives the file a name that is not taken. Only under the lock.

@@ -5,7 +5,7 @@ import Foundation
 /// A message as it is kept between runs.
 struct StoredMessage: Codable, Sendable {
     /// A record as it is kept between runs.
-    struct Record: Codable, Sendable {
+    struct Record: Codable, Sendable, Equatable {
         var format: UInt8
         var type: Data
         var identifier: Data
@@ -16,6 +16,8 @@ struct StoredMessage: Codable, Sendable {
     var number: Int
     /// Whether it came while nobody could see it.
     var isNew: Bool
+    /// Whether the file has it. One that could not be saved is in the list of this instance alone.
+    var isSaved = true
     var records: [Record]
 
     private enum CodingKeys: String, CodingKey {

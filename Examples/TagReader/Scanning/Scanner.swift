@@ -4,19 +4,25 @@ import Foundation
 
 /// Scans cards for messages, as the delegate of one session after the other.
 final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
-    /// What happens in a scan.
-    enum Event: Sendable {
-        case messages([NFCNDEFMessage])
-        /// The last event.
-        case ended(NFCReaderError)
+    /// What the sheet says of messages, and what becomes of the scan.
+    enum Answer: Sendable {
+        /// The scan goes on, unless it is one for the first message.
+        case goesOn(String)
+        /// The scan is done.
+        case done(String)
+        /// The scan ends, and the sheet shows that it has failed.
+        case failed(String)
     }
 
-    private let events: AsyncStream<Event>.Continuation
-    private let readsMany: Bool
+    private let handle: @MainActor @Sendable ([NFCNDEFMessage]) -> Answer
+    private let ends: AsyncStream<NFCReaderError>.Continuation
 
-    private init(events: AsyncStream<Event>.Continuation, readsMany: Bool) {
-        self.events = events
-        self.readsMany = readsMany
+    private init(
+        handle: @escaping @MainActor @Sendable ([NFCNDEFMessage]) -> Answer,
+        ends: AsyncStream<NFCReaderError>.Continuation
+    ) {
+        self.handle = handle
+        self.ends = ends
     }
 
     /// Scans until the first message, or until `handle` has had enough.
@@ -25,45 +31,44 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     ///   - prompt: what the sheet says.
     ///   - readsMany: goes on after the first message.
     ///   - begun: is given the session, which it may end.
-    ///   - handle: is given the messages as they are found; returns false to end the session.
+    ///   - handle: is given the messages as they are found. The session waits for it, so that the sheet says what became of
+    ///     them.
     /// - Returns: why the session ended.
     static func scan(
         prompt: String,
         readsMany: Bool,
         begun: (NFCNDEFReaderSession) -> Void,
-        handle: ([NFCNDEFMessage]) async -> Bool
+        handle: @escaping @MainActor @Sendable ([NFCNDEFMessage]) -> Answer
     ) async -> NFCReaderError {
-        let (stream, events) = AsyncStream.makeStream(of: Event.self)
+        let (stream, ends) = AsyncStream.makeStream(of: NFCReaderError.self)
         // The session holds its delegate weakly.
-        let scanner = Scanner(events: events, readsMany: readsMany)
+        let scanner = Scanner(handle: handle, ends: ends)
         let session = NFCNDEFReaderSession(delegate: scanner, queue: nil, invalidateAfterFirstRead: !readsMany)
         session.alertMessage = prompt
         session.begin()
         begun(session)
         var end = NFCReaderError(.readerSessionInvalidationErrorUserCanceled)
-        for await event in stream {
-            switch event {
-            case .messages(let messages):
-                if await !handle(messages) {
-                    session.alertMessage = Wording.found
-                    session.invalidate()
-                }
-            case .ended(let error): end = error
-            }
-        }
+        for await error in stream { end = error }
         return withExtendedLifetime(scanner) { end }
     }
 
     // MARK: NFCNDEFReaderSessionDelegate
 
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-        session.alertMessage = readsMany ? Wording.scanNext : Wording.found
-        events.yield(.messages(messages))
+        nonisolated(unsafe) let found = messages  // The session has handed them over, and uses them no more.
+        // This is the session's own queue, for which the main thread never waits.
+        switch DispatchQueue.main.sync(execute: { MainActor.assumeIsolated { handle(unsafe found) } }) {
+        case .goesOn(let text): session.alertMessage = text
+        case .done(let text):
+            session.alertMessage = text
+            session.invalidate()
+        case .failed(let text): session.invalidate(errorMessage: text)
+        }
     }
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
         // The framework reports nothing else.
-        if let error = error as? NFCReaderError { events.yield(.ended(error)) }
-        events.finish()
+        if let error = error as? NFCReaderError { ends.yield(error) }
+        ends.finish()
     }
 }

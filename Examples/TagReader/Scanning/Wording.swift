@@ -21,6 +21,8 @@ enum Wording {
     static let found = "The message is in your list."
     static let cancelled = "That was cancelled."
 
+    static func notSaved(_ cause: String) -> String { "The message was read, but couldn't be saved: \(cause)." }
+
     // MARK: The sheet while and after a card is written
 
     static let moreThanOne = "More than one card was found. Please take away all but one."
@@ -42,6 +44,8 @@ enum Wording {
     static let arrivedBefore = "A message came from a card while this app was closed."
     static let linksElsewhere = "Another window takes the links of cards. This one shows them too."
     static let linksHere = "This window takes the links of cards now."
+    static let notSavedTitle = "Not Saved"
+    static let staysUnsaved = "The message stays in the list until the app ends."
     static let cancelHint = "To cancel, use the Enter key."
     static let unavailableTitle = "Scanning Isn't Available"
     static let unavailable = "No reader was found. Connect one and start again."

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+extension MessageStore {
+    /// Why the store could not be opened or saved.
+    struct Failure: Error {
+        /// What is wrong and what to do, as sentences.
+        var text: String
+        /// What is wrong in few words, for the scanning sheet: the end of a sentence, without its full stop.
+        var cause: String
+
+        /// A failure with a cause of its own.
+        init(_ text: String, cause: String) {
+            self.text = text
+            self.cause = cause
+        }
+
+        /// A failure of a call of the system.
+        ///
+        /// - Parameters:
+        ///   - what: what failed, as the beginning of a sentence.
+        ///   - number: the system's number of the error.
+        ///   - next: what to do, as a sentence.
+        init(_ what: String, number: Int32, next: String) {
+            text = "\(what): \(unsafe String(cString: strerror(number))). \(next)"
+            cause =
+                switch number {
+                case ENOSPC, EDQUOT, EFBIG: "there is no room on the disk"
+                case EACCES, EPERM, EROFS: "the folder of the messages can't be changed"
+                case ENOENT, ENOTDIR: "the folder of the messages is missing"
+                default: "the disk failed"
+                }
+        }
+    }
+}
