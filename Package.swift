@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "CoreNFC", targets: ["CoreNFC"]),
         .library(name: "NDEF", targets: ["NDEF"]),
         .library(name: "TagLink", targets: ["TagLink"]),
+        .library(name: "VisibleText", targets: ["VisibleText"]),
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
@@ -50,9 +51,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
-        // Four leaves.
+        // Five leaves.
         .target(name: "NDEF", swiftSettings: strict),
         .target(name: "TagLink", swiftSettings: strict),
+        // Makes text of others fit to show.
+        .target(name: "VisibleText", swiftSettings: strict),
         .target(name: "CSystemCalls"),
         .target(name: "SystemLibrary", dependencies: ["CSystemCalls"], swiftSettings: strict),
         .target(name: "CardCryptography", dependencies: ["SystemLibrary"], swiftSettings: strict),
@@ -63,7 +66,7 @@ let package = Package(
         // What happens when a tag is read and no app runs: the rules without their surroundings.
         .target(
             name: "BackgroundTagReading",
-            dependencies: ["NDEF", "UniversalLinks"],
+            dependencies: ["NDEF", "UniversalLinks", "VisibleText"],
             swiftSettings: strict
         ),
 
@@ -101,7 +104,11 @@ let package = Package(
 
         // The reader's side and the tag's side, which never import each other.
         .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
-        .target(name: "VirtualTags", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
+        .target(
+            name: "VirtualTags",
+            dependencies: ["CardCryptography", "NDEF", "TagLink", "VisibleText"],
+            swiftSettings: strict
+        ),
 
         // Readers, which know nothing of each other, nor of what tags hold.
         .target(name: "PCSCDriver", dependencies: ["SystemLibrary", "TagLink"], swiftSettings: strict),
@@ -119,7 +126,7 @@ let package = Package(
             name: "NFCRuntime",
             dependencies: [
                 "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink",
-                "TagProtocols", "VirtualTags",
+                "TagProtocols", "VirtualTags", "VisibleText",
             ],
             swiftSettings: strict
         ),
@@ -128,7 +135,7 @@ let package = Package(
         // its own code in mode 6.
         .target(
             name: "CoreNFC",
-            dependencies: ["NDEF", "NFCRuntime", "PrivateStorage", "TagLink", "TagProtocols"],
+            dependencies: ["NDEF", "NFCRuntime", "PrivateStorage", "TagLink", "TagProtocols", "VisibleText"],
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
         // Gives an app the links of tags that were read in the background.
@@ -150,7 +157,7 @@ let package = Package(
                 "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
-                "LinkDelivery", "SystemLibrary", "UserBus",
+                "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -161,14 +168,14 @@ let package = Package(
             name: "nfcd",
             dependencies: [
                 "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCRuntime",
-                "PrivateStorage", "SystemLibrary", "UserBus",
+                "PrivateStorage", "SystemLibrary", "UserBus", "VisibleText",
             ],
             swiftSettings: strict + [.defaultIsolation(MainActor.self)],
             linkerSettings: hardened
         ),
         .executableTarget(
             name: "TagReader",
-            dependencies: ["CoreNFC", "UserActivityReceiving"],
+            dependencies: ["CoreNFC", "UserActivityReceiving", "VisibleText"],
             path: "Examples/TagReader",
             // What an app has in its bundle, and what the example is installed with.
             resources: [.copy("Resources"), .copy("Installation")],
@@ -193,6 +200,7 @@ let package = Package(
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
+        .testTarget(name: "VisibleTextTests", dependencies: ["CTestSetup", "VisibleText"], swiftSettings: strict),
         .testTarget(
             name: "UniversalLinksTests",
             dependencies: ["UniversalLinks"],

@@ -13,10 +13,11 @@ SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
 ALLOWED = {
     "Sources/NDEF": set(),
     "Sources/TagLink": {"Glibc"},
+    "Sources/VisibleText": set(),
     "Sources/SystemLibrary": {"CSystemCalls", "Dispatch", "Glibc", "Synchronization"},
     "Sources/CardCryptography": {"SystemLibrary"},
     "Sources/UniversalLinks": {"Foundation"},
-    "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks"},
+    "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks", "VisibleText"},
     "Sources/PrivateStorage": {"CSystemCalls", "Glibc", "SystemLibrary"},
     "Sources/BackgroundStorage": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/LinkFetching": {
@@ -24,7 +25,7 @@ ALLOWED = {
     },
     "Sources/nfcd": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching", "NFCRuntime",
-        "PrivateStorage", "SystemLibrary", "UserBus",
+        "PrivateStorage", "SystemLibrary", "UserBus", "VisibleText",
     },
     "Sources/UserBus": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/LinkDelivery": {
@@ -32,18 +33,22 @@ ALLOWED = {
         "SystemLibrary", "UserBus",
     },
     "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink"},
-    "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink"},
+    "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "VisibleText"},
     "Sources/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
     "Sources/PN532Driver": {"SystemLibrary", "TagLink", "Dispatch", "Glibc"},
     "Sources/ReaderEmulation": {"CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols"} | SYSTEM,
     "Sources/NFCRuntime": {
         "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols",
-        "VirtualTags",
+        "VirtualTags", "VisibleText",
     } | SYSTEM,
-    "Sources/CoreNFC": {"NDEF", "TagLink", "NFCRuntime", "PrivateStorage", "TagProtocols", "Foundation"} | SYSTEM,
+    "Sources/CoreNFC": {
+        "NDEF", "TagLink", "NFCRuntime", "PrivateStorage", "TagProtocols", "VisibleText", "Foundation",
+    } | SYSTEM,
     "Sources/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
     "Sources/NFCTestKit": {"NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "Testing"} | SYSTEM,
-    "Examples/TagReader": {"CoreNFC", "Foundation", "Glibc", "Synchronization", "UserActivityReceiving"},
+    "Examples/TagReader": {
+        "CoreNFC", "Foundation", "Glibc", "Synchronization", "UserActivityReceiving", "VisibleText",
+    },
     "Examples/FirstScan": {"CoreNFC", "Foundation"},
 }
 IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?"

@@ -12,9 +12,9 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate {
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
         for record in messages.flatMap(\.records) {
             if let url = record.wellKnownTypeURIPayload() {
-                print("Link: \(url)")
+                print("Link: \(visible(url.absoluteString))")
             } else if let text = record.wellKnownTypeTextPayload().0 {
-                print("Text: \(text)")
+                print("Text: \(visible(text))")
             }
         }
     }
@@ -22,10 +22,15 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate {
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
         let isDone = (error as? NFCReaderError)?.code == .readerSessionInvalidationErrorFirstNDEFTagRead
         let reason = (error as NSError).localizedFailureReason ?? error.localizedDescription
-        if !isDone { print("Scanning ended: \(reason)") }
+        if !isDone { print("Scanning ended: \(visible(reason))") }
         // What was printed may still be in a buffer, and the disk be full.
         let isShown = fflush(nil) == 0
         exit(isDone && isShown ? 0 : 1)
+    }
+
+    /// Escapes what nobody sees: a tag must not command the terminal, nor hide a part of its text.
+    private func visible(_ text: String) -> String {
+        text.applyingTransform(StringTransform("[[:C:][:Zl:][:Zp:][:DI:]] Any-Hex"), reverse: false) ?? ""
     }
 }
 

@@ -20,11 +20,11 @@ struct TagReader {
             guard ["-h", "--help"].contains(arguments[0]) else {
                 // The first word that is too much.
                 let isOption = ["--plain", "--background"].contains(arguments[0])
-                let word = Lines.escaped(isOption && arguments.count > 1 ? arguments[1] : arguments[0])
-                StandardError.write("TagReader does not take \(word) here. See: TagReader --help\n")
+                let word = isOption && arguments.count > 1 ? arguments[1] : arguments[0]
+                StandardError.writeLine("TagReader does not take \(word) here. See: TagReader --help")
                 StandardOutput.end(2)
             }
-            StandardOutput.write(Self.usage + "\n")
+            StandardOutput.writeLines(Self.usage)
             StandardOutput.end(0)
         }
         guard isOnTerminal, canDraw else { StandardOutput.end(await plain(reader)) }

@@ -74,7 +74,11 @@ struct NFCCommand: AsyncParsableCommand {
             switch code {
             case .validationFailure:
                 let failure = CommandFailure(.usage, "usage", usageMessage(error))
-                if CommandProcess.wantsJSON { failure.printJSON() } else { StandardError.write(text + "\n") }
+                if CommandProcess.wantsJSON {
+                    failure.printJSON()
+                } else {
+                    StandardError.writeLine(text, keepsLineBreaks: true)
+                }
                 return failure.status.rawValue
             case .success where CommandProcess.wantsJSON && text == configuration.version:
                 var writer = JSONWriter()
@@ -84,7 +88,7 @@ struct NFCCommand: AsyncParsableCommand {
                 writer.endObject()
                 writer.printLine()
             case .success: StandardOutput.write(text + "\n")
-            default: if !text.isEmpty { StandardError.write(text + "\n") }
+            default: if !text.isEmpty { StandardError.writeLine(text, keepsLineBreaks: true) }
             }
             return code.rawValue
         }

@@ -2,6 +2,7 @@
 import BackgroundTagReading
 import Foundation
 import NFCRuntime
+import VisibleText
 
 /// The log: a line for each thing that happens. Nothing of a tag is in it unless that is asked for.
 struct Log {
@@ -31,7 +32,7 @@ struct Log {
             return
         }
         let members = [("event", event), ("message", line)] + fields.map { ($0, $1) }
-        let text = members.map { "\(Self.quoted($0)):\(Self.quoted($1))" }.joined(separator: ",")
+        let text = members.map { "\(JSONText.quoted($0)):\(JSONText.quoted($1))" }.joined(separator: ",")
         Self.standardOutput("{\(text)}\n")
     }
 
@@ -42,8 +43,10 @@ struct Log {
     ///   - text: what failed and what to do, for people.
     func fail(_ error: String, _ text: String) {
         guard json else { return write("failed", text) }
-        let line = Self.quoted(DisplayText.plain(text, limit: 1000))
-        Self.standardOutput(#"{"ok":false,"event":"failed","error":\#(Self.quoted(error)),"message":\#(line)}"# + "\n")
+        let line = JSONText.quoted(DisplayText.plain(text, limit: 1000))
+        Self.standardOutput(
+            #"{"ok":false,"event":"failed","error":\#(JSONText.quoted(error)),"message":\#(line)}"# + "\n"
+        )
     }
 
     static func standardError(_ text: String) {
@@ -53,13 +56,6 @@ struct Log {
     static func standardOutput(_ text: String) {
         // Foundation's handle would end the service where a line can't be written, as on a full disk.
         OutputDescriptor.standardOutput.write(text)
-    }
-
-    static func quoted(_ text: String) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        let octets = (try? encoder.encode(text)) ?? Data()
-        return String(decoding: octets, as: UTF8.self)
     }
 
     private static func timeText() -> String {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NFCRuntime
+import VisibleText
 
 /// What the service is started with.
 struct Options {
@@ -52,7 +53,7 @@ struct Options {
                 Log.standardError("Error: Standard output can't be written: \(reason).\n")
                 exit(1)
             default:
-                Self.tell("There is no option \(argument.debugDescription). See: nfcd --help", json: json)
+                Self.tell("There is no option '\(argument)'. See: nfcd --help", json: json)
                 return nil
             }
         }
@@ -77,9 +78,9 @@ struct Options {
     private static func tell(_ reason: String, json: Bool) {
         guard !json else {
             // Who reads objects reads nothing else.
-            let object = #"{"ok":false,"event":"failed","error":"usage","message":\#(Log.quoted(reason))}"#
+            let object = #"{"ok":false,"event":"failed","error":"usage","message":\#(JSONText.quoted(reason))}"#
             return Log.standardOutput(object + "\n")
         }
-        Log.standardError("Error: \(reason)\n\n\(usage)")
+        Log.standardError("Error: \(VisibleText.escaped(reason))\n\n\(usage)")
     }
 }

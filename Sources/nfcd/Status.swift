@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundStorage
 import BackgroundTagReading
+import VisibleText
 
 extension Service {
     /// What the service knows, as a JSON object: for `nfc background status`.
@@ -8,14 +9,14 @@ extension Service {
         let all = surroundings.findings
         let findings = all.map { finding in
             """
-            {"condition":\(Log.quoted(finding.name)),"met":\(finding.isMet),\
-            "source":\(Log.quoted(finding.source))}
+            {"condition":\(JSONText.quoted(finding.name)),"met":\(finding.isMet),\
+            "source":\(JSONText.quoted(finding.source))}
             """
         }
         return """
-            {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),"silent_savers":[\(surroundings.silentSavers.map(Log.quoted).joined(separator: ","))],\
-            "waiting":\(isBegun ? machine.keptEntries.count : (try? inbox.identifiers())?.count ?? 0),"reader":\(Log.quoted(all.first?.source ?? "")),\
-            "inbox_problem":\(keepingProblem.map(Log.quoted) ?? "null"),\
+            {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),"silent_savers":[\(surroundings.silentSavers.map(JSONText.quoted).joined(separator: ","))],\
+            "waiting":\(isBegun ? machine.keptEntries.count : (try? inbox.identifiers())?.count ?? 0),"reader":\(JSONText.quoted(all.first?.source ?? "")),\
+            "inbox_problem":\(keepingProblem.map(JSONText.quoted) ?? "null"),\
             "allows_custom_schemes":\(options.allowsCustomSchemes),\
             "conditions":[\(findings.joined(separator: ","))]}
             """

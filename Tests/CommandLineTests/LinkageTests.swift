@@ -7,7 +7,7 @@ import Testing
     private static let targets = [
         "CSystemCalls", "CardCryptography", "NDEF", "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage",
         "ReaderEmulation",
-        "SystemLibrary", "TagLink", "TagProtocols", "VirtualTags",
+        "SystemLibrary", "TagLink", "TagProtocols", "VirtualTags", "VisibleText",
     ]
 
     /// Where the compiled targets are: beside the tests.

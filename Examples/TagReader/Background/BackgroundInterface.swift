@@ -23,7 +23,7 @@ final class BackgroundInterface {
             if let failure = receipt.failure { complain(failure) }
             guard let message = reader.store.message(receipt.number)?.message else { return }
             let lines = MessageLines.details(of: message, number: receipt.number).map(\.text)
-            StandardOutput.write(lines.joined(separator: "\n") + "\n")
+            StandardOutput.writeLines(lines.joined(separator: "\n"))
         }
         let links = LinkReceiver(delegate, isVisible: false)
         links.begin(onEnd: { Task { @MainActor in StandardOutput.end(0) } })
@@ -43,5 +43,5 @@ final class BackgroundInterface {
         return withExtendedLifetime(links) { 0 }
     }
 
-    private func complain(_ text: String) { StandardError.write(text + "\n") }
+    private func complain(_ text: String) { StandardError.writeLine(text) }
 }

@@ -114,7 +114,7 @@ final class CommandInterface {
         case "write": try await write(number(arguments))
         case "delete": try delete(number(arguments))
         case "help": say(Self.help)
-        default: throw Failure(text: "There is no command \(Lines.escaped(command)). The command help lists them.")
+        default: throw Failure(text: "There is no command \(command). The command help lists them.")
         }
     }
 
@@ -211,9 +211,9 @@ final class CommandInterface {
         if hasPerson { StandardOutput.write("> ") }
     }
 
-    private func say(_ text: String) { StandardOutput.write(text + "\n") }
+    private func say(_ text: String) { StandardOutput.writeLines(text) }
 
-    private func complain(_ text: String) { StandardError.write(text + "\n") }
+    private func complain(_ text: String) { StandardError.writeLine(text) }
 
     private static let help = """
         scan                  scans one card

@@ -2,19 +2,6 @@
 
 /// Lines of text for a terminal.
 enum Lines {
-    /// Shows what could drive the terminal instead of sending it: what a card says is not to be trusted.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069, 0x200E, 0x200F, 0xFEFF:
-                result += "\\u{" + String(scalar.value, radix: 16) + "}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
-
     /// Cuts a line that is too long; wide characters count as two columns.
     static func cut(_ text: String, columns: Int) -> String {
         var used = 0

@@ -183,7 +183,7 @@ final class ScreenInterface {
             case nil: ""
             }
         let noted = (notes?.lines ?? []).map { "Noted: \($0)" }
-        return ["", "The messages are in \(reader.store.path)", taken] + noted.map(Lines.escaped)
+        return ["", "The messages are in \(reader.store.path)", taken] + noted
     }
 
     // MARK: Drawing

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import VisibleText
 
 /// The screens as lines of text: pure functions of what they show and how much room there is.
 struct ScreenLines {
@@ -86,7 +87,7 @@ struct ScreenLines {
 
     /// An alert, which any key takes away.
     func alert(_ title: String, _ text: String) -> [String] {
-        let lines = Lines.wrapped(Lines.escaped(text), columns: size.columns - 4).map { "  " + $0 }
+        let lines = Lines.wrapped(VisibleText.escaped(text), columns: size.columns - 4).map { "  " + $0 }
         let all =
             ["", "\u{1B}[1m" + Lines.cut("  " + title, columns: size.columns) + "\u{1B}[0m", ""]
             + lines.prefix(max(size.lines - 5, 1)) + ["", "  Press any key."]
@@ -108,7 +109,7 @@ struct ScreenLines {
         let lines = [head] + (hasPosition ? [Lines.cut(position, columns: size.columns)] : []) + rows
         guard !keepsRoomForSheet else { return lines }
         let space = Array(repeating: "", count: max(room - rows.count, 0) + (hasSpace ? 1 : 0))
-        let sentence = Lines.cut(Lines.escaped(status), columns: size.columns)
+        let sentence = Lines.cut(VisibleText.escaped(status), columns: size.columns)
         return Array((lines + space + [sentence] + footer).suffix(max(size.lines, 1)))
     }
 }

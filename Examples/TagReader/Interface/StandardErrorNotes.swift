@@ -31,7 +31,7 @@ final class StandardErrorNotes {
     /// Ends reading, and leaves all that it was to ``FullScreen/leave()``, which shows it on the person's own screen.
     func end() {
         source?.cancel()
-        for line in lines { StandardError.write(line + "\n") }
+        for line in lines { StandardError.writeLine(line) }
     }
 
     private func read(_ descriptor: Int32) {

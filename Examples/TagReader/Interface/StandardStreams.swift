@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import VisibleText
 
 /// Standard output without a buffer, so that a program at the other end of a pipe sees each answer at once.
 ///
@@ -22,7 +23,12 @@ enum StandardOutput {
         }
     }
 
-    /// Writes a text.
+    /// Writes lines for people. What nobody sees is escaped: no word of a card or a file reaches the terminal as a command.
+    ///
+    /// - Parameter text: the lines, whose breaks are the app's own, without the last one.
+    static func writeLines(_ text: String) { write(VisibleText.escaped(text, keepsLineBreaks: true) + "\n") }
+
+    /// Writes a text as it is: what the app tells the terminal.
     static func write(_ text: String) {
         guard !isBroken else { return }
         failure = writeAll(text, to: STDOUT_FILENO)
@@ -33,15 +39,15 @@ enum StandardOutput {
     /// - Parameter status: how the app ended. When it could not say what it did, it has failed.
     static func end(_ status: Int32) -> Never {
         guard let failure else { exit(status) }
-        StandardError.write("Standard output can't be written: \(unsafe String(cString: strerror(failure))).\n")
+        StandardError.writeLine("Standard output can't be written: \(unsafe String(cString: strerror(failure))).")
         exit(status == 0 ? 1 : status)
     }
 }
 
 /// Standard error.
 enum StandardError {
-    /// Writes a text. Where even this can't be written there is nobody to hear of it.
-    static func write(_ text: String) { _ = writeAll(text, to: STDERR_FILENO) }
+    /// Writes a line for people. What nobody sees is escaped. Where even this can't be written there is nobody to hear of it.
+    static func writeLine(_ text: String) { _ = writeAll(VisibleText.escaped(text) + "\n", to: STDERR_FILENO) }
 }
 
 /// Writes all of a text; waits where the other end takes it later.

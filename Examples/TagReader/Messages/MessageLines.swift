@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
+import VisibleText
 
-/// A message as lines of text, for both interfaces.
+/// A message as lines of text, for both interfaces. What nobody sees in the words of a card is escaped.
 enum MessageLines {
     /// A line: what it is about, and what it says of that.
     struct Line {
         /// Stands at the line's beginning, in columns of its own.
         var label: String
         var value: String
+
+        init(label: String, value: String) {
+            self.label = label
+            self.value = VisibleText.escaped(value)
+        }
 
         var text: String { label + value }
 
@@ -33,7 +39,8 @@ enum MessageLines {
         let space = String(repeating: " ", count: max(width - number.count, 0))
         let content = message.message
         let mark = (message.isNew ? "new  " : "") + (message.isSaved ? "" : "not saved  ")
-        return "\(space)\(number)  \(mark)\(RecordDetails.count(of: content))  \(RecordDetails.summary(of: content))"
+        let summary = VisibleText.escaped(RecordDetails.summary(of: content))
+        return "\(space)\(number)  \(mark)\(RecordDetails.count(of: content))  \(summary)"
     }
 
     /// The heading over a message's records.

@@ -2,7 +2,7 @@
 import CoreNFC
 import Foundation
 
-/// A record as people read it.
+/// A record as people read it: what the card says, which ``MessageLines`` makes fit to show.
 struct RecordDetails {
     var format: String
     var type: String
@@ -50,7 +50,7 @@ struct RecordDetails {
 
     private static func wellKnown(_ record: NFCNDEFPayload, depth: Int) -> [String] {
         if let url = record.wellKnownTypeURIPayload() {
-            return ["Link: " + Lines.escaped(url.absoluteString)]
+            return ["Link: " + url.absoluteString]
         }
         if case (let text?, let locale?) = record.wellKnownTypeTextPayload() {
             let lines = lines(of: text)
@@ -87,12 +87,12 @@ struct RecordDetails {
     }
 
     private static func lines(of text: String) -> [String] {
-        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { Lines.escaped(String($0)) }
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     }
 
     private static func text(_ data: Data) -> String {
         if data.isEmpty { return "none" }
-        let text = Lines.escaped(String(decoding: data.prefix(nameLimit), as: UTF8.self))
+        let text = String(decoding: data.prefix(nameLimit), as: UTF8.self)
         return ([text] + rest(of: data, nameLimit)).joined(separator: " ")
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VisibleText
 
 /// Makes text of tags and files harmless to show.
 public enum DisplayText {
@@ -24,18 +25,15 @@ public enum DisplayText {
         var marks = 0
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse:
-                marks = 0
-                scalars.append("\u{FFFD}")
             case .nonspacingMark, .enclosingMark, .spacingMark:
                 marks += 1
-                if marks <= 2, !scalar.properties.isDefaultIgnorableCodePoint { scalars.append(scalar) }
+                if marks <= 2, !scalar.isInvisible { scalars.append(scalar) }
             case .spaceSeparator:
                 marks = 0
                 scalars.append(" ")
             default:
                 marks = 0
-                scalars.append(scalar.properties.isDefaultIgnorableCodePoint ? "\u{FFFD}" : scalar)
+                scalars.append(scalar.isInvisible ? "\u{FFFD}" : scalar)
             }
             if keeping == .head, scalars.count > limit { break }
         }

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import NFCRuntime
 import TagLink
+import VisibleText
 
 /// Does with a session what iOS does with it.
 enum ConfigurationGate {
@@ -46,6 +47,6 @@ enum ConfigurationGate {
     }
 
     private static func write(_ line: String) {
-        OutputDescriptor.standardError.write("\(line)\n")
+        OutputDescriptor.standardError.write(VisibleText.escaped(line) + "\n")
     }
 }

@@ -2,6 +2,7 @@
 import PrivateStorage
 import ReaderEmulation
 import TagLink
+import VisibleText
 
 /// A reader of pcscd on which the app's card lies: PC/SC programs meet the app as they would meet a card.
 ///
@@ -102,7 +103,7 @@ final class PCSCCardPort: CardReaderPort {
             _ = server.start()
             return true
         } catch {
-            OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
+            OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
             return false
         }
     }

@@ -5,6 +5,7 @@ import PN532Driver
 import SystemLibrary
 import TagLink
 import VirtualTags
+import VisibleText
 
 extension NFCEnvironment {
     /// The environment of the process, made from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` when it is first
@@ -36,7 +37,7 @@ extension NFCEnvironment {
                 recorder = file
             } catch {
                 failure = error
-                reader = .none(reason: TerminalText.escaped(error.reason))
+                reader = .none(reason: VisibleText.escaped(error.reason))
             }
         }
         self.init(
@@ -82,7 +83,7 @@ extension NFCEnvironment {
             return Made(reader: reader, cardPort: cardPort)
         case "replay": return replay(rest, onDeparture)
         default:
-            let escaped = TerminalText.escaped(name)
+            let escaped = VisibleText.escaped(name)
             let reason = "There is no reader \"\(escaped)\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."
             return Made(reader: .none(reason: reason))
         }
@@ -97,7 +98,7 @@ extension NFCEnvironment {
             return Made(reader: .field(field), tagSaver: images.saver)
         } catch {
             return Made(
-                reader: .none(reason: "\(configuration.tagsSource): \(TerminalText.escaped(error.reason))"),
+                reader: .none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"),
                 tagFileError: error
             )
         }
@@ -111,14 +112,14 @@ extension NFCEnvironment {
     ) -> Made {
         let reader = FolderField()
         let problem =
-            "\(configuration.tagsSource): The folder of tags \(TerminalText.escaped(path)) is missing. Make it, or name another."
+            "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Make it, or name another."
         do throws(TagFileError) {
             _ = try ImageFolder(path, field: reader.field) { isThere in
                 reader.note(isThere ? nil : problem)
             } onNotice: { text in
                 let text = "\(configuration.tagsSource): \(text)"
                 guard let onNotice else {
-                    OutputDescriptor.standardError.write(TerminalText.escaped(text) + "\n")
+                    OutputDescriptor.standardError.write(VisibleText.escaped(text) + "\n")
                     return
                 }
                 onNotice(text)
@@ -127,7 +128,7 @@ extension NFCEnvironment {
             return Made(reader: .field(onNotice == nil ? reader.field : reader))
         } catch {
             return Made(
-                reader: .none(reason: "\(configuration.tagsSource): \(TerminalText.escaped(error.reason))"),
+                reader: .none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"),
                 tagFileError: error
             )
         }
@@ -142,7 +143,7 @@ extension NFCEnvironment {
                 usesGate: false
             )
         } catch {
-            return Made(reader: .none(reason: TerminalText.escaped(error.reason)), recordingError: error)
+            return Made(reader: .none(reason: VisibleText.escaped(error.reason)), recordingError: error)
         }
     }
 
@@ -162,7 +163,7 @@ extension NFCEnvironment {
             let choice = name.map(ReaderChoice.named) ?? .first
             return .discovering(try PCSCReader.find(choice, within: configuration.patience))
         } catch {
-            return .none(reason: TerminalText.escaped(error.reason))
+            return .none(reason: VisibleText.escaped(error.reason))
         }
     }
 
@@ -176,7 +177,7 @@ extension NFCEnvironment {
             }
             return Made(reader: .discovering(reader))
         } catch {
-            return Made(reader: .none(reason: TerminalText.escaped(error.reason)))
+            return Made(reader: .none(reason: VisibleText.escaped(error.reason)))
         }
     }
 
@@ -191,11 +192,11 @@ extension NFCEnvironment {
         do throws(LinkError) {
             let reader = try PN532Reader(connection)
             let port = PN532CardPort(try PN532Card(connection)) { error in
-                OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
+                OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
             }
             return (.discovering(reader), port)
         } catch {
-            return (.none(reason: TerminalText.escaped(error.reason)), nil)
+            return (.none(reason: VisibleText.escaped(error.reason)), nil)
         }
     }
 

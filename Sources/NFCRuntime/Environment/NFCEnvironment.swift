@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 public import TagLink
+import VisibleText
 
 /// Everything around a session: the reader, the time, the sheet, and whose turn it is.
 ///
@@ -190,7 +191,7 @@ public final class NFCEnvironment: Sendable {
     ///   - text: what is said.
     ///   - source: what the line begins with.
     package func notice(_ text: String, from source: String = "CoreNFC") {
-        let text = TerminalText.escaped(text)
+        let text = VisibleText.escaped(text)
         OutputDescriptor.standardError.write("\(source): \(text)\n")
         onNotice?(text)
     }

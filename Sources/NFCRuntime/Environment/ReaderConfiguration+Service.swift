@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PN532Driver
 import TagLink
+import VisibleText
 
 extension ReaderConfiguration {
     /// Why the service that reads tags in the background can't use the reader that is named here, as a sentence for people;
@@ -9,7 +10,7 @@ extension ReaderConfiguration {
         guard let reader else { return nil }
         switch reader.split(separator: ":", maxSplits: 1).first {
         case "virtual", "replay", "none":
-            let name = TerminalText.escaped(String(reader.prefix { $0 != ":" }))
+            let name = VisibleText.escaped(String(reader.prefix { $0 != ":" }))
             return
                 "The reader \"\(name)\" finds no tags for a service. \(Self.lasting) For trials: nfc background run --tags FOLDER"
         case "pn532" where !reader.hasPrefix("pn532:/"):
@@ -38,9 +39,9 @@ extension ReaderConfiguration {
                 _ = try PN532Reader(path)
                 return nil
             } catch {
-                return TerminalText.escaped(error.reason)
+                return VisibleText.escaped(error.reason)
             }
-        default: return "There is no reader \"\(TerminalText.escaped(reader))\". \(use)"
+        default: return "There is no reader \"\(VisibleText.escaped(reader))\". \(use)"
         }
     }
 

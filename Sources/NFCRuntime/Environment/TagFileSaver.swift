@@ -2,6 +2,7 @@
 import PrivateStorage
 import TagLink
 import VirtualTags
+import VisibleText
 
 /// Writes the images of virtual tags back to their files, where `NFC_TAGS_SAVE` asks for it.
 public final class TagFileSaver: Sendable {
@@ -28,7 +29,7 @@ public final class TagFileSaver: Sendable {
                 do throws(TagFileError) {
                     try Self.save(&state.entries[index])
                 } catch {
-                    OutputDescriptor.standardError.write("\(TerminalText.escaped(error.reason))\n")
+                    OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
                     state.failure = error
                 }
             }

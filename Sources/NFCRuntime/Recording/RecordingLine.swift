@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import VisibleText
 
 /// A line of a recording: an object of JSON whose values are strings, whole numbers, Booleans and lists of strings.
 struct RecordingLine {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import TagLink
+import VisibleText
 
 /// A scanning sheet for logs: each change is one readable line.
 public final class PlainTextSheet: ScanSheet {
@@ -20,8 +21,8 @@ public final class PlainTextSheet: ScanSheet {
 
     /// The line for a content; nil when there is nothing to tell.
     package static func line(for content: SheetContent) -> String? {
-        let message = TerminalText.escaped(content.message)
-        let title = TerminalText.escaped(content.title)
+        let message = VisibleText.escaped(content.message)
+        let title = VisibleText.escaped(content.title)
         switch content.state {
         case .ready: return "[\(title)] " + (message.isEmpty ? "(no message)" : message)
         case .scanning: return "[Scanning] " + (message.isEmpty ? "(no message)" : message)

@@ -2,6 +2,7 @@
 import Glibc
 import SystemLibrary
 import TagLink
+import VisibleText
 
 /// Something that shows the scanning sheet: a terminal, a log, a desktop, a browser, a test.
 public protocol ScanSheet: AnyObject, Sendable {
@@ -96,7 +97,7 @@ public enum SheetChoice: Sendable, Hashable {
         if let name = EnvironmentVariable.value("NFC_SHEET"), !name.isEmpty {
             if let choice = SheetChoice(name: name) { return choice }
             OutputDescriptor.standardError.write(
-                "NFC_SHEET is \(TerminalText.escaped(name)); use terminal, json, json:FD, text or none.\n"
+                "NFC_SHEET is \(VisibleText.escaped(name)); use terminal, json, json:FD, text or none.\n"
             )
         }
         return isInteractive ? .terminal : .text

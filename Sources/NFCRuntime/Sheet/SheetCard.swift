@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VisibleText
 
 /// The scanning sheet as lines of text: a pure function of what it shows and how much room there is.
 package enum SheetCard {
@@ -27,10 +28,10 @@ package enum SheetCard {
 
         var rows: [Row] = []
         if !content.title.isEmpty {
-            rows += [Row(TerminalText.escaped(content.title), style: .bold), Row("")]
+            rows += [Row(VisibleText.escaped(content.title), style: .bold), Row("")]
         }
         if let symbol = symbol(of: content) { rows += [symbol] }
-        let message = TerminalText.wrap(TerminalText.escaped(content.message, keepsLineBreaks: true), columns: text)
+        let message = TerminalText.wrap(VisibleText.escaped(content.message, keepsLineBreaks: true), columns: text)
         let hint = content.canCancel ? [Row(""), Row("Esc to cancel", style: .dim)] : []
         let room = max(height - 1 - rows.count - 1 - hint.count - (hasFrame ? 2 : 0), 1)
         if !message.isEmpty {

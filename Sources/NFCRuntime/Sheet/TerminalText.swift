@@ -1,36 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text that came from an app or a tag, made fit for a terminal: escaped, measured in columns, wrapped.
+/// Text that came from an app or a tag, made fit for a terminal: measured in columns, wrapped.
 package enum TerminalText {
-    /// Replaces what could drive the terminal, or turn the direction of the text, by a visible escape.
-    ///
-    /// - Parameters:
-    ///   - text: any text.
-    ///   - keepsLineBreaks: leaves line feeds as they are; otherwise they become `\n`.
-    package static func escaped(_ text: String, keepsLineBreaks: Bool = false) -> String {
-        if !text.unicodeScalars.contains(where: isUnsafe) { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n" where keepsLineBreaks: result.append("\n")
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where isUnsafe(scalar): result += "\\u{" + String(scalar.value, radix: 16) + "}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
-
-    /// Control characters, line and paragraph separators, and the marks that override the direction of text.
-    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069, 0x200E, 0x200F, 0xFEFF: true
-        default: false
-        }
-    }
-
     /// The columns that a text takes on a terminal.
     package static func width(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + width($1) }

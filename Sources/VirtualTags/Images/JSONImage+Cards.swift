@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import VisibleText
 
 /// Cards of which a dump has no files: payment cards, and cards of NXP's with their version alone.
 extension JSONImage {

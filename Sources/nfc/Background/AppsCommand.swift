@@ -60,7 +60,7 @@ struct AppsListCommand: AsyncParsableCommand {
         }
         for problem in found.problems {
             guard json else {
-                printLine(RecordText.printable("\(problem.path): \(problem.reason)"))
+                printLine("\(problem.path): \(problem.reason)")
                 continue
             }
             var writer = JSONWriter()
@@ -76,19 +76,19 @@ struct AppsListCommand: AsyncParsableCommand {
     }
 
     private func show(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<DirectoryStore>) {
-        printLine(RecordText.printable("\(app.name)  \(app.id)  (\(app.desktopID).desktop)"))
+        printLine("\(app.name)  \(app.id)  (\(app.desktopID).desktop)")
         let choices = LinkChoices(of: user.folders)
         switch Result(catching: { () throws(DeliveryError) in try user.deliverer.way(to: app) }) {
         case .success(.bus): printLine("  started by the bus")
         case .success(.command): printLine("  started by its command, and given the message")
         case .success(.link): printLine("  started by its command, and given the link alone")
-        case .failure(let error): printLine(RecordText.printable("  \(error.reason)"))
+        case .failure(let error): printLine("  \(error.reason)")
         }
         for domain in app.associatedDomains {
-            printLine(RecordText.printable("  \(domain.entry)"))
+            printLine("  \(domain.entry)")
             guard domain.service == "applinks" else { continue }
             if choices.opensBrowser(for: Self.host(domain)) { printLine("    the browser was chosen for it") }
-            for line in links(domain.domain, app, cache).lines { printLine(RecordText.printable("    \(line)")) }
+            for line in links(domain.domain, app, cache).lines { printLine("    \(line)") }
         }
         for scheme in app.schemes { printLine("  \(scheme): only where custom schemes are allowed") }
     }
@@ -232,7 +232,7 @@ struct AppsChooseCommand: AsyncParsableCommand {
         }
         guard json else {
             let what = choice == .browser ? "the browser" : "the app that has them"
-            return printLine(RecordText.printable("Links of \(chosen) open in \(what)."))
+            return printLine("Links of \(chosen) open in \(what).")
         }
         var writer = JSONWriter()
         writer.beginObject()

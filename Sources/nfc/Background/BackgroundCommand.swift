@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import VisibleText
 
 /// `nfc background`.
 struct BackgroundCommand: AsyncParsableCommand {
@@ -67,7 +68,7 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (text, status) = try await reportingFailure(json: json) { () throws(CommandFailure) in try ask() }
-        if json { printLine(text) } else { show(status) }
+        if json { StandardOutput.write(JSONText.line(text) + "\n") } else { show(status) }
         guard status.reading else { throw ExitCode(status.hasReader ? 1 : CommandFailure.Status.noReader.rawValue) }
     }
 
@@ -86,16 +87,16 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
         printLine(status.reading ? "Tags are read." : "Tags are not read.")
         for condition in status.conditions {
             let name = condition.condition.padding(toLength: 16, withPad: " ", startingAt: 0)
-            printLine(RecordText.printable("  \(condition.met ? "fine" : "no  ")  \(name)\(condition.source)"))
+            printLine("  \(condition.met ? "fine" : "no  ")  \(name)\(condition.source)")
         }
         if let silent = status.silentSavers, !silent.isEmpty {
-            let names = RecordText.printable(silent.joined(separator: ", "))
+            let names = silent.joined(separator: ", ")
             printLine("The screen counts as locked, since \(names) does not answer: what is chosen opens when it does.")
         } else if status.locked {
             printLine("The screen is locked: what is chosen opens when it is unlocked.")
         }
         printLine("In the inbox: \(status.waiting). See: nfc inbox list")
         guard let problem = status.inboxProblem else { return }
-        printLine(RecordText.printable("Nothing that is read is kept: \(problem) It is tried again by itself."))
+        printLine("Nothing that is read is kept: \(problem) It is tried again by itself.")
     }
 }

@@ -48,7 +48,7 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
             return show(Removal(files: files, data: purge ? data.items : []), isDone: false)
         }
         if purge, !json {
-            for item in data.items { StandardError.write("Will remove \(Self.text(item))\n") }
+            for item in data.items { StandardError.writeLine("Will remove \(Self.text(item))") }
         }
         let removal = try await reportingFailure(json: json) { () throws(CommandFailure) in
             var removal = Removal(files: try disable(installation))
@@ -97,7 +97,7 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
     private func show(_ removal: Removal, isDone: Bool) {
         guard !json else { return printJSON(removal) }
         let verb = isDone ? "Removed" : "Would remove"
-        for file in removal.files { printLine(RecordText.printable("\(verb) \(file)")) }
+        for file in removal.files { printLine("\(verb) \(file)") }
         for item in removal.data { printLine("\(verb) \(Self.text(item))") }
         guard isDone || removal.isEmpty else { return }
         printLine(
@@ -108,7 +108,7 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
     }
 
     private static func text(_ item: ServiceData.Item) -> String {
-        RecordText.printable("\(item.path): \(item.content), \(item.count == 1 ? "1 file" : "\(item.count) files")")
+        "\(item.path): \(item.content), \(item.count == 1 ? "1 file" : "\(item.count) files")"
     }
 
     private func printJSON(_ removal: Removal) {

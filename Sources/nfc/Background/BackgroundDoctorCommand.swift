@@ -105,8 +105,8 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
             case .fails: "no  "
             }
         let name = [finding.check, finding.subject].compactMap { $0 }.joined(separator: " ")
-        printLine(RecordText.printable("\(state)  \(name): \(finding.text)"))
-        if let fix = finding.fix { printLine(RecordText.printable("      \(fix)")) }
+        printLine("\(state)  \(name): \(finding.text)")
+        if let fix = finding.fix { printLine("      \(fix)") }
     }
 
     private static func printJSON(_ finding: Finding) {

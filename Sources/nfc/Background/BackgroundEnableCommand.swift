@@ -48,8 +48,8 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
             return (installation.paths, remarks(program, configuration))
         }
         guard json else {
-            for path in paths { printLine(RecordText.printable("Wrote \(path)")) }
-            for note in notes { StandardError.write(RecordText.printable("Note: \(note)") + "\n") }
+            for path in paths { printLine("Wrote \(path)") }
+            for note in notes { StandardError.writeLine("Note: \(note)") }
             return printLine("The service runs, and will in every session. See: nfc background status")
         }
         var writer = JSONWriter()

@@ -71,7 +71,7 @@ struct InboxClearCommand: AsyncParsableCommand {
         let files = removal.damaged == 1 ? "1 damaged file" : "\(removal.damaged) damaged files"
         printLine("Removed \(removal.damaged == 0 ? entries : "\(entries) and \(files)").")
         for kept in removal.kept {
-            StandardError.write("Error: \(RecordText.printable(kept.reason)) Remove it by hand.\n")
+            StandardError.writeLine("Error: \(kept.reason) Remove it by hand.")
         }
     }
 

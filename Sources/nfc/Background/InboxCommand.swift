@@ -48,12 +48,12 @@ struct InboxListCommand: AsyncParsableCommand {
         for entry in content.entries { show(entry, router) }
         for name in content.damaged {
             let text =
-                "\(RecordText.printable(FileName.shown(name))) in the inbox is damaged, or does not belong there, and can't be opened. "
+                "\(FileName.shown(name)) in the inbox is damaged, or does not belong there, and can't be opened. "
                 + "Remove it: nfc inbox clear --damaged"
             if json {
                 CommandFailure(.refused, "damaged-entry", text).printJSON()
             } else {
-                StandardError.write(text + "\n")
+                StandardError.writeLine(text)
             }
         }
         if content.entries.isEmpty, !json {
@@ -71,7 +71,7 @@ struct InboxListCommand: AsyncParsableCommand {
         let content = uri.flatMap { NotificationContent($0, router: router) }
         guard json else {
             let age = ageText(seconds: UserEnvironment.now - Int64(entry.id.received / 1000))
-            return printLine(RecordText.printable("\(entry.id)  \(content?.body ?? "Nothing to open")  (\(age))"))
+            return printLine("\(entry.id)  \(content?.body ?? "Nothing to open")  (\(age))")
         }
         var writer = JSONWriter()
         writer.beginObject()
@@ -147,7 +147,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
             }
             return (delivery, receipt)
         }
-        guard json else { return printLine(RecordText.printable("Opened in \(text(delivery, receipt))")) }
+        guard json else { return printLine("Opened in \(text(delivery, receipt))") }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", true)

@@ -12,8 +12,8 @@ struct DemoWords {
     ///   - lines: what is shown with it.
     func say(_ step: String, _ text: String, lines: [String] = []) {
         guard json else {
-            printLine(RecordText.printable("- \(text)"))
-            for line in lines { printLine(RecordText.printable("    \(line)")) }
+            printLine("- \(text)")
+            for line in lines { printLine("    \(line)") }
             return
         }
         var writer = JSONWriter()
@@ -29,7 +29,7 @@ struct DemoWords {
 
     /// Says what the person can do now. It is no answer, so that programs don't see it.
     func prompt(_ text: String) {
-        let line = RecordText.printable("  \(text)")
-        if json { StandardError.write(line + "\n") } else { printLine(line) }
+        let line = "  \(text)"
+        if json { StandardError.writeLine(line) } else { printLine(line) }
     }
 }

@@ -104,7 +104,7 @@ struct EmulateInstallCommand: AsyncParsableCommand {
 
     private func report(_ reader: SystemReader, _ written: [String]) {
         guard options.json else {
-            for path in written { printLine(RecordText.printable("Wrote \(path)")) }
+            for path in written { printLine("Wrote \(path)") }
             guard options.root == nil else { return }
             printLine("pcscd has the reader from its next start on: systemctl restart pcscd")
             return printLine("Then, as \(reader.owner.name): nfc emulate --image FILE --pcsc")
@@ -155,7 +155,7 @@ struct EmulateUninstallCommand: AsyncParsableCommand {
 
     private func report(_ removed: [String]) {
         guard options.json else {
-            for path in removed { printLine(RecordText.printable("Removed \(path)")) }
+            for path in removed { printLine("Removed \(path)") }
             return printLine(
                 removed.isEmpty ? "Nothing was installed." : "pcscd lets go of it when it ends: systemctl restart pcscd"
             )

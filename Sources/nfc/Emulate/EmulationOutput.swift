@@ -199,7 +199,7 @@ final class EmulationOutput: Sendable {
 
     private func lines(_ lines: [String]) {
         turn.withLock { _ in
-            for line in lines { printLine(RecordText.printable(line)) }
+            for line in lines { printLine(line) }
         }
         if StandardOutput.isBroken { onBroken() }
     }

@@ -104,10 +104,10 @@ struct LinksCheckCommand: AsyncParsableCommand {
             let names = details.apps.joined(separator: ", ")
             let apps = names.isEmpty ? "details[\(index)], which names no app" : names
             let count = details.rules.count
-            printLine(RecordText.printable("\(apps): \(count) \(count == 1 ? "rule" : "rules")"))
+            printLine("\(apps): \(count) \(count == 1 ? "rule" : "rules")")
         }
         for finding in findings {
-            printLine(RecordText.printable("\(finding.id) \(finding.severity.rawValue): \(finding.message)"))
+            printLine("\(finding.id) \(finding.severity.rawValue): \(finding.message)")
         }
     }
 

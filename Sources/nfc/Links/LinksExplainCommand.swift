@@ -77,18 +77,18 @@ struct LinksExplainCommand: AsyncParsableCommand {
 
     private func show(_ answer: Answer) {
         if let note = answer.loaded.note { printLine(note) }
-        if answer.link.uri.text != url { printLine(RecordText.printable("Read as \(answer.link.uri.text)")) }
+        if answer.link.uri.text != url { printLine("Read as \(answer.link.uri.text)") }
         for (index, entry) in answer.explanation.entries.enumerated() {
             let names = entry.apps.map { entry.installed.contains($0) ? $0 : "\($0) (not installed)" }
-            printLine(RecordText.printable("details[\(index)]  \(names.joined(separator: ", "))"))
+            printLine("details[\(index)]  \(names.joined(separator: ", "))")
             for (number, verdict) in entry.verdicts.enumerated() {
                 let name = answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number))
-                printLine(RecordText.printable("  \(name)  \(verdict.text)"))
+                printLine("  \(name)  \(verdict.text)")
             }
         }
         let result = answer.explanation.answer
-        printLine(RecordText.printable("\(result.app ?? "No app"): \(result.why)"))
-        if let here = answer.here { printLine(RecordText.printable("On this machine: \(here.text)")) }
+        printLine("\(result.app ?? "No app"): \(result.why)")
+        if let here = answer.here { printLine("On this machine: \(here.text)") }
     }
 
     private func printJSON(_ answer: Answer) {

@@ -105,7 +105,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
 
     private func show(_ result: CachedAssociation, _ now: Int64, wasAsked: Bool) {
         let status = LinkStatus(result.domain, result, now: now, wasAsked: wasAsked)
-        guard json else { return printLine(RecordText.printable(status.text)) }
+        guard json else { return printLine(status.text) }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("ok", result.failure == nil)

@@ -38,8 +38,8 @@ struct LinksListCommand: AsyncParsableCommand {
     }
 
     private func show(_ status: LinkStatus, _ apps: [InstalledApp]) {
-        printLine(RecordText.printable(status.text))
-        for app in apps { printLine(RecordText.printable("  \(app.name)  \(app.id)")) }
+        printLine(status.text)
+        for app in apps { printLine("  \(app.name)  \(app.id)") }
         if apps.isEmpty { printLine("  no installed app lists it") }
     }
 

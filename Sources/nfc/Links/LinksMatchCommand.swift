@@ -63,7 +63,7 @@ struct LinksMatchCommand: ParsableCommand {
     private func print(_ answer: LinkAnswer, url: String) {
         guard json else {
             return printLine(
-                RecordText.printable("\(url)  \(answer.app ?? "no app")  \(answer.why)")
+                "\(url)  \(answer.app ?? "no app")  \(answer.why)"
             )
         }
         var writer = JSONWriter()
@@ -77,7 +77,7 @@ struct LinksMatchCommand: ParsableCommand {
             writer.failure(error.name, offset: error.offset, message: error.message)
             writer.printLine()
         } else {
-            StandardError.write("Line \(number): \(error.message) (\(error.name))\n")
+            StandardError.writeLine("Line \(number): \(error.message) (\(error.name))")
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import VisibleText
 
 /// Writes JSON (RFC 8259) to an array of octets, without a copy of what it writes.
 struct JSONWriter {
@@ -56,41 +57,7 @@ struct JSONWriter {
 
     mutating func value(_ string: String) {
         separate()
-        text.append(0x22)
-        for octet in string.utf8 {
-            switch octet {
-            case 0x22, 0x5C:
-                text.append(0x5C)
-                text.append(octet)
-            case 0x00..<0x20, 0x7F:
-                text.append(contentsOf: [0x5C, 0x75, 0x30, 0x30])
-                HexText.append(CollectionOfOne(octet), to: &text)
-            default:
-                text.append(octet)
-                if octet & 0xC0 == 0x80 { escapeLastIfInvisible() }
-            }
-        }
-        text.append(0x22)
-    }
-
-    /// Escapes what was written last where it is a character that a terminal obeys or that changes the direction of text: the
-    /// controls of C1 (U+0080 to U+009F), the marks of direction (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069)
-    /// and the separators of lines and paragraphs (U+2028, U+2029).
-    private mutating func escapeLastIfInvisible() {
-        let end = text.suffix(3)
-        let (first, second, third) = (end[end.startIndex], end[end.startIndex + 1], end[end.startIndex + 2])
-        let value: UInt16
-        let length: Int
-        switch (first, second, third) {
-        case (_, 0xC2, 0x80...0x9F): (value, length) = (UInt16(third), 2)
-        case (_, 0xD8, 0x9C): (value, length) = (0x061C, 2)
-        case (0xE2, 0x80, 0x8E...0x8F), (0xE2, 0x80, 0xA8...0xAE): (value, length) = (0x2000 | UInt16(third & 0x3F), 3)
-        case (0xE2, 0x81, 0xA6...0xA9): (value, length) = (0x2040 | UInt16(third & 0x3F), 3)
-        default: return
-        }
-        text.removeLast(length)
-        text.append(contentsOf: [0x5C, 0x75])
-        HexText.append([UInt8(value >> 8), UInt8(truncatingIfNeeded: value)], to: &text)
+        JSONText.append(string, to: &text)
     }
 
     mutating func hex(_ octets: some Sequence<UInt8>) {

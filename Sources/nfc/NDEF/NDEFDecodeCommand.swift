@@ -115,9 +115,9 @@ struct DecodeTextPrinter: DecodeSink {
             do {
                 let message = try NDEFMessage(decoding: bytes, options: options)
                 let records = RecordText.count(message.records.count, "record")
-                line("Message \(count): \(records), \(RecordText.count(bytes.count, "octet"))")
+                output.appendLine("Message \(count): \(records), \(RecordText.count(bytes.count, "octet"))")
                 for (index, record) in message.records.enumerated() {
-                    for text in RecordText.lines(record, number: index + 1) { line(text) }
+                    for text in RecordText.lines(record, number: index + 1) { output.appendLine(text) }
                 }
             } catch {
                 refuse(error.code.description, error.reason)
@@ -133,12 +133,7 @@ struct DecodeTextPrinter: DecodeSink {
 
     private mutating func refuse(_ name: String, _ message: String) {
         sawError = true
-        line("Message \(count): not readable (\(name)). \(message)")
-    }
-
-    private mutating func line(_ text: String) {
-        output.buffer.append(contentsOf: text.utf8)
-        output.buffer.append(0x0A)
+        output.appendLine("Message \(count): not readable (\(name)). \(message)")
     }
 }
 

@@ -57,7 +57,7 @@ struct NDEFEncodeCommand: ParsableCommand {
                 if json {
                     printer.failure(error.name, offset: error.offset, message: error.message)
                 } else {
-                    StandardError.write("Line \(number): \(error.message) (\(error.name))\n")
+                    StandardError.writeLine("Line \(number): \(error.message) (\(error.name))")
                 }
             }
             printer.newLine()

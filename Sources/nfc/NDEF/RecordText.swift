@@ -2,39 +2,24 @@
 import NDEF
 import TagLink
 
-/// A record as people read it. What comes from the tag is escaped: no control character reaches the terminal.
+/// A record as people read it: lines that are escaped where they are printed, and not before.
 enum RecordText {
     /// The lines for a record: a heading with its type, size and identifier, then what it says.
     static func lines(_ record: NDEFRecord, number: Int) -> [String] {
         var heading = "  \(number). \(name(record.kind)), \(count(record.payloadCount, "octet"))"
         if !record.typeSlice.isEmpty {
-            heading += ", type \(printable(String(nameOctets: record.typeSlice)))"
+            heading += ", type \(String(nameOctets: record.typeSlice))"
         }
         if !record.identifierSlice.isEmpty {
-            heading += ", id \(printable(String(nameOctets: record.identifierSlice)))"
+            heading += ", id \(String(nameOctets: record.identifierSlice))"
         }
         var lines = [heading]
         do {
-            lines += body(try record.content(), record).map { "     " + printable($0) }
+            lines += body(try record.content(), record).map { "     " + $0 }
         } catch {
             lines.append("     Damaged (\(error.code)): \(error.reason)")
         }
         return lines
-    }
-
-    /// Text without control characters, line breaks included, and without marks that change the direction of text.
-    static func printable(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse:
-                let escape = scalar == "\n" ? "\\n" : scalar == "\t" ? "\\t" : "\\u{\(String(scalar.value, radix: 16))}"
-                result.append(contentsOf: escape.unicodeScalars)
-            default:
-                result.append(scalar)
-            }
-        }
-        return String(result)
     }
 
     /// A number of things, `1 octet` or `2 octets`.
@@ -80,7 +65,7 @@ extension String {
 }
 
 extension RecordText {
-    /// What a record says, line by line; not escaped yet.
+    /// What a record says, line by line.
     static func body(_ content: RecordContent, _ record: NDEFRecord) -> [String] {
         switch content {
         case .empty: []

@@ -95,7 +95,7 @@ struct ReadersCommand: AsyncParsableCommand {
         } else {
             let what =
                 report.map { ReaderReportPrinter($0, verbose: verbose).summary } ?? technologies.joined(separator: ", ")
-            printLine("\(RecordText.printable(name))  \(what)\(isUsed ? "" : "  (not used)")")
+            printLine("\(name)  \(what)\(isUsed ? "" : "  (not used)")")
             for line in report.map({ ReaderReportPrinter($0, verbose: verbose).lines }) ?? [] { printLine("  " + line) }
             guard showsChip else { return }
             for line in PN532Reader.capabilities + PN532Reader.calls.map(\.line) { printLine("  " + line) }
@@ -140,10 +140,10 @@ struct ReaderReportPrinter {
     var lines: [String] {
         guard verbose else { return [] }
         var lines: [String] = []
-        if let problem = report.problem { lines.append(RecordText.printable(problem)) }
+        if let problem = report.problem { lines.append(problem) }
         if !report.answerToReset.isEmpty { lines.append("ATR \(HexText.text(report.answerToReset))") }
         if let identifier = report.usbIdentifier { lines.append("USB \(identifier)") }
-        if let firmware = report.firmware { lines.append("Firmware \(RecordText.printable(firmware))") }
+        if let firmware = report.firmware { lines.append("Firmware \(firmware)") }
         if let chip = report.chip { lines.append("Chip \(chip), which takes frames") }
         let sessions = technologies
         if !sessions.isEmpty { lines.append("Transparent sessions for \(sessions.joined(separator: ", "))") }

@@ -94,7 +94,7 @@ struct TagSession {
             throw CommandFailure(.refused, failure.code.description, failure.reason)
         }
         if let count = environment.replay?.remainingExchangeCount, count > 0 {
-            StandardError.write("The recording goes on: \(count) of its exchanges were not made.\n")
+            StandardError.writeLine("The recording goes on: \(count) of its exchanges were not made.")
         }
     }
 

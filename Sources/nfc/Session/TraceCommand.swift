@@ -59,8 +59,7 @@ struct TraceCommand: AsyncParsableCommand {
             output.buffer = writer.text
         } else {
             for row in trace.rows(showsTimes: !noTimes) where !StandardOutput.isBroken {
-                output.buffer += RecordText.printable(row).utf8
-                output.buffer.append(0x0A)
+                output.appendLine(row)
                 output.flushIfLarge()
             }
         }

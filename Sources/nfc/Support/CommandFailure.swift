@@ -64,7 +64,7 @@ final class CommandFailure: Error {
     func print(json: Bool, beside out: String? = nil) {
         guard !json else { return printJSON() }
         for line in tag?.lines ?? [] { printLine(line, beside: out) }
-        StandardError.write("Error: \(RecordText.printable(message))\n")
+        StandardError.writeLine("Error: \(message)")
     }
 
     /// Prints the failure as an object.
@@ -91,10 +91,10 @@ extension JSONWriter {
     }
 }
 
-/// Prints a line for people to standard output.
+/// Prints a line for people to standard output. What nobody sees is escaped.
 func printLine(_ text: String) {
     var output = StandardOutput()
-    output.buffer = Array(text.utf8) + [0x0A]
+    output.appendLine(text)
     output.flush()
 }
 

@@ -31,7 +31,7 @@ enum CommandProcess {
             guard let word = unsafe CommandLine.unsafeArgv[index] else { break }
             let bytes = unsafe UnsafeBufferPointer(start: word, count: strlen(word)).map { UInt8(bitPattern: $0) }
             if String(validating: bytes, as: UTF8.self) == nil {
-                let text = RecordText.printable(String(decoding: bytes, as: UTF8.self))
+                let text = String(decoding: bytes, as: UTF8.self)
                 return
                     "Argument \(index), '\(text)', is not UTF-8. Give text in UTF-8, and bytes in hex. Rename a file that "
                     + "is named so."
@@ -52,7 +52,7 @@ enum CommandProcess {
             exit(128 + SIGPIPE)
         }
         let reason = unsafe String(cString: strerror(number))
-        StandardError.write("Error: Standard output can't be written: \(reason).\n")
+        StandardError.writeLine("Error: Standard output can't be written: \(reason).")
         exit(status == 0 ? CommandFailure.Status.refused.rawValue : status)
     }
 }

@@ -63,5 +63,5 @@ enum OutputTarget {
 ///   - text: the line.
 ///   - out: where the command writes an image; nil for nowhere.
 func printLine(_ text: String, beside out: String?) {
-    if OutputTarget.isStandardOutput(out) { StandardError.write(text + "\n") } else { printLine(text) }
+    if OutputTarget.isStandardOutput(out) { StandardError.writeLine(text) } else { printLine(text) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import TagLink
+import VisibleText
 
 /// Standard output, written in large pieces.
 ///
@@ -27,6 +28,13 @@ struct StandardOutput {
         buffer.removeAll(keepingCapacity: true)
     }
 
+    /// Adds a line for people. What nobody sees is escaped, line breaks too: no word of a tag, a file or the caller reaches the
+    /// terminal as a command to it.
+    mutating func appendLine(_ text: String) {
+        buffer += VisibleText.escaped(text).utf8
+        buffer.append(0x0A)
+    }
+
     /// Writes what is there when it is much.
     mutating func flushIfLarge() {
         if buffer.count >= 1 << 16 { flush() }
@@ -42,7 +50,13 @@ struct StandardOutput {
 
 /// Standard error.
 enum StandardError {
-    static func write(_ text: String) {
+    /// Writes a line for people. What nobody sees is escaped.
+    ///
+    /// - Parameters:
+    ///   - text: the line.
+    ///   - keepsLineBreaks: whether it is several, and their breaks are the program's own.
+    static func writeLine(_ text: String, keepsLineBreaks: Bool = false) {
+        let text = VisibleText.escaped(text, keepsLineBreaks: keepsLineBreaks) + "\n"
         // Where even this can't be written there is nobody to hear of it.
         _ = FileDescriptorOutput.write(Array(text.utf8), to: STDERR_FILENO)
     }

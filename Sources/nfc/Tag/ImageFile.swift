@@ -62,7 +62,7 @@ struct ImageFile: Sendable {
     /// Writes remarks for people to standard error.
     private static func note(_ remarks: [TagImageRemark], about name: String) {
         for remark in remarks {
-            StandardError.write("Note: \(RecordText.printable("\(name): \(remark.text)"))\n")
+            StandardError.writeLine("Note: \(name): \(remark.text)")
         }
     }
 

@@ -62,7 +62,7 @@ struct TagDescription {
         plain.showsCost = false
         let kind = [report.product ?? "not known", type.map { "Type \($0)" }].compactMap { $0 }.joined(separator: ", ")
         var rows = [("Product", kind), ("UID", report.uidText)]
-        rows += facts.compactMap(\.line).map { ($0.label, RecordText.printable($0.text)) }
+        rows += facts.compactMap(\.line).map { ($0.label, $0.text) }
         var lines = rows.map { label, text in
             label + String(repeating: " ", count: max(1, 11 - label.count)) + text
         }

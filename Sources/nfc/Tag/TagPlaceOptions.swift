@@ -66,11 +66,10 @@ struct TagPlaceOptions: ParsableArguments {
         let configuration = ReaderConfiguration.ofProcess
         let isChosen = reader != nil || configuration.reader != nil || configuration.tags != nil
         if !isChosen, environment.driver?.name == "virtual" {
-            StandardError.write(
+            StandardError.writeLine(
                 """
                 No contactless reader was found, so this is the demonstration tag of the virtual one. Name a reader with \
                 --reader, or an image with --image.
-
                 """
             )
         }

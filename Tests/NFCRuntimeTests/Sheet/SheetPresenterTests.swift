@@ -13,7 +13,7 @@ import Testing
     @Test func `A JSON sheet prints one object a line`() {
         #expect(
             JSONLinesSheet.line(for: waiting)
-                == #"{"state":"ready","title":"Ready to Scan","message":"Say \"cheese\"\n\u001b.","#
+                == #"{"state":"ready","title":"Ready to Scan","message":"Say \"cheese\"\u000a\u001b.","#
                 + #""shows_error_symbol":false}"#
         )
     }

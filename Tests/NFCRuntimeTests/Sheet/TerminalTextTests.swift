@@ -3,18 +3,6 @@ import NFCRuntime
 import Testing
 
 @Suite struct `Text for a terminal` {
-    @Test(arguments: [
-        ("plain", "plain"), ("tab\there", "tab\\there"), ("a\r\nb", "a\\r\\nb"), ("\u{9B}31m", "\\u{9b}31m"),
-        ("gnp.\u{202E}exe", "gnp.\\u{202e}exe"), ("naïve 日本 🎈", "naïve 日本 🎈"),
-    ])
-    func `What could drive the terminal is escaped, and nothing else`(text: String, expected: String) {
-        #expect(TerminalText.escaped(text) == expected)
-    }
-
-    @Test func `Line feeds stay where they are wanted`() {
-        #expect(TerminalText.escaped("a\nb\u{1B}", keepsLineBreaks: true) == "a\nb\\u{1b}")
-    }
-
     @Test(arguments: [("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("🎈", 2), ("👩‍👩‍👧", 2), ("✓", 1), ("", 0)])
     func `Width is counted in columns`(text: String, columns: Int) {
         #expect(TerminalText.width(text) == columns)

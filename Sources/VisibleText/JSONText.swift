@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What it takes to write a line of JSON (RFC 8259) by hand.
+package enum JSONText {
+    /// A string with its quotes.
+    package static func quoted(_ string: String) -> String {
+        var bytes: [UInt8] = []
+        append(string, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends a string with its quotes. What nobody sees is escaped as UTF-16 (`\u001b`), so that a line of JSON can be
+    /// shown on a terminal; its value stays the same.
+    package static func append(_ string: String, to bytes: inout [UInt8]) {
+        bytes.append(0x22)
+        for scalar in string.unicodeScalars {
+            let octet = UInt8(truncatingIfNeeded: scalar.value)
+            switch scalar.value {
+            case 0x22, 0x5C: bytes += [0x5C, octet]
+            case 0x20..<0x7F: bytes.append(octet)
+            case _ where scalar.isInvisible: bytes += escape(scalar)
+            default: bytes.append(contentsOf: String(scalar).utf8)
+            }
+        }
+        bytes.append(0x22)
+    }
+
+    /// A JSON text of somebody else on one line, with what nobody sees escaped. Its value stays the same.
+    package static func line(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            // White space between values: in a string these are escaped already.
+            case "\n", "\r", "\t": bytes.append(0x20)
+            default: bytes += scalar.isInvisible ? escape(scalar) : Array(String(scalar).utf8)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> [UInt8] {
+        String(scalar).utf16.flatMap { unit in
+            let digits = Array(String(unit, radix: 16).utf8)
+            return Array("\\u".utf8) + [UInt8](repeating: 0x30, count: 4 - digits.count) + digits
+        }
+    }
+}
