@@ -94,6 +94,31 @@ struct `nfc demo` {
         withExtendedLifetime(input) {}
     }
 
+    @Test(
+        arguments: ["--yes", "--yes --json", "--terminal"],
+        [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
+    )
+    func `Where standard output can't be written it ends with that sentence and 1, and takes all away`(
+        arguments: String,
+        output: (redirection: String, reason: String)
+    ) throws {
+        let script = "'\(nfc.path)' demo \(arguments) \(output.redirection)"
+        let outcome = try Command(name: "bash", environment: nfc.environment).run("-c", script)
+        #expect(outcome.error == "Error: Standard output can't be written: \(output.reason).\n")
+        #expect(outcome.status == 1)
+        #expect(try left().isEmpty)
+        #expect(programs(of: scratch.path("")).isEmpty)
+    }
+
+    @Test func `When nobody reads what it says any more it ends without a word, and takes all away`() throws {
+        let script = "'\(nfc.path)' demo --yes | head -n 1; exit ${PIPESTATUS[0]}"
+        let outcome = try Command(name: "bash", environment: nfc.environment).run("-c", script)
+        #expect(outcome.lines.count == 1)
+        #expect(outcome.error == "")
+        #expect(outcome.status == 128 + SIGPIPE)
+        #expect(try left().isEmpty)
+    }
+
     @Test func `On a desktop the notification is shown there, and a click there opens the app`() throws {
         let folder = try ScratchFolder()
         let bus = try Bus(folder.path(""))
@@ -131,9 +156,24 @@ struct `nfc demo` {
             other.stop()
             #expect(dismissed.status == 130)
             #expect(try steps(dismissed) == ["place", "app", "service", "tag", "notification", "dismissed"])
-            #expect(try dismissed.objects().last?["ok"] as? Bool == false)
+            let last = try #require(try dismissed.objects().last)
+            #expect(last["ok"] as? Bool == false)
+            #expect((last["message"] as? String)?.contains("press Return instead") == true)
         }
         #expect(try left().isEmpty)
+    }
+
+    @Test func `Alone in a folder it names the one command that builds all that it needs`() throws {
+        let alone = scratch.path("nfc")
+        for (program, missing) in [("nfc", "nfcd"), ("nfcd", "TagReader")] {
+            #expect(try Command(name: "cp").run(Command(name: program).path, scratch.path(program)).status == 0)
+            var nfc = Command(name: alone, environment: nfc.environment)
+            nfc.environment["PATH"] = "/usr/bin:/bin"
+            let outcome = try nfc.run("demo", "--yes")
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains("There is no \(missing) beside nfc"), "\(outcome)")
+            #expect(outcome.error.hasSuffix("Build what the demonstration needs: swift build\n"))
+        }
     }
 
     @Test func `Without dbus-daemon it shows what it can, and says what to install`() throws {

@@ -22,8 +22,8 @@ struct DemoCommand: AsyncParsableCommand {
               nfc demo --terminal --yes
 
             Exit status: 0 when the app has shown the message, 1 when something was
-            missing, 2 for wrong usage, 130 when it was cancelled, or the notification
-            was dismissed.
+            missing or what it says could not be written, 2 for wrong usage, 130 when it
+            was cancelled, or the notification was dismissed.
             """
     )
 
@@ -48,31 +48,40 @@ struct DemoCommand: AsyncParsableCommand {
         let signals = DemoSignals()
         defer { signals.cancel() }
         try await reportingFailure(json: json) { () async throws(CommandFailure) in
-            let words = DemoWords(json: json)
-            for folder in DemoLeftovers.removeAll() {
-                words.say("leftovers", "An earlier demonstration was killed. What it left is removed: \(folder)")
+            do throws(CommandFailure) {
+                try await show(signals)
+            } catch  where error === DemoSignals.noOutput {
+                return
             }
-            let place = try await DemoPlace(programs: try DemoPrograms(), usesDesktop: !terminal)
-            defer { place.remove() }
-            try place.install()
-            words.say("place", "A private folder, which is removed at the end: \(place.folder.path)")
-            words.say(
-                "app",
-                "The sample app Tag Reader is installed there, with a local association file of \(DemoPlace.domain) "
-                    + "(developer mode)."
-            )
-            let bus: PrivateBus
-            do throws(BusError) {
-                bus = try PrivateBus(in: place.folder, environment: place.environment)
-            } catch {
-                try DemoOutline(place: place, words: words).show()
-                throw CommandFailure(.refused, "no-bus-daemon", DemoOutline.missing(error))
-            }
-            place.busAddress = bus.address
-            let show = DemoShow(place: place, words: words, signals: signals, clicks: yes)
-            try show.run(address: bus.address, usesDesktop: !terminal)
-            place.remove()
-            words.say("end", "Everything is taken away again: the service, the bus, the app and the folder.")
         }
+    }
+
+    private func show(_ signals: DemoSignals) async throws(CommandFailure) {
+        let words = DemoWords(json: json)
+        for folder in DemoLeftovers.removeAll() {
+            words.say("leftovers", "An earlier demonstration was killed. What it left is removed: \(folder)")
+        }
+        let place = try await DemoPlace(programs: try DemoPrograms(), usesDesktop: !terminal)
+        defer { place.remove() }
+        try place.install()
+        words.say("place", "A private folder, which is removed at the end: \(place.folder.path)")
+        words.say(
+            "app",
+            "The sample app Tag Reader is installed there, with a local association file of \(DemoPlace.domain) "
+                + "(developer mode)."
+        )
+        try signals.check()
+        let bus: PrivateBus
+        do throws(BusError) {
+            bus = try PrivateBus(in: place.folder, environment: place.environment)
+        } catch {
+            try DemoOutline(place: place, words: words).show()
+            throw CommandFailure(.refused, "no-bus-daemon", DemoOutline.missing(error))
+        }
+        place.busAddress = bus.address
+        let show = DemoShow(place: place, words: words, signals: signals, clicks: yes)
+        try show.run(address: bus.address, usesDesktop: !terminal)
+        place.remove()
+        words.say("end", "Everything is taken away again: the service, the bus, the app and the folder.")
     }
 }

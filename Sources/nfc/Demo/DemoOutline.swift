@@ -19,7 +19,11 @@ struct DemoOutline {
             throw CommandFailure(error)
         }
         guard let uri = TagURI(DemoPlace.link), let content = NotificationContent(uri, router: router) else { return }
-        words.say("link", "A tag with the link \(uri.text) would come near.", lines: [router.universalLink(uri).why])
+        words.say(
+            "link",
+            "A tag with the link \(uri.text) would come near. By the association file the link is Tag Reader's:",
+            lines: [router.universalLink(uri).why]
+        )
         words.say("notification", "This would be its notification.", lines: [content.title, content.body])
     }
 

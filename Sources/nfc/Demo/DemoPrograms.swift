@@ -12,7 +12,13 @@ struct DemoPrograms {
     let installation: String
 
     init() throws(CommandFailure) {
-        service = try ServiceInstallation.program()
+        // A fresh clone may have neither; what builds one builds both.
+        let build = "Build what the demonstration needs: swift build"
+        do throws(CommandFailure) {
+            service = try ServiceInstallation.program()
+        } catch {
+            throw CommandFailure(.refused, error.name, "There is no nfcd beside nfc, nor in PATH. \(build)")
+        }
         let folders = [Self.folder(service), ProgramPath.ownFolder].compactMap { $0 }
         let files = FileManager.default
         let found = folders.map { "\($0)/TagReader" }.first(where: ProgramPath.isProgram)
@@ -20,7 +26,7 @@ struct DemoPrograms {
             throw CommandFailure(
                 .refused,
                 "no-sample",
-                "There is no TagReader beside nfc. Build it: swift build --product TagReader"
+                "There is no TagReader beside nfc. \(build)"
             )
         }
         app = found
@@ -33,7 +39,7 @@ struct DemoPrograms {
             throw CommandFailure(
                 .refused,
                 "no-sample",
-                "The files of TagReader are not beside it. Build it again: swift build --product TagReader"
+                "The files of TagReader are not beside it. \(build)"
             )
         }
         self.installation = installation

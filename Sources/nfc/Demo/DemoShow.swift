@@ -48,8 +48,9 @@ struct DemoShow {
             throw CommandFailure(
                 .cancelled,
                 "dismissed",
-                "You have dismissed the notification, so the app was not opened, and everything is taken away again. Without "
-                    + "the demonstration the link would stay in the inbox: nfc inbox list"
+                "The notification was dismissed, so the app was not opened, and everything is taken away again. Where a click "
+                    + "dismisses notifications, as the left button does with dunst, press Return instead. Without the "
+                    + "demonstration the link would stay in the inbox: nfc inbox list"
             )
         }
         _ = try loop.wait(Self.limit, "the app to take the link") { $0.message(of: "delivered") }
@@ -72,11 +73,11 @@ struct DemoShow {
             } catch {
                 words.say(
                     "no-desktop",
-                    "What this can't show: the notification on a desktop. Here nothing shows notifications; on a desktop "
-                        + "without them, install one such as dunst.",
+                    "Nothing shows notifications on a desktop here, so they are shown in this terminal. On a desktop, a program "
+                        + "such as dunst shows them.",
                     lines: [error.reason]
                 )
-                return (try NotificationStand(on: bus), "since there is no desktop that shows it")
+                return (try NotificationStand(on: bus), "in the place of a desktop")
             }
         } catch {
             throw CommandFailure(.refused, "no-bus", error.reason)

@@ -17,9 +17,16 @@ final class DemoSignals: Sendable {
         signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { _ in came.isSet.store(true, ordering: .relaxed) }
     }
 
-    /// Fails when the person, or the system, has ended the demonstration, or nobody reads what it says.
+    /// The failure of a demonstration whose words can't be written. Why, ``CommandProcess/end(_:)`` reports for all commands.
+    static let noOutput = CommandFailure(.refused, "no-output", "Standard output can't be written.")
+
+    /// Fails when the person, or the system, has ended the demonstration, and with ``noOutput`` when what it says can't be
+    /// written.
     func check() throws(CommandFailure) {
-        guard came.isSet.load(ordering: .relaxed) || StandardOutput.isBroken else { return }
+        guard came.isSet.load(ordering: .relaxed) else {
+            if StandardOutput.isBroken { throw Self.noOutput }
+            return
+        }
         throw CommandFailure(
             .cancelled,
             "cancelled",
