@@ -56,6 +56,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         runtime = ReaderSession(environment: environment, plan: plan(configuration), queue: queue)
         mistakes = runtime?.mistakes ?? MistakeReport(environment: environment)
         super.init()
+        environment.place?.made(self, as: .session)
+        environment.place?.made(delegate, as: .delegate)
     }
 
     /// The delegate, which is held weakly.

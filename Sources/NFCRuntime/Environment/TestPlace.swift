@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a test kit knows the environment of a test by.
-package protocol TestPlace: AnyObject, Sendable {}
+package protocol TestPlace: AnyObject, Sendable {
+    /// Code of the test has made an object, or given it to a session, that is to be freed when the test has ended.
+    ///
+    /// - Parameters:
+    ///   - object: held weakly, if at all.
+    ///   - kind: what it is.
+    func made(_ object: AnyObject, as kind: MadeObject)
+}
+
+/// What is freed when a test has ended.
+package enum MadeObject: Sendable {
+    case session, delegate, tag
+}
 
 /// How a test kit finds the test to which a caller belongs.
 ///

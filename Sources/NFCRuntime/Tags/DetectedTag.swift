@@ -39,6 +39,7 @@ public final class DetectedTag: Sendable {
         self.selectedApplication = selectedApplication
         self.supportsPACE = supportsPACE
         self.answerToSelect = answerToSelect
+        session.environment.place?.made(self, as: .tag)
     }
 
     /// Whether the tag can still be used: it was found last, and has not been lost since.

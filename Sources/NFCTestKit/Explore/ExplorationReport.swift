@@ -12,6 +12,16 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
         public internal(set) var happened: Int
     }
 
+    /// An invariant that no run had anything to show for.
+    public struct Unchecked: Sendable, Hashable, CustomStringConvertible {
+        /// Its name, see ``Invariant/name``.
+        public let invariant: String
+        /// What was missing.
+        public let reason: String
+
+        public var description: String { "\(invariant): \(reason)" }
+    }
+
     /// How many runs were made, with the one without faults.
     public let runs: Int
     /// The run without faults.
@@ -21,6 +31,9 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     /// What the runs with faults tried, in the order in which it was tried first.
     public let attempts: [Attempt]
 
+    /// What was asked for and could not be checked, because no run had anything to look at.
+    public let unchecked: [Unchecked]
+
     /// How many exchanges the run without faults made.
     public var exchanges: Int { first.trace.exchanges.count }
 
@@ -29,9 +42,10 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
             let missed = attempt.runs - attempt.happened
             return "\(attempt.runs) \(attempt.name)" + (missed == 0 ? "" : " (\(missed) never happened)")
         }
+        let missing = unchecked.isEmpty ? "" : " Not checked: \(unchecked.map(\.description).joined(separator: "; "))."
         return """
             \(runs) runs of a flow of \(exchanges) exchanges and \(writes) writes, and nothing failed. \
-            Tried: \(tried.isEmpty ? "nothing" : tried.joined(separator: ", ")).
+            Tried: \(tried.isEmpty ? "nothing" : tried.joined(separator: ", ")).\(missing)
             """
     }
 }

@@ -22,6 +22,8 @@ struct Explorer {
         var isVirtual: Bool
         var writes: Int
         var sessions: Int
+        /// All that was made in it, and may be alive still.
+        var objects: LivingObjects
     }
 
     private let settings: Settings
@@ -30,6 +32,14 @@ struct Explorer {
     private var runs = 0
     private var first: FlowRun?
     private var attempts: [ExplorationReport.Attempt] = []
+    private let readings = TagReadings()
+    /// What the process writes when it ends in a run.
+    private var note: RunNote?
+    /// The invariants that had nothing to look at so far, and why.
+    private var unchecked: [String: String] = [:]
+    private var checked: Set<String> = []
+    /// The last run, where objects of it are alive still: the next one may replace them.
+    private var suspect: (run: FlowRun, objects: LivingObjects)?
     /// Whether a run so far had work that no count shows: other threads, timers, sockets.
     private var hasUncounted = false
 
@@ -39,8 +49,11 @@ struct Explorer {
     }
 
     mutating func explore(_ exploration: Exploration) async throws -> ExplorationReport {
+        let note = RunNote.take()
+        defer { note.giveBack() }
+        self.note = note
         let made = try await make(nil)
-        if let failure = await failure(of: made.run) { throw failure }
+        if let failure = try await failure(of: made) { throw failure }
         if made.isVirtual, made.run.trace.exchanges.isEmpty {
             throw ExplorationFailure(
                 made.run,
@@ -58,8 +71,17 @@ struct Explorer {
                 sessions: made.sessions
             )
             for part in asked.parts { try await explore(part, after: course) }
+            if let failure = try await leakOfLastRun() { throw try await shrunk(failure) }
         }
-        return ExplorationReport(runs: runs, first: made.run, writes: made.writes, attempts: attempts)
+        return ExplorationReport(
+            runs: runs,
+            first: made.run,
+            writes: made.writes,
+            attempts: attempts,
+            unchecked: settings.invariants.compactMap { invariant in
+                unchecked[invariant.name].map { ExplorationReport.Unchecked(invariant: invariant.name, reason: $0) }
+            }
+        )
     }
 
     /// The line in `NFC_REPLAY`; nil when there is none.
@@ -99,32 +121,41 @@ struct Explorer {
 
     /// Makes a run that may not fail.
     private mutating func attempt(_ script: FaultScript, as part: Exploration.Part) async throws -> FlowRun {
-        let run = try await make(script).run
-        if let failure = await failure(of: run) { throw try await shrunk(failure) }
+        let made = try await make(script)
+        if let failure = try await failure(of: made) { throw try await shrunk(failure) }
         let index = attempts.firstIndex { $0.name == part.name } ?? attempts.count
         if index == attempts.count { attempts.append(ExplorationReport.Attempt(name: part.name, runs: 0, happened: 0)) }
         attempts[index].runs += 1
-        if !run.happened.isEmpty { attempts[index].happened += 1 }
-        return run
+        if !made.run.happened.isEmpty { attempts[index].happened += 1 }
+        return made.run
     }
 
     /// Makes a failing run simpler, as long as it fails.
     private mutating func shrunk(_ failure: ExplorationFailure) async throws -> ExplorationFailure {
         var failure = failure
+        let isLeak = failure.invariant == Invariant.nothingLeaks.name
         var candidates = failure.replay?.simpler ?? []
         while let next = candidates.first {
             candidates.removeFirst()
-            let run = try await make(next).run
-            if let simpler = await self.failure(of: run) {
-                failure = simpler
+            suspect = nil
+            let made = try await make(next)
+            var found = try await self.failure(of: made)
+            if found == nil, isLeak { found = try await leakOfLastRun() }
+            if let found {
+                failure = found
                 candidates = next.simpler
             }
         }
         return ExplorationFailure(failure.run, invariant: failure.invariant, finding: failure.finding, runs: runs)
     }
 
-    /// What does not hold after a run.
-    private func failure(of run: FlowRun) async -> ExplorationFailure? {
+    /// What does not hold after a run, or after the one before.
+    private mutating func failure(of made: Made) async throws -> ExplorationFailure? {
+        let run = made.run
+        let last = suspect
+        // On a reader there is no next run that would show what stays.
+        suspect = made.isVirtual && !made.objects.alive.isEmpty ? (run, made.objects.alive) : nil
+        if let last, let failure = await leak(of: last.run, last.objects.alive.without(made.objects)) { return failure }
         if let error = run.error as? FieldError {
             return ExplorationFailure(run, invariant: "the flow ends", finding: error.reason, runs: runs)
         }
@@ -132,12 +163,46 @@ struct Explorer {
             return ExplorationFailure(run, invariant: "the flow works", finding: "it threw \(error)", runs: runs)
         }
         for invariant in settings.invariants {
-            if let finding = await invariant.check(run) {
+            switch await invariant.check(run) {
+            case .holds:
+                checked.insert(invariant.name)
+                unchecked[invariant.name] = nil
+            case .nothingToCheck(let reason):
+                if !checked.contains(invariant.name) { unchecked[invariant.name] = reason }
+            case .broken(let finding):
                 return ExplorationFailure(run, invariant: invariant.name, finding: finding, runs: runs)
             }
         }
         return nil
     }
+
+    // MARK: What is not freed
+
+    private var looksForLeaks: Bool { settings.invariants.contains { $0.name == Invariant.nothingLeaks.name } }
+
+    /// Whether the last run leaves objects for ever, which one more run shows that counts for nothing else.
+    private mutating func leakOfLastRun() async throws -> ExplorationFailure? {
+        guard looksForLeaks, let last = suspect else { return nil }
+        suspect = nil
+        let made = try await make(nil)
+        runs -= 1
+        return await leak(of: last.run, last.objects.alive.without(made.objects))
+    }
+
+    private func leak(of run: FlowRun, _ objects: LivingObjects) async -> ExplorationFailure? {
+        guard looksForLeaks, !objects.isEmpty else { return nil }
+        // A thread that has done its work may be about to let go.
+        for _ in 0..<60 {
+            if objects.alive.isEmpty { return nil }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        var run = run
+        run.leaks = objects.alive.names
+        guard case .broken(let finding) = await Invariant.nothingLeaks.check(run) else { return nil }
+        return ExplorationFailure(run, invariant: Invariant.nothingLeaks.name, finding: finding, runs: runs)
+    }
+
+    // MARK: Runs
 
     private mutating func make(_ script: FaultScript?) async throws -> Made {
         try Task.checkCancellation()
@@ -153,6 +218,10 @@ struct Explorer {
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )
+        note?.begin(script, in: field.place)
+        defer { note?.end() }
+        field.state.withLock { [note] in $0.runNote = note }
+        if first == nil { field.watchMemory() }
         if let script { field.arm(script, companion: try await companion(for: script, in: field)) }
         var result: FlowResult?
         let error: (any Error)?
@@ -171,15 +240,25 @@ struct Explorer {
         } catch let thrown {
             error = thrown
         }
-        var run = FlowRun(field, replay: script, result: result, error: error, leavesSessionOpen: isOpen)
+        var run = FlowRun(
+            field,
+            replay: script,
+            result: result,
+            error: error,
+            leavesSessionOpen: isOpen,
+            readings: readings
+        )
         hasUncounted = hasUncounted || field.place.work.hasUncounted
         run.goal = first?.tags
         run.goalReachesLimit = first?.reachesLimit ?? false
+        run.goalResult = first?.result
+        run.courses = first?.courses ?? field.state.withLock { $0.courses ?? [] }
         let made = Made(
             run: run,
             isVirtual: field.virtual != nil,
             writes: field.virtual?.writeCount ?? 0,
-            sessions: field.environment.arbiter.requestCount
+            sessions: field.environment.arbiter.requestCount,
+            objects: field.state.withLock { $0.made }
         )
         field.close()
         if let error = error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }

@@ -39,6 +39,14 @@ public struct FlowRun: Sendable {
     public internal(set) var goal: [Tag]?
     /// Whether the first run, too, stood until the limit of a session.
     var goalReachesLimit = false
+    /// What the first run returned; nil in the first run.
+    var goalResult: FlowResult?
+    /// What the first run wrote to each of its tags.
+    var courses: [MemoryCourse] = []
+    /// What was not freed after the run, in words.
+    var leaks: [String] = []
+    /// What tags of the exploration were found to hold.
+    let readings: TagReadings
 
     /// Whether the flow ended because its person or its test wanted it so.
     public var isCancelled: Bool { error is CancellationError || happened.contains { $0.kind == .cancel } }
@@ -51,8 +59,10 @@ public struct FlowRun: Sendable {
         replay: FaultScript?,
         result: FlowResult?,
         error: (any Error)?,
-        leavesSessionOpen: Bool
+        leavesSessionOpen: Bool,
+        readings: TagReadings
     ) {
+        self.readings = readings
         self.replay = replay
         self.result = result
         self.error = error
@@ -80,28 +90,5 @@ public struct FlowRun: Sendable {
         return zip(sheet, sheet.dropFirst()).contains { before, after in
             before.content.state == .scanning && after.content.state == .dismissed && after.time - start >= limit
         }
-    }
-}
-
-/// What has to hold after each run of a flow.
-///
-/// ```swift
-/// Invariant("the counter is never lost") { run in
-///     run.tags.first?.after == nil ? "the tag is gone" : nil
-/// }
-/// ```
-public struct Invariant: Sendable {
-    /// What has to hold, in a few words.
-    public let name: String
-    let check: @Sendable (FlowRun) async -> String?
-
-    /// Creates an invariant.
-    ///
-    /// - Parameters:
-    ///   - name: what has to hold, in a few words.
-    ///   - check: says what is wrong with a run; nil when all is well.
-    public init(_ name: String, _ check: @escaping @Sendable (FlowRun) async -> String?) {
-        self.name = name
-        self.check = check
     }
 }

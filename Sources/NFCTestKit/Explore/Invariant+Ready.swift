@@ -5,51 +5,71 @@ import TagProtocols
 extension Invariant {
     /// All ready invariants.
     public static let all: [Invariant] = [
-        .neverBricked, .noMessageLost, .sessionEnds, .completesOnce, .errorShown,
+        .neverBricked, .noMessageLost, .sessionEnds, .completesOnce, .errorShown, .memoryIntact, .sameResult,
+        .personTold,
+        .nothingLeaks,
     ]
 
     /// A tag that held NDEF still does: it can be read, or mended by the next message, and written where nothing locked it
     /// on purpose.
-    public static let neverBricked = Invariant("the tag is never bricked") { run in
-        for (index, tag) in run.tags.enumerated() {
-            guard let before = tag.before, let after = tag.after else { continue }
-            guard let old = try? await TagDesk.read(before) else { continue }
-            do throws(TagError) {
-                let new = try await TagDesk.read(after)
-                let isMeant = try await run.reached(index)?.access == .readOnly
-                if old.access == .readWrite, new.access == .readOnly, !isMeant {
-                    return "\(tag.name) can't be written any more"
+    public static let neverBricked = Invariant(
+        "the tag is never bricked",
+        judging: { run in
+            var verdict = Verdict.nothingToCheck("no tag held NDEF")
+            for (index, tag) in run.tags.enumerated() {
+                guard let before = tag.before, let after = tag.after else { continue }
+                guard let old = try? await run.readings.read(before) else { continue }
+                verdict = .holds
+                do throws(TagError) {
+                    let new = try await run.readings.read(after)
+                    let isMeant = try await run.reached(index)?.access == .readOnly
+                    if old.access == .readWrite, new.access == .readOnly, !isMeant {
+                        return .broken("\(tag.name) can't be written any more")
+                    }
+                } catch {
+                    let copy = after.makeTag()
+                    let isMended: Void? = try? await TagDesk.with(copy) { tag throws(TagError) in
+                        try await tag.writeNDEF(TagMessage.uri("a").octets)
+                    }
+                    if isMended == nil {
+                        return .broken("\(tag.name) can't be read any more, nor written: \(error.reason)")
+                    }
                 }
-            } catch {
-                let copy = after.makeTag()
-                let isMended: Void? = try? await TagDesk.with(copy) { tag throws(TagError) in
-                    try await tag.writeNDEF(TagMessage.uri("a").octets)
-                }
-                if isMended == nil { return "\(tag.name) can't be read any more, nor written: \(error.reason)" }
             }
+            return verdict
         }
-        return nil
-    }
+    )
 
     /// The tag holds what it held before, or what a run without faults leaves on it. It may be empty where the tag was
     /// lost in mid-write and the person was told; a flow that ended well has written all of it.
-    public static let noMessageLost = Invariant("no message is lost") { run in
-        for (index, tag) in run.tags.enumerated() {
-            guard let before = tag.before, let after = tag.after,
-                let old = try? await TagDesk.read(before).message, let goal = try? await run.reached(index)?.message
-            else { continue }
-            let now = try? await TagDesk.read(after).message
-            let holds =
-                "\(tag.name) holds \(now.map { TagMessage(octets: $0).description } ?? "nothing that can be read")"
-            if now == goal { continue }
-            if !run.tellsFailure { return "\(holds), and the flow ended as if all were well" }
-            // A page in which bits of both are left is nothing that an app could have prevented.
-            if now != old, now?.isEmpty != true, !run.hasMixedTear {
-                return "\(holds), which is neither the old message nor the new one"
+    public static let noMessageLost = Invariant(
+        "no message is lost",
+        judging: { run in
+            var verdict = Verdict.nothingToCheck("no tag held NDEF")
+            for (index, tag) in run.tags.enumerated() {
+                guard let before = tag.before, let after = tag.after,
+                    let old = try? await run.readings.read(before).message,
+                    let goal = try? await run.reached(index)?.message
+                else { continue }
+                if goal != old || after != before {
+                    verdict = .holds
+                } else if verdict != .holds {
+                    verdict = .nothingToCheck("no NDEF was written")
+                    continue
+                }
+                let now = try? await run.readings.read(after).message
+                let holds =
+                    "\(tag.name) holds \(now.map { TagMessage(octets: $0).description } ?? "nothing that can be read")"
+                if now == goal { continue }
+                if !run.reportsFailure { return .broken("\(holds), and the flow ended as if all were well") }
+                // A page in which bits of both are left is nothing that an app could have prevented.
+                if now != old, now?.isEmpty != true, !run.hasMixedTear {
+                    return .broken("\(holds), which is neither the old message nor the new one")
+                }
             }
+            return verdict
         }
-        return nil
-    }
+    )
 
     /// When the flow has ended, so has every session, and none stood with a tag in hand until the limit of 60 seconds.
     public static let sessionEnds = Invariant("the session always ends") { run in
@@ -63,41 +83,109 @@ extension Invariant {
     }
 
     /// Every handler given to ``TestField/completion(_:of:)`` is called exactly once.
-    public static let completesOnce = Invariant("the completion is called exactly once") { run in
-        let wrong = run.completions.filter { $0.value != 1 }.min { $0.key < $1.key }
-        return wrong.map { "\($0.key) was called \($0.value) times" }
-    }
+    public static let completesOnce = Invariant(
+        "the completion is called exactly once",
+        judging: { run in
+            guard !run.completions.isEmpty else { return .nothingToCheck("no handler was given to completion(_:of:)") }
+            let wrong = run.completions.filter { $0.value != 1 }.min { $0.key < $1.key }
+            return wrong.map { .broken("\($0.key) was called \($0.value) times") } ?? .holds
+        }
+    )
 
     /// A flow that did not reach its goal has shown an error on the sheet, or said so with
     /// ``TestField/showedError(_:)``; unless the sheet left by itself or never came, which the person sees too.
-    public static let errorShown = Invariant("an error is always shown") { run in
-        guard !run.isCancelled, !run.isEndedBySystem, run.error != nil else { return nil }
-        return run.showsError || run.endsByLimit ? nil : "the flow failed, and the sheet never showed an error"
+    public static let errorShown = Invariant(
+        "an error is always shown",
+        judging: { run in
+            guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
+                return .nothingToCheck("the flow never failed by itself")
+            }
+            return run.showsError || run.endsByLimit
+                ? .holds : .broken("the flow failed, and the sheet never showed an error")
+        }
+    )
+
+    /// A flow that failed ends with an error on the sheet or one that ``TestField/showedError(_:)`` named, and not with a check
+    /// mark. A person who cancelled is shown no error.
+    public static let personTold = Invariant(
+        "the person is told",
+        judging: { run in
+            if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1 {
+                if let error = run.shownErrors.first {
+                    return .broken("the person cancelled, and the app showed the error \"\(error)\"")
+                }
+                if let failure = run.sheet.first(where: { $0.content.state == .failure }) {
+                    return .broken(
+                        "the person cancelled, and the sheet showed the error \"\(failure.content.message)\""
+                    )
+                }
+                return .holds
+            }
+            guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
+                return .nothingToCheck("the flow never failed by itself, and was never cancelled")
+            }
+            guard run.shownErrors.isEmpty, let last = run.sheet.last(where: { $0.content.state != .dismissed }) else {
+                return .holds
+            }
+            if last.content.state == .success {
+                return .broken("the flow failed, and the sheet ended with a check mark")
+            }
+            if last.content.state == .failure, last.content.message.isEmpty {
+                return .broken("the flow failed, and the error on the sheet has no words")
+            }
+            return .holds
+        }
+    )
+
+    /// A flow that returns a value and does not throw returns what it returns without faults.
+    public static let sameResult = Invariant(
+        "the result is the same",
+        judging: { run in
+            guard let result = run.result, let goal = run.goalResult, !run.isCancelled else {
+                return .nothingToCheck("the flow returned no value in a run with faults")
+            }
+            if result.isEqual(to: goal) { return .holds }
+            return .broken("the flow returned \(result), and without faults \(goal)")
+        }
+    )
+
+    /// The sessions that the flow made, their delegates, and the tags that they found are freed when the flow has ended.
+    ///
+    /// What the next run replaces may stay until then: a client may keep its last session, and a delegate may live as long as the
+    /// app.
+    public static let nothingLeaks = Invariant("nothing leaks") { run in
+        run.leaks.isEmpty
+            ? nil
+            : "\(run.leaks.joined(separator: ", ")) not freed: look for a reference cycle, such as a closure that holds its owner"
     }
 }
 
 extension FlowRun {
     /// The sheet, or the app, showed an error in words.
-    fileprivate var showsError: Bool {
+    var showsError: Bool {
         !shownErrors.isEmpty || sheet.contains { $0.content.state == .failure && !$0.content.message.isEmpty }
     }
 
-    fileprivate var hasMixedTear: Bool { replay?.steps.contains { $0.kind == .mixed } ?? false }
+    var hasMixedTear: Bool { replay?.steps.contains { $0.kind == .mixed } ?? false }
 
-    /// The caller or the person was told that it did not work.
-    fileprivate var tellsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }
+    /// The caller or the person learned that it did not work.
+    var reportsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }
 
+    /// Whether the sheet of a session left because the session's time was up.
     fileprivate var endsByLimit: Bool {
-        guard let last = sheet.last, let first = sheet.first else { return false }
-        return last.content.state == .dismissed && last.time - first.time >= SessionLimits().session
+        var start: Duration?
+        for moment in sheet {
+            let begin = start ?? moment.time
+            if moment.content.state == .dismissed, moment.time - begin >= SessionLimits().session { return true }
+            start = moment.content.state == .dismissed ? nil : begin
+        }
+        return false
     }
 
     /// What a run without faults left on the tag of this number.
-    fileprivate func reached(_ index: Int) async throws(TagError) -> (
-        access: NDEFDetection.Access, capacity: Int, message: [UInt8]
-    )? {
+    fileprivate func reached(_ index: Int) async throws(TagError) -> TagReadings.Reading? {
         guard let tags = goal ?? (replay == nil ? self.tags : nil), index < tags.count, let contents = tags[index].after
         else { return nil }
-        return try await TagDesk.read(contents)
+        return try await readings.read(contents)
     }
 }

@@ -32,6 +32,14 @@ public final class TestField: Sendable {
         var tagsMade: UInt64 = 0
         /// What a script has made happen.
         var happened: [FaultScript.Step] = []
+        /// What code under test has made, and has to free.
+        var made = LivingObjects()
+        /// What was written to each tag; nil where nobody asks.
+        var courses: [MemoryCourse]?
+        /// What the process writes when it ends in the run.
+        var runNote: RunNote?
+        /// How many writes are in them.
+        var writesNoted = 0
     }
 
     /// The sheet at a moment.
@@ -201,7 +209,10 @@ public final class TestField: Sendable {
 
     private func log(_ event: Trace.Event) {
         let now = now
-        state.withLock { $0.log.append(Trace.Entry(at: now, event)) }
+        state.withLock { state in
+            state.log.append(Trace.Entry(at: now, event))
+            state.runNote?.add(event)
+        }
     }
 
     private func exchanged(_ record: ExchangeRecord) {
@@ -212,6 +223,7 @@ public final class TestField: Sendable {
             duration: record.elapsed.duration
         )
         log(.exchange(exchange))
+        noteMemory()
     }
 
     private func showed(_ content: SheetContent) {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagLink
+
+/// Objects of a run that are to be freed when it has ended: sessions, delegates and tags.
+struct LivingObjects: Sendable {
+    /// An object that is not kept alive.
+    ///
+    /// Sendable because the reference is set once and Swift reads weak references atomically; what it refers to is not used.
+    private final class Reference: @unchecked Sendable {
+        weak let object: AnyObject?
+        let name: String
+
+        init(_ object: AnyObject, _ name: String) {
+            self.object = object
+            self.name = name
+        }
+    }
+
+    private var references: [Reference] = []
+
+    mutating func add(_ object: AnyObject, as kind: MadeObject) {
+        let name =
+            switch kind {
+            case .session: "a session"
+            case .delegate: "the delegate \(type(of: object))"
+            case .tag: "a tag"
+            }
+        references.append(Reference(object, name))
+    }
+
+    var isEmpty: Bool { references.isEmpty }
+
+    /// Those that are still there.
+    var alive: LivingObjects {
+        var alive = self
+        alive.references.removeAll { $0.object == nil }
+        return alive
+    }
+
+    /// Those that others do not have.
+    func without(_ others: LivingObjects) -> LivingObjects {
+        let known = Set(others.references.compactMap { $0.object.map { ObjectIdentifier($0) } })
+        var rest = self
+        rest.references.removeAll { reference in reference.object.map { known.contains(ObjectIdentifier($0)) } ?? true }
+        return rest
+    }
+
+    /// What they are, each kind once.
+    var names: [String] {
+        references.map(\.name).reduce(into: []) { names, name in
+            if !names.contains(name) { names.append(name) }
+        }
+    }
+}
+
+extension FieldPlace {
+    func made(_ object: AnyObject, as kind: MadeObject) {
+        field?.state.withLock { $0.made.add(object, as: kind) }
+    }
+}

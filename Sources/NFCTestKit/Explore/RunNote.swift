@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+
+/// What the process writes when it ends in the middle of a run: the line that replays the run, and what happened in it.
+///
+/// The text is prepared in memory that is never freed, so that a signal handler has only to write it out.
+///
+/// Sendable because its field's lock guards what adds to it; a signal handler reads it while nothing else goes on.
+@safe final class RunNote: @unchecked Sendable {
+    /// What an entry is.
+    private enum Entry: UInt8 {
+        case note, request, answer, silence
+    }
+
+    private static let capacity = 1 << 16
+    private static let headCapacity = 512
+    /// How many of the last entries are written.
+    private static let shownCount = 60
+    private static let unused = Locked<[RunNote]>([])
+
+    private let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    private var count = 0
+    private let head = UnsafeMutablePointer<UInt8>.allocate(capacity: headCapacity)
+    private var headCount = 0
+    /// The field's place as a number; 0 while no run goes on.
+    private(set) var place: UInt = 0
+
+    private init() {}
+
+    /// A note for an exploration, to be given back. It keeps its memory.
+    static func take() -> RunNote {
+        CrashWatch.begin()
+        if let note = unused.withLock({ $0.popLast() }) { return note }
+        let note = RunNote()
+        CrashWatch.add(note)
+        return note
+    }
+
+    func giveBack() {
+        end()
+        Self.unused.withLock { $0.append(self) }
+    }
+
+    // MARK: A run
+
+    /// A run begins.
+    ///
+    /// - Parameters:
+    ///   - script: what replays it; nil for the one without faults.
+    ///   - place: the place of its field.
+    func begin(_ script: FaultScript?, in place: FieldPlace) {
+        let line = script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run"
+        count = 0
+        headCount = 0
+        for byte in "an exploration was in this run: \(line)\n".utf8.prefix(Self.headCapacity) {
+            unsafe head[headCount] = byte
+            headCount += 1
+        }
+        self.place = Self.number(of: place)
+    }
+
+    func end() { place = 0 }
+
+    static func number(of place: AnyObject) -> UInt {
+        UInt(bitPattern: unsafe Unmanaged.passUnretained(place).toOpaque())
+    }
+
+    func add(_ event: Trace.Event) {
+        guard place != 0 else { return }
+        switch event {
+        case .exchange(let exchange):
+            add(.request, exchange.request.bytes)
+            if let answer = try? exchange.answer?.get() { add(.answer, answer.bytes) } else { add(.silence, []) }
+        case .note(let text): add(.note, Array(text.utf8))
+        default: break
+        }
+    }
+
+    /// Adds its kind, its length in two bytes, and as many bytes.
+    private func add(_ entry: Entry, _ content: [UInt8]) {
+        let length = min(content.count, 1024)
+        if count + 3 + length > Self.capacity { dropHalf() }
+        unsafe bytes[count] = entry.rawValue
+        unsafe bytes[count + 1] = UInt8(length & 0xFF)
+        unsafe bytes[count + 2] = UInt8(length >> 8)
+        for index in 0..<length { unsafe bytes[count + 3 + index] = content[index] }
+        count += 3 + length
+    }
+
+    private func length(at offset: Int) -> Int { unsafe Int(bytes[offset + 1]) | Int(bytes[offset + 2]) << 8 }
+
+    /// Forgets the older entries.
+    private func dropHalf() {
+        var start = 0
+        while start < count / 2 { start += 3 + length(at: start) }
+        unsafe memmove(bytes, bytes + start, count - start)
+        count -= start
+    }
+
+    // MARK: In a signal handler
+
+    /// Writes it to standard error. Safe in a signal handler: it allocates nothing and takes no lock.
+    func write() {
+        Self.write("NFCTestKit: the process ends while ")
+        unsafe Self.write(head, headCount)
+        var entries = 0
+        var offset = 0
+        while offset < count {
+            entries += 1
+            offset += 3 + length(at: offset)
+        }
+        offset = 0
+        var exchange = 0
+        while offset < count {
+            let length = length(at: offset)
+            let kind = unsafe bytes[offset]
+            if kind == Entry.request.rawValue { exchange += 1 }
+            entries -= 1
+            if entries < Self.shownCount { unsafe write(kind, exchange, bytes + offset + 3, length) }
+            offset += 3 + length
+        }
+    }
+
+    private func write(_ kind: UInt8, _ exchange: Int, _ content: UnsafeMutablePointer<UInt8>, _ length: Int) {
+        switch kind {
+        case Entry.note.rawValue:
+            Self.write("       ")
+            unsafe Self.write(content, length)
+        case Entry.request.rawValue:
+            Self.write(number: exchange)
+            Self.write(" >")
+            unsafe Self.writeHex(content, length)
+        case Entry.answer.rawValue:
+            Self.write("     <")
+            unsafe Self.writeHex(content, length)
+        default: Self.write("     < no answer")
+        }
+        Self.write("\n")
+    }
+
+    private static func write(_ text: StaticString) { unsafe write(text.utf8Start, text.utf8CodeUnitCount) }
+
+    private static func write(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        var offset = 0
+        while offset < count {
+            let written = unsafe Glibc.write(STDERR_FILENO, bytes + offset, count - offset)
+            if written <= 0 { return }
+            offset += written
+        }
+    }
+
+    /// Writes a number in four places.
+    private static func write(number: Int) {
+        var text: (UInt8, UInt8, UInt8, UInt8) = (0x20, 0x20, 0x20, 0x20)
+        unsafe withUnsafeMutableBytes(of: &text) { text in
+            var rest = number
+            var place = 3
+            repeat {
+                unsafe text[place] = 0x30 + UInt8(rest % 10)
+                rest /= 10
+                place -= 1
+            } while rest > 0 && place >= 0
+            if let start = text.baseAddress { unsafe write(start.assumingMemoryBound(to: UInt8.self), 4) }
+        }
+    }
+
+    private static func writeHex(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int) {
+        for index in 0..<count {
+            let byte = unsafe bytes[index]
+            var text: (UInt8, UInt8, UInt8) = (0x20, digit(byte >> 4), digit(byte & 0x0F))
+            unsafe withUnsafeBytes(of: &text) { text in
+                if let start = text.baseAddress { unsafe write(start.assumingMemoryBound(to: UInt8.self), 3) }
+            }
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+}

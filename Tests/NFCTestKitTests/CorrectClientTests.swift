@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCTestKit
+import Testing
+
+/// A client without bugs, and what it is tried with.
+struct CorrectClient: Sendable, CustomTestStringConvertible {
+    static let link = "https://example.com/new/and/longer"
+    static let message = TagMessage.uri(link).octets
+
+    var testDescription: String
+    var tag: TagSpec
+    var app: AppProperties?
+    var flow: @Sendable (TestField) async throws -> String
+
+    init(
+        _ name: String,
+        _ tag: TagSpec,
+        app: AppProperties? = nil,
+        _ flow: @escaping @Sendable (TestField) async throws -> String
+    ) {
+        testDescription = name
+        self.tag = tag
+        self.app = app
+        self.flow = flow
+    }
+
+    /// A client that reads a link and writes another one.
+    static func ndef(_ product: String) -> CorrectClient {
+        CorrectClient("NDEF on \(product)", .product(product, holding: .uri("https://example.com/old"))) { field in
+            async let result = LinkClient(link).scan()
+            await field.wait(for: .seconds(70))
+            return try await result
+        }
+    }
+
+    static let all = [
+        ndef("NTAG215"), ndef("NTAG I2C 1K"), ndef("FeliCa Lite-S"), ndef("generic Type 3"), ndef("generic Type 4"),
+        ndef("generic Type 4B"), ndef("DESFire EV1 2K"), ndef("ICODE SLIX2"), ndef("Topaz 512"),
+        CorrectClient("NDEF, with patience", .product("NTAG215", holding: .uri("https://example.com/old"))) { field in
+            async let end: Void = Patient.write(link, field)
+            await field.wait(for: .seconds(70))
+            try await end
+            return "written"
+        },
+        CorrectClient("raw pages", .product("NTAG215", holding: .uri("https://example.com/old"))) {
+            try await PageWriter(message).scan($0)
+        },
+        CorrectClient("ISO 15693", "ICODE SLIX2") { try await SensorReader().scan($0) },
+        CorrectClient("ISO 7816", AppletReader.card, app: AppletReader.app) { try await AppletReader().scan($0) },
+        CorrectClient("FeliCa", "FeliCa Lite-S", app: PassWriter.app) { try await PassWriter().scan($0) },
+    ]
+}
+
+@Suite(.timeLimit(.minutes(10))) struct `A client without bugs` {
+    @Test(arguments: CorrectClient.all) func `Nothing that happens to a scan is held against it`(
+        client: CorrectClient
+    ) async throws {
+        let report = try await explore(
+            [.everything, .noise(runs: 50)],
+            near: client.tag,
+            app: client.app,
+            seed: 4
+        ) { field in
+            try await client.flow(field)
+        }
+        #expect(report.attempts.map(\.name).first == "losses")
+    }
+}

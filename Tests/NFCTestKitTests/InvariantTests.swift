@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct `What is checked after a run` {
+    static let link = TagSpec.product("NTAG215", holding: .uri("https://example.com/old"))
+
+    /// Runs a flow, and says what does not hold.
+    static func failure<Value: Equatable & Sendable>(
+        _ exploration: Exploration,
+        near tag: TagSpec = link,
+        invariants: [Invariant] = Invariant.all,
+        _ flow: @escaping @Sendable (TestField) async throws -> Value
+    ) async throws -> ExplorationFailure? {
+        do {
+            _ = try await explore(exploration, near: tag, invariants: invariants) { field in try await flow(field) }
+            return nil
+        } catch let failure as ExplorationFailure {
+            return failure
+        }
+    }
+
+    @Test func `Bytes that hold no NDEF are checked too`() async throws {
+        let flow: @Sendable (TestField) async throws -> String = { try await BlockWriter().scan($0) }
+        let failure = try await Self.failure(.badAnswers, near: "ICODE SLIX2", flow)
+        #expect(failure?.invariant == Invariant.memoryIntact.name)
+        #expect(
+            failure?.finding.contains(
+                "block 20 holds 00 00 00 00 and not 01 02 03 04, and the flow ended as if all were well"
+            )
+                == true,
+            "\(failure?.description ?? "passed")"
+        )
+        let rest = Invariant.all.except(.memoryIntact)
+        #expect(rest.count == Invariant.all.count - 1)
+        #expect(try await Self.failure(.badAnswers, near: "ICODE SLIX2", invariants: rest, flow) == nil)
+    }
+
+    @Test func `An error in answer to Cancel is found`() async throws {
+        let failure = try await Self.failure(.cancels) { field -> String in
+            do {
+                return try await PageWriter(CorrectClient.message).scan(field)
+            } catch {
+                field.showedError("Something went wrong")
+                throw error
+            }
+        }
+        #expect(failure?.invariant == Invariant.personTold.name)
+        #expect(failure?.replay == "cancel@1")
+    }
+
+    @Test func `A check mark behind an error is found`() async throws {
+        let failure = try await Self.failure(.badAnswers) { field -> String in
+            do {
+                return try await PageWriter(CorrectClient.message).scan(field)
+            } catch {
+                // Another session says that all is well.
+                let session = NFCNDEFReaderSession(delegate: Nobody(), queue: .main, invalidateAfterFirstRead: false)
+                session.begin()
+                session.invalidate()
+                throw error
+            }
+        }
+        #expect(failure?.invariant == Invariant.personTold.name, "\(failure?.description ?? "passed")")
+    }
+
+    @Test func `A session that is kept for ever is found, and one that the next replaces is not`() async throws {
+        let shared = LinkClient(CorrectClient.link)
+        #expect(try await Self.failure(.cancels) { _ in try await shared.scan() } == nil)
+        let keeper = Keeper()
+        let failure = try await Self.failure(.cancels) { _ -> String in
+            let client = LinkClient(CorrectClient.link)
+            keeper.keep(client)
+            return try await client.scan()
+        }
+        #expect(failure?.invariant == Invariant.nothingLeaks.name)
+        #expect(failure?.finding.contains("the delegate LinkClient") == true)
+    }
+
+    @Test func `What no run had anything to show for is in the report`() async throws {
+        let report = try await explore(.cancels, near: Self.link) { field in
+            _ = try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+        }
+        #expect(
+            report.unchecked.map(\.description) == [
+                "no message is lost: no NDEF was written", "an error is always shown: the flow never failed by itself",
+                "the memory is intact: no memory was written",
+                "the result is the same: the flow returned no value in a run with faults",
+            ]
+        )
+        #expect(report.description.contains("Not checked: no message is lost: no NDEF was written; "))
+    }
+}
+
+/// Writes two blocks, and does not look at what comes of it.
+private final class BlockWriter: TagClient, @unchecked Sendable {
+    init() { super.init(.iso15693, bug: .none) }
+
+    @MainActor override func work(with tag: NFCTag) async throws -> String {
+        guard case .iso15693(let tag) = tag else { throw Failure.wrongTag }
+        for (block, bytes) in [(UInt8(20), Data([1, 2, 3, 4])), (21, Data([5, 6, 7, 8]))] {
+            try? await tag.writeSingleBlock(
+                requestFlags: [.highDataRate, .address],
+                blockNumber: block,
+                dataBlock: bytes
+            )
+        }
+        return "written"
+    }
+}
+
+/// Keeps what it is given.
+private final class Keeper: @unchecked Sendable {
+    // Sendable because of its lock.
+    private let lock = NSLock()
+    private var objects: [AnyObject] = []
+
+    func keep(_ object: AnyObject) { lock.withLock { objects.append(object) } }
+}
+
+/// A delegate that does nothing.
+private final class Nobody: NSObject, NFCNDEFReaderSessionDelegate {
+    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
+}
