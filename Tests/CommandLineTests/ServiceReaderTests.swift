@@ -77,6 +77,25 @@ import Testing
     }
 
     @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
+    func `The status says that a folder of tags is gone with the one above it, until another takes its place`() throws {
+        let (place, images) = (try ScratchFolder(), try Images())
+        let files = FileManager.default
+        let tags = place.path("above/tags")
+        try files.createDirectory(atPath: tags, withIntermediateDirectories: true)
+        let service = try RunningNfcd(["--json", "--tags", tags])
+        #expect(service.prints(#""event":"reading""#))
+        try files.moveItem(atPath: place.path("above"), toPath: place.path("aside"))
+        #expect(service.prints(#""event":"not-reading""#))
+        let status = try service.user.nfc.run("background", "status")
+        #expect(status.status == 3 && status.output.contains("The folder of tags \(tags) is missing."), "\(status)")
+        try files.createDirectory(atPath: tags, withIntermediateDirectories: true)
+        try files.copyItem(atPath: try images.blank("NTAG213"), toPath: tags + "/blank.nfc")
+        #expect(service.prints(#""event":"no-message""#), "\(service.log)")
+        #expect(try service.user.nfc.run("background", "status").status == 0)
+        #expect(service.end() == 0)
+    }
+
+    @Test(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"))
     func `With none by choice it runs, and says by which option`() throws {
         let service = try RunningNfcd(["--json", "--reader", "none"])
         #expect(service.prints("Tags are not read. --reader is none, so there is no reader."), "\(service.log)")

@@ -114,6 +114,58 @@ struct ImageFolderTests {
         await place.wait(for: [1, 2])
     }
 
+    @Test func `When a folder above it is moved away, what takes its place counts`() async throws {
+        let place = try Place()
+        try place.bring(1)
+        let presence = Locked<[Bool]>([])
+        _ = try ImageFolder(place.path, field: place.field) { isThere in
+            presence.withLock { $0.append(isThere) }
+        } onNotice: { _ in
+        }
+        let (above, aside) = (place.root + "/above", place.root + "/aside")
+        #expect(unsafe rename(above, aside) == 0)
+        await place.wait(for: [])
+        try place.make()
+        try place.bring(2)
+        await place.wait(for: [2])
+        // Nothing counts that happens in the one of before.
+        try FileManager.default.copyItem(atPath: place.path + "/2.json", toPath: aside + "/tags/3.json")
+        try place.bring(4)
+        await place.wait(for: [2, 4])
+        #expect(presence.withLock { $0 } == [true, false, true])
+        // One takes the place of the other in one go.
+        #expect(unsafe rename(above, above + "-2") == 0 && rename(aside, above) == 0)
+        try place.remove("3.json")
+        await place.wait(for: [1])
+    }
+
+    @Test(arguments: ["above", "above/tags"])
+    func `A symbolic link on the way that comes to lead elsewhere is followed`(name: String) async throws {
+        let place = try Place()
+        try place.bring(1)
+        // The folder, or one above it, becomes a link to one of two.
+        let link = "\(place.root)/\(name)"
+        let (first, second) = (link + "-1", link + "-2")
+        try FileManager.default.copyItem(atPath: link, toPath: second)
+        #expect(unsafe rename(link, first) == 0)
+        func lead(to folder: String) {
+            #expect(unsafe symlink(folder, link + "-new") == 0 && rename(link + "-new", link) == 0)
+        }
+        lead(to: (first as NSString).lastPathComponent)
+        _ = try ImageFolder(place.path, field: place.field) { _ in }
+        #expect(place.near == [1])
+        lead(to: second)
+        try place.bring(2)
+        await place.wait(for: [1, 2])
+        lead(to: first)
+        await place.wait(for: [1])
+        #expect(unsafe unlink(link) == 0)
+        await place.wait(for: [])
+        lead(to: place.root + "/missing")
+        lead(to: second)
+        await place.wait(for: [1, 2])
+    }
+
     @Test func `A folder may come later, with those above it`() async throws {
         let place = try Place(exists: false)
         #expect(ImageFolder.mayCome(place.path))

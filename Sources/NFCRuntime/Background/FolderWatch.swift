@@ -2,8 +2,9 @@
 import Glibc
 import TagLink
 
-/// Watches the files of one folder. While there is no such folder, the nearest one above it is watched, so that the folder
-/// is noticed when it comes.
+/// Watches the files of the folder that a path means now. Every folder and symbolic link on the way is watched too, so that
+/// it is noticed when the path comes to mean another folder, or none. While there is none, the last folder on the way is
+/// watched for what comes.
 ///
 /// One thread uses it at a time.
 package final class FolderWatch: @unchecked Sendable {
@@ -25,8 +26,11 @@ package final class FolderWatch: @unchecked Sendable {
     package private(set) var isThere = false
     /// The folder's absolute path.
     let path: String
+    /// The watch on the folder where the path ends. The system gives a folder another one after it was deleted.
     private var watched: Int32 = -1
-    /// Folders above may come and go meanwhile, and there may be one that can't be watched.
+    /// The watches on everything that the path goes through.
+    private var way: Set<Int32> = []
+    /// Folders on the way may come and go meanwhile.
     private static let maximumLooks = 100
 
     private static let files = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
@@ -57,31 +61,30 @@ package final class FolderWatch: @unchecked Sendable {
         return unsafe String(cString: folder) + "/" + path
     }
 
-    /// Watches the folder, or the nearest one above it that is there.
+    /// Watches what the path goes through now, and the folder where it ends.
     private func watch() {
         for _ in 0..<Self.maximumLooks {
-            if watched >= 0 { inotify_rm_watch(descriptor, watched) }
-            watched = add(path, Self.files)
-            isThere = watched >= 0
-            if isThere { return }
-            var (folder, missing) = (path, path)
-            while watched < 0, folder != "/", !folder.isEmpty {
-                (folder, missing) = (Self.parent(of: folder), folder)
+            let trail = FolderTrail(path)
+            // What this user can't read can't be watched: folders of others, which stay where they are.
+            var numbers = Set(trail.steps.filter { $0 != trail.end }.map { add($0.path, 0) })
+            watched = add(trail.endPath, trail.isComplete ? Self.files : Self.coming)
+            isThere = trail.isComplete && watched >= 0
+            var folder = trail.endPath
+            while watched < 0, let above = FolderTrail.path(above: folder) {
+                folder = above
                 watched = add(folder, Self.coming)
             }
-            // What came before that one was watched is not told of.
-            if !ImageFolder.isFolder(missing) { return }
+            numbers.insert(watched)
+            // After the new ones are there: what is on both ways stays watched all the time.
+            for number in way.subtracting(numbers) where number >= 0 { inotify_rm_watch(descriptor, number) }
+            way = numbers
+            // What changed before it was watched is not reported.
+            if FolderTrail(path) == trail { return }
         }
     }
 
-    private func add(_ folder: String, _ events: Int32) -> Int32 {
-        unsafe inotify_add_watch(descriptor, folder, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR))
-    }
-
-    private static func parent(of path: String) -> String {
-        var parts = path.split(separator: "/")
-        parts = parts.dropLast()
-        return "/" + parts.joined(separator: "/")
+    private func add(_ path: [CChar], _ events: Int32) -> Int32 {
+        unsafe inotify_add_watch(descriptor, path, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW))
     }
 
     /// Reads what has happened.
@@ -104,16 +107,19 @@ package final class FolderWatch: @unchecked Sendable {
                 offset = end
                 if mask & IN_Q_OVERFLOW != 0 {
                     changes.isAll = true
-                } else if number == watched {
-                    if !isThere || mask & Self.ending != 0 { isMoved = true }
-                    if isThere, mask & (IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { changes.written.insert(name) }
+                } else if way.contains(number) {
+                    if mask & Self.ending != 0 || (number == watched && !isThere) { isMoved = true }
+                    if number == watched, isThere, mask & (IN_CLOSE_WRITE | IN_MOVED_TO) != 0 {
+                        changes.written.insert(name)
+                    }
                 }
             }
         }
-        // What was deleted and made again in one go is not the folder of before.
         if isMoved || changes.isAll {
+            let last = watched
             watch()
-            changes.isAll = true
+            // What was deleted and made again in one go is not the folder of before, and has another watch.
+            if watched != last { changes.isAll = true }
         }
         changes.isThere = isThere
         return changes
