@@ -10,10 +10,7 @@ import Testing
 
     init() throws {
         scratch = try Scratch()
-        folders = UserFolders(environment: [
-            "XDG_DATA_HOME": scratch.path + "/own", "XDG_DATA_DIRS": scratch.path + "/system",
-            "XDG_CONFIG_HOME": scratch.path + "/config", "XDG_CONFIG_DIRS": scratch.path + "/etc:relative",
-        ])
+        folders = scratch.folders
         for name in ["one", "two", "three", "kde/four"] {
             try scratch.write(
                 "system/applications/\(name).desktop",

@@ -20,6 +20,14 @@ final class Scratch {
         FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(name)").path
     }
 
+    /// The user's folders `own`, `system`, `config` and `etc` in it.
+    var folders: UserFolders {
+        UserFolders(environment: [
+            "XDG_DATA_HOME": path + "/own", "XDG_DATA_DIRS": path + "/system",
+            "XDG_CONFIG_HOME": path + "/config", "XDG_CONFIG_DIRS": path + "/etc:relative",
+        ])
+    }
+
     func write(_ name: String, _ text: String, mode: Int = 0o644) throws {
         let file = "\(path)/\(name)"
         try FileManager.default.createDirectory(

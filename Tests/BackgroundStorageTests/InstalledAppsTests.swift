@@ -11,9 +11,7 @@ import Testing
 
     init() throws {
         scratch = try Scratch()
-        folders = UserFolders(environment: [
-            "XDG_DATA_HOME": scratch.path + "/own", "XDG_DATA_DIRS": scratch.path + "/system",
-        ])
+        folders = scratch.folders
     }
 
     private func install(_ name: String, _ id: String, in folder: String = "own", domain: String = "a.example") throws {

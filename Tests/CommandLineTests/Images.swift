@@ -19,6 +19,15 @@ struct Images {
         return copy
     }
 
+    /// The message of ``poster()`` as people read it.
+    static let posterText = """
+        Message: 2 records, 54 octets
+          1. URI, 22 octets, type U
+             https://example.com/poster/12
+          2. Text, 24 octets, type T
+             “Opening hours 9 to 17” (en, UTF-8)
+        """
+
     /// A tag as it is delivered.
     func blank(_ product: String, uid: String = "04a1b2c3d4e580", format: String = "nfc") throws -> String {
         let path = folder.path("\(product)-\(uid).\(format)")

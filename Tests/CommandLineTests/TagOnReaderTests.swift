@@ -96,11 +96,7 @@ import Testing
             outcome.output == """
                 NTAG215, Type 2, UID 04689571fa5c64
                 Can be written, holds up to 492 octets
-                Message: 2 records, 54 octets
-                  1. URI, 22 octets, type U
-                     https://example.com/poster/12
-                  2. Text, 24 octets, type T
-                     “Opening hours 9 to 17” (en, UTF-8)
+                \(Images.posterText)
                 2 exchanges, 73 octets, 6585 us on the air, after 4423 us of activation
 
                 """

@@ -37,16 +37,22 @@ import Testing
         #expect(targets.first?.isType2 == false)
     }
 
+    /// Two cascade levels of a UID, after which a third follows.
+    private static let twoLevels: [ScriptedLink.Step] = [
+        .raw("26", bits: 7, "8400"),
+        .raw("9320", "8801020388"),
+        .exchange("9370 8801020388", "04"),
+        .raw("9520", "880405068f"),
+        .exchange("9570 880405068f", "04"),
+    ]
+
     @Test func `A tag with 10 octets of UID goes through three cascade levels`() async throws {
-        let link = ScriptedLink([
-            .raw("26", bits: 7, "8400"),
-            .raw("9320", "8801020388"),
-            .exchange("9370 8801020388", "04"),
-            .raw("9520", "880405068f"),
-            .exchange("9570 880405068f", "04"),
-            .raw("9720", "0708090a0c"),
-            .exchange("9770 0708090a0c", "00"),
-        ])
+        let link = ScriptedLink(
+            Self.twoLevels + [
+                .raw("9720", "0708090a0c"),
+                .exchange("9770 0708090a0c", "00"),
+            ]
+        )
         let targets = try await NFCAActivation(link: link).activateAll()
         #expect(targets.map(\.uid) == [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]])
     }
@@ -99,15 +105,12 @@ import Testing
     }
 
     @Test func `A cascade bit at the third level is an error`() async throws {
-        let link = ScriptedLink([
-            .raw("26", bits: 7, "8400"),
-            .raw("9320", "8801020388"),
-            .exchange("9370 8801020388", "04"),
-            .raw("9520", "880405068f"),
-            .exchange("9570 880405068f", "04"),
-            .raw("9720", "880405068f"),
-            .exchange("9770 880405068f", "04"),
-        ])
+        let link = ScriptedLink(
+            Self.twoLevels + [
+                .raw("9720", "880405068f"),
+                .exchange("9770 880405068f", "04"),
+            ]
+        )
         await #expect(throws: TagError(.badAnswer, "")) { try await NFCAActivation(link: link).activateAll() }
     }
 

@@ -29,13 +29,7 @@ import Testing
         }
     }
 
-    static let images: [Image] = {
-        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vectors/type2-images.jsonl")
-        let text = (try? String(contentsOf: path, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").compactMap {
-            try? JSONDecoder().decode(Image.self, from: Data($0.utf8))
-        }
-    }()
+    static let images: [Image] = Vectors.images("type2-images.jsonl")
 
     @Test func `All images load`() {
         #expect(Self.images.count == 15)

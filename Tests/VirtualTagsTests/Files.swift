@@ -52,13 +52,21 @@ extension Files {
 
     /// Why a dump with a fault in place of a text that it has is none; nil when it is one.
     static func failure(_ name: String, _ original: String, _ fault: String) throws -> TagImageError? {
-        let text = String(decoding: try dump(name), as: UTF8.self)
+        let text = try text(name)
         #expect(text.contains(original))
+        return failure(text.replacing(original, with: fault, maxReplacements: 1))
+    }
+
+    /// Why a text is no image; nil when it is one.
+    static func failure(_ text: String) -> TagImageError? {
         do {
-            _ = try TagImage(parsing: Array(text.replacing(original, with: fault, maxReplacements: 1).utf8))
+            _ = try TagImage(parsing: Array(text.utf8))
             return nil
         } catch {
             return error
         }
     }
+
+    /// The text of a dump.
+    static func text(_ name: String) throws -> String { String(decoding: try dump(name), as: UTF8.self) }
 }

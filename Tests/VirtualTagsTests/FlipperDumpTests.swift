@@ -3,19 +3,6 @@ import Testing
 import VirtualTags
 
 @Suite struct `Flipper NFC files` {
-    private func text(_ name: String) throws -> String {
-        String(decoding: try Files.dump(name), as: UTF8.self)
-    }
-
-    private func failure(_ text: String) -> TagImageError? {
-        do {
-            _ = try TagImage(parsing: Array(text.utf8))
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test func `A dump of an NTAG215 is a tag with its message`() async throws {
         let image = try TagImage(parsing: Files.dump("ntag215-uri.nfc"))
         #expect(image.format == .flipper)
@@ -116,7 +103,7 @@ import VirtualTags
     }
 
     @Test func `Lines of pages behind the total are kept and mean nothing`() async throws {
-        let text = try text("ultralight.nfc") + (16..<30).map { "Page \($0): 00 00 00 00\n" }.joined()
+        let text = try Files.text("ultralight.nfc") + (16..<30).map { "Page \($0): 00 00 00 00\n" }.joined()
         var image = try TagImage(parsing: Array(text.utf8))
         let tag = image.makeTag()
         let script = try Script(tag)
@@ -155,23 +142,23 @@ import VirtualTags
         _ code: TagImageError.Code,
         _ line: Int?
     ) throws {
-        let text = try text("ntag215-uri.nfc")
+        let text = try Files.text("ntag215-uri.nfc")
         #expect(text.contains(original))
-        let error = try #require(failure(text.replacing(original, with: fault, maxReplacements: 1)))
+        let error = try #require(Files.failure(text.replacing(original, with: fault, maxReplacements: 1)))
         #expect(error.code == code)
         if let line { #expect(error.line == line) }
     }
 
     @Test func `The error for another kind of tag names it`() throws {
-        let error = failure("Filetype: Flipper NFC device\nVersion: 4\nDevice type: SLIX\nPages total: 4\n")
+        let error = Files.failure("Filetype: Flipper NFC device\nVersion: 4\nDevice type: SLIX\nPages total: 4\n")
         #expect(error?.code == .missingField)
-        let whole = try text("ultralight.nfc").replacing("type: Mifare Ultralight", with: "type: Ultralight AES")
-        #expect(failure(whole)?.reason == "A tag of type Ultralight AES is not supported yet.")
+        let whole = try Files.text("ultralight.nfc").replacing("type: Mifare Ultralight", with: "type: Ultralight AES")
+        #expect(Files.failure(whole)?.reason == "A tag of type Ultralight AES is not supported yet.")
     }
 
     @Test(arguments: ["AcceptAllPasswords", "Accept All Passwords", "acceptallpasswords", "ACCEPT all PASSWORDS"])
     func `A SLIX accepts every password where the file says so, in whatever spelling`(spelling: String) throws {
-        let whole = try text("slix2-every-password.nfc")
+        let whole = try Files.text("slix2-every-password.nfc")
         let line = "Capabilities: AcceptAllPasswords"
         #expect(whole.contains(line))
         let original = try TagImage(parsing: Array(whole.utf8)).contents

@@ -4,15 +4,6 @@ import Testing
 import VirtualTags
 
 @Suite struct `Images of Types 1, 3, 4 and 5` {
-    private func failure(_ text: String) -> TagImageError? {
-        do {
-            _ = try TagImage(parsing: Array(text.utf8))
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test func `What is not as delivered is written, and read again`() throws {
         var lite = FeliCaLiteSContents(idm: hex("02 fe 00 11 22 33 44 55"))
         lite.memoryConfiguration[2] = 0
@@ -106,7 +97,7 @@ import VirtualTags
         ),
     ])
     func `Faulty images are refused`(text: String, code: String) throws {
-        #expect(try #require(failure(text)).code.description == code)
+        #expect(try #require(Files.failure(text)).code.description == code)
     }
 
     // MARK: Flipper
@@ -158,8 +149,8 @@ import VirtualTags
             .replacing("UID: E0 04 01 50", with: "UID: E0 08 01 50")
         #expect(try TagImage(parsing: Array(text.utf8)).product == "generic Type 5")
         let cut = Self.slix.replacing("E1 40 0D 01 ", with: "")
-        #expect(failure(cut)?.code == .malformed)
-        #expect(failure(Self.slix.replacing("Lock AFI: true", with: "Lock AFI: yes"))?.code == .malformed)
+        #expect(Files.failure(cut)?.code == .malformed)
+        #expect(Files.failure(Self.slix.replacing("Lock AFI: true", with: "Lock AFI: yes"))?.code == .malformed)
     }
 
     @Test func `A Flipper file of a FeliCa Lite-S loads, and keeps its lines`() async throws {
@@ -188,7 +179,7 @@ import VirtualTags
         #expect(after[10] == "Block 1: 00 00" + String(repeating: " AB", count: 16))
         #expect(after[9 + 24].hasPrefix("Block 24: 00 00 01 00 00"))
         #expect(try TagImage(parsing: image.encoded()).contents == image.contents)
-        #expect(failure(text.replacing("Block 27:", with: "Block 28:"))?.code == .unsupported)
+        #expect(Files.failure(text.replacing("Block 27:", with: "Block 28:"))?.code == .unsupported)
     }
 }
 

@@ -3,17 +3,6 @@ import Testing
 import VirtualTags
 
 @Suite struct `TagInfo reports` {
-    private func text(_ name: String) throws -> String { String(decoding: try Files.dump(name), as: UTF8.self) }
-
-    private func failure(_ text: String) -> TagImageError? {
-        do {
-            _ = try TagImage(parsing: Array(text.utf8))
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test func `An NTAG213 has its pages, its signature, and as delivered what a phone can't read`() throws {
         let contents = try #require(try TagImage(parsing: Files.dump("taginfo-ntag213.xml")).contents.type2)
         #expect(contents.uid == Script.uid)
@@ -63,14 +52,14 @@ import VirtualTags
         ("<scan>", "<!DOCTYPE scan [<!ENTITY a \"b\">]><scan>", "malformed"), ("<scan>", "<svg>", "unknown-format"),
     ])
     func `Faults are told`(original: String, fault: String, code: String) throws {
-        let text = try text("taginfo-ntag213.xml")
+        let text = try Files.text("taginfo-ntag213.xml")
         #expect(text.contains(original))
         let changed = text.replacing(original, with: fault, maxReplacements: 1)
-        #expect(failure(changed)?.code.description == code)
+        #expect(Files.failure(changed)?.code.description == code)
     }
 
     @Test func `Comments, instructions, sections of characters and references are read`() throws {
-        let text = try text("taginfo-ntag213.xml")
+        let text = try Files.text("taginfo-ntag213.xml")
         let changed = text.replacing("<scan>", with: "<!-- a <scan> --><?x y?>\n<scan>")
             .replacing("NTAG213</content>", with: "<![CDATA[NTAG]]>&#50;&#x31;3</content>")
             .replacing("<hasndef>true</hasndef>", with: "<hasndef a='>' b = \"&quot;\"/>")
@@ -79,12 +68,12 @@ import VirtualTags
 
     @Test func `A document that goes deep or on for ever is refused`() {
         let deep = String(repeating: "<scan>", count: 40_000)
-        #expect(failure(deep)?.code == .malformed)
+        #expect(Files.failure(deep)?.code == .malformed)
         let wide = "<scan " + (0..<1000).map { "a\($0)=\"\" " }.joined() + "/>"
-        #expect(failure(wide)?.code == .malformed)
-        #expect(failure("<scan>" + String(repeating: "&amp;", count: 40_000))?.code == .malformed)
+        #expect(Files.failure(wide)?.code == .malformed)
+        #expect(Files.failure("<scan>" + String(repeating: "&amp;", count: 40_000))?.code == .malformed)
         let blocks = (0..<3000).map { "<block type=\"a\"><address>\($0)</address></block>" }.joined()
-        #expect(failure("<scan><uid>04A1B2C3</uid>\(blocks)</scan>")?.code == .malformed)
-        #expect(failure("<scan><uid>04A1B2C3</uid></scan>")?.code == .missingField)
+        #expect(Files.failure("<scan><uid>04A1B2C3</uid>\(blocks)</scan>")?.code == .malformed)
+        #expect(Files.failure("<scan><uid>04A1B2C3</uid></scan>")?.code == .missingField)
     }
 }

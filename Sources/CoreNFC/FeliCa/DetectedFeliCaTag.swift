@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
 import NFCRuntime
 import TagLink
@@ -19,19 +18,10 @@ package struct FeliCaIdentity: Sendable, Hashable {
 final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
     // Sendable because what changes, the selected system, is locked.
     private let identity: Locked<FeliCaIdentity>
-    private let configuration: AppConfiguration
 
-    init(
-        _ identity: FeliCaIdentity,
-        detected: DetectedTag,
-        channel: any TagCommandChannel,
-        session: NFCReaderSession?,
-        queue: DispatchQueue,
-        configuration: AppConfiguration
-    ) {
+    init(_ identity: FeliCaIdentity, in surroundings: TagSurroundings) {
         self.identity = Locked(identity)
-        self.configuration = configuration
-        super.init(detected, channel: channel, session: session, queue: queue)
+        super.init(surroundings)
     }
 
     override var kind: String { "NFCFeliCaTag" }

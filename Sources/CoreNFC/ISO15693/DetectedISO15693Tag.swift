@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
 import NFCRuntime
 import TagLink
@@ -19,15 +18,9 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
     // Sendable because its own state is constant.
     let uid: [UInt8]
 
-    init(
-        _ identity: ISO15693Identity,
-        detected: DetectedTag,
-        channel: any TagCommandChannel,
-        session: NFCReaderSession?,
-        queue: DispatchQueue
-    ) {
+    init(_ identity: ISO15693Identity, in surroundings: TagSurroundings) {
         uid = identity.uid
-        super.init(detected, channel: channel, session: session, queue: queue)
+        super.init(surroundings)
     }
 
     override var kind: String { "NFCISO15693Tag" }

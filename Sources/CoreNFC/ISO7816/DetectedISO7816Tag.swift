@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
 import NFCRuntime
 
@@ -33,19 +32,10 @@ package struct ISO7816Identity: Sendable, Hashable {
 final class DetectedISO7816Tag: CommandTag, NFCISO7816Tag, @unchecked Sendable {
     // Sendable because its own state is constant.
     private let identity: ISO7816Identity
-    private let configuration: AppConfiguration
 
-    init(
-        _ identity: ISO7816Identity,
-        detected: DetectedTag,
-        channel: any TagCommandChannel,
-        session: NFCReaderSession?,
-        queue: DispatchQueue,
-        configuration: AppConfiguration
-    ) {
+    init(_ identity: ISO7816Identity, in surroundings: TagSurroundings) {
         self.identity = identity
-        self.configuration = configuration
-        super.init(detected, channel: channel, session: session, queue: queue)
+        super.init(surroundings)
     }
 
     override var kind: String { "NFCISO7816Tag" }

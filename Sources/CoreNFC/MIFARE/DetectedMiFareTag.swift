@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
 import NFCRuntime
 
@@ -28,19 +27,10 @@ package struct MiFareIdentity: Sendable, Hashable {
 final class DetectedMiFareTag: CommandTag, NFCMiFareTag, @unchecked Sendable {
     // Sendable because its own state is constant.
     private let identity: MiFareIdentity
-    private let configuration: AppConfiguration
 
-    init(
-        _ identity: MiFareIdentity,
-        detected: DetectedTag,
-        channel: any TagCommandChannel,
-        session: NFCReaderSession?,
-        queue: DispatchQueue,
-        configuration: AppConfiguration
-    ) {
+    init(_ identity: MiFareIdentity, in surroundings: TagSurroundings) {
         self.identity = identity
-        self.configuration = configuration
-        super.init(detected, channel: channel, session: session, queue: queue)
+        super.init(surroundings)
     }
 
     override var kind: String { "NFCMiFareTag" }

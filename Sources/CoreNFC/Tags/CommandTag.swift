@@ -3,16 +3,31 @@ import Dispatch
 import Foundation
 import NFCRuntime
 
+/// What the object of a tag has around it: the session that found the tag, and the ways to both.
+struct TagSurroundings {
+    /// The session's handle of the tag.
+    var detected: DetectedTag
+    /// The way for its commands.
+    var channel: any TagCommandChannel
+    var session: NFCReaderSession?
+    /// Where completion handlers are called.
+    var queue: DispatchQueue
+    /// What the app declares.
+    var configuration: AppConfiguration
+}
+
 /// A tag that a session found and that takes commands: the part that the four technologies have in common.
 class CommandTag: DetectedNDEFTag, @unchecked Sendable {
     // Sendable because all of its state is constant; the session is referred to weakly and never written.
     let channel: any TagCommandChannel
+    let configuration: AppConfiguration
     private let owner: WeakBox
 
-    init(_ detected: DetectedTag, channel: any TagCommandChannel, session: NFCReaderSession?, queue: DispatchQueue) {
-        self.channel = channel
-        owner = WeakBox(session)
-        super.init(detected, queue: queue)
+    init(_ surroundings: TagSurroundings) {
+        channel = surroundings.channel
+        configuration = surroundings.configuration
+        owner = WeakBox(surroundings.session)
+        super.init(surroundings.detected, queue: surroundings.queue)
     }
 
     @available(*, unavailable)

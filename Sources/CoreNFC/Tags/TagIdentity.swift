@@ -108,50 +108,18 @@ extension NFCTag {
         queue: DispatchQueue,
         configuration: AppConfiguration = .current
     ) {
+        let surroundings = TagSurroundings(
+            detected: detected,
+            channel: channel,
+            session: session,
+            queue: queue,
+            configuration: configuration
+        )
         switch identity {
-        case .iso7816(let identity):
-            self = .iso7816(
-                DetectedISO7816Tag(
-                    identity,
-                    detected: detected,
-                    channel: channel,
-                    session: session,
-                    queue: queue,
-                    configuration: configuration
-                )
-            )
-        case .miFare(let identity):
-            self = .miFare(
-                DetectedMiFareTag(
-                    identity,
-                    detected: detected,
-                    channel: channel,
-                    session: session,
-                    queue: queue,
-                    configuration: configuration
-                )
-            )
-        case .feliCa(let identity):
-            self = .feliCa(
-                DetectedFeliCaTag(
-                    identity,
-                    detected: detected,
-                    channel: channel,
-                    session: session,
-                    queue: queue,
-                    configuration: configuration
-                )
-            )
-        case .iso15693(let identity):
-            self = .iso15693(
-                DetectedISO15693Tag(
-                    identity,
-                    detected: detected,
-                    channel: channel,
-                    session: session,
-                    queue: queue
-                )
-            )
+        case .iso7816(let identity): self = .iso7816(DetectedISO7816Tag(identity, in: surroundings))
+        case .miFare(let identity): self = .miFare(DetectedMiFareTag(identity, in: surroundings))
+        case .feliCa(let identity): self = .feliCa(DetectedFeliCaTag(identity, in: surroundings))
+        case .iso15693(let identity): self = .iso15693(DetectedISO15693Tag(identity, in: surroundings))
         }
     }
 }

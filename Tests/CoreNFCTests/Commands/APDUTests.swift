@@ -62,16 +62,21 @@ import Testing
         }
     }
 
+    /// A command with so many octets of data, for an answer of a length.
+    private static func apdu(_ count: Int, _ expected: Int) -> NFCISO7816APDU {
+        NFCISO7816APDU(
+            instructionClass: 0,
+            instructionCode: 0,
+            p1Parameter: 0,
+            p2Parameter: 0,
+            data: Data(count: count),
+            expectedResponseLength: expected
+        )
+    }
+
     @Test func `The extended form is taken when the short one does not suffice`() throws {
         func bytes(_ count: Int, _ expected: Int) throws -> [UInt8] {
-            try NFCISO7816APDU(
-                instructionClass: 0,
-                instructionCode: 0,
-                p1Parameter: 0,
-                p2Parameter: 0,
-                data: Data(count: count),
-                expectedResponseLength: expected
-            ).encoded().get()
+            try Self.apdu(count, expected).encoded().get()
         }
         #expect(try bytes(255, 256).count == 4 + 1 + 255 + 1)
         #expect(try bytes(256, -1).count == 4 + 3 + 256)
@@ -86,14 +91,7 @@ import Testing
             (65_536, -1, NFCReaderError.Code.readerErrorInvalidParameterLength),
             (0, 65_537, .readerErrorParameterOutOfBound), (0, -2, .readerErrorParameterOutOfBound),
         ] {
-            let apdu = NFCISO7816APDU(
-                instructionClass: 0,
-                instructionCode: 0,
-                p1Parameter: 0,
-                p2Parameter: 0,
-                data: Data(count: count),
-                expectedResponseLength: expected
-            )
+            let apdu = Self.apdu(count, expected)
             let error = await readerError { () -> NFCISO7816ResponseAPDU in try await tag.sendCommand(apdu: apdu) }
             #expect(error?.code == code)
         }

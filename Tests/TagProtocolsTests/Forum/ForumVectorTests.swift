@@ -50,14 +50,7 @@ import Testing
         }
     }
 
-    static let images: [Image] = {
-        let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Vectors/forum-images.jsonl")
-        let text = (try? String(contentsOf: path, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").compactMap {
-            try? JSONDecoder().decode(Image.self, from: Data($0.utf8))
-        }
-    }()
+    static let images: [Image] = Vectors.images("forum-images.jsonl")
 
     @Test func `All images load`() {
         #expect(Self.images.count == 19)

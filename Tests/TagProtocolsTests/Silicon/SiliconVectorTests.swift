@@ -8,10 +8,7 @@ import VirtualTags
 @Suite struct `Conformance images on virtual silicon` {
     /// The lines of the images of Types 1, 3, 4 and 5, which are raw text for the silicon.
     private static func line(_ id: String) throws -> [UInt8] {
-        let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Vectors/forum-images.jsonl")
-        let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
-        return Array(try #require(lines.first { $0.contains("\"\(id)\"") }).utf8)
+        Array(try #require(Vectors.lines("forum-images.jsonl").first { $0.contains("\"\(id)\"") }).utf8)
     }
 
     @Test(arguments: `Conformance images of Types 1, 3, 4 and 5`.images)
