@@ -18,6 +18,7 @@ extension Service {
         // Before all of them are there nothing is known.
         guard let session, let devices, let desktop else { return }
         surroundings.session = session.session
+        surroundings.isLoginSilent = session.isSilent
         surroundings.isGoingToSleep = session.isGoingToSleep
         surroundings.isCameraOpen = devices.isCameraOpen
         surroundings.radios = devices.radios
@@ -39,8 +40,9 @@ extension Service {
 
     /// What the log says of the lock.
     private var lockText: String {
-        guard surroundings.silentSavers.isEmpty else {
-            let names = surroundings.silentSavers.joined(separator: ", ")
+        let silent = (surroundings.isLoginSilent ? ["logind"] : []) + surroundings.silentSavers
+        guard silent.isEmpty else {
+            let names = silent.joined(separator: ", ")
             return "The screen counts as locked: \(names) does not answer whether it is."
         }
         return surroundings.isLocked ? "The screen is locked." : "The screen is unlocked."

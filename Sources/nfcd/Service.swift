@@ -232,6 +232,8 @@ final class Service {
             opener.warmUp()
             DispatchQueue.main.async {
                 MainActor.assumeIsolated {
+                    // A logind that hangs reports no lock by itself.
+                    self?.session?.refresh()
                     self?.reloadRouter()
                     self?.handle(.activated(id))
                 }

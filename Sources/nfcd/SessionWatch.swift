@@ -10,6 +10,9 @@ final class SessionWatch {
 
     /// The session; nil where nothing tells of one.
     private(set) var session: LoginSession?
+    /// Whether logind, or the system's bus, is there and does not answer. One that ends without an answer stays silent until its
+    /// next one answers.
+    private(set) var isSilent = false
     /// Whether the system goes to sleep.
     private(set) var isGoingToSleep = false
     private let own = ProcessInfo.processInfo.environment["XDG_SESSION_ID"]
@@ -17,6 +20,9 @@ final class SessionWatch {
     private var bus: BusConnection?
     private var source: (any DispatchSourceRead)?
     private var isDue = false
+    private var isToLookAgain = false
+    /// How long one that does not answer is left alone. Asking waits for it.
+    private static let pause = DispatchTimeInterval.seconds(10)
 
     init(onChange: @escaping () -> Void) {
         self.onChange = onChange
@@ -34,12 +40,16 @@ final class SessionWatch {
             )
             try bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'")
             self.bus = bus
+            isSilent = false
             source = makeSource(bus)
             look(bus)
             receive()
         } catch {
             // Without a system bus nothing tells of a session; the findings say so.
             bus = nil
+            guard error.code == .silentBus else { return }
+            isSilent = true
+            lookLater()
         }
     }
 
@@ -55,7 +65,8 @@ final class SessionWatch {
         do throws(BusError) {
             // What has changed is asked anew: a signal may be anybody's.
             while let message = try bus.receive() {
-                if message.isCall { try message.answer(nil) } else if message.isSignal { isDue = true }
+                // What answers now came too late: who was silent answers again.
+                if message.isCall { try message.answer(nil) } else { isDue = true }
             }
             guard isDue else { return }
             isDue = false
@@ -70,12 +81,46 @@ final class SessionWatch {
         }
     }
 
+    /// Asks logind now, before something opens on the word of its last signal.
+    func refresh() {
+        if let bus, !isSilent { look(bus) }
+    }
+
     private func look(_ bus: BusConnection) {
-        let sleeping = try? bus.ask(
-            BusCall(Self.manager.properties, "Get", [.string(Self.manager.interface), .string("PreparingForSleep")])
-        )
-        isGoingToSleep = sleeping?.first?.isTrue ?? false
-        session = LoginSession.shown(bus.loginSessions(of: getuid()), own: own)
+        do throws(BusError) {
+            if let sessions = try bus.loginSessions(of: getuid()) {
+                isSilent = false
+                session = LoginSession.shown(sessions, own: own)
+                let sleeping = try? bus.ask(
+                    BusCall(
+                        Self.manager.properties,
+                        "Get",
+                        [.string(Self.manager.interface), .string("PreparingForSleep")]
+                    )
+                )
+                isGoingToSleep = sleeping?.first?.isTrue ?? false
+            } else if !isSilent {
+                session = nil
+                isGoingToSleep = false
+            }
+        } catch {
+            isSilent = true
+        }
+        if isSilent { lookLater() }
         onChange()
+    }
+
+    /// Looks again in a while, also where no signal and no late answer says that it answers.
+    private func lookLater() {
+        guard !isToLookAgain else { return }
+        isToLookAgain = true
+        DispatchQueue.main.asyncAfter(deadline: .now() + Self.pause) { [weak self] in
+            MainActor.assumeIsolated {
+                guard let self else { return }
+                self.isToLookAgain = false
+                guard self.isSilent else { return }
+                if let bus = self.bus { self.look(bus) } else { self.connect() }
+            }
+        }
     }
 }

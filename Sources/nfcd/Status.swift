@@ -14,7 +14,7 @@ extension Service {
             """
         }
         return """
-            {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),"silent_savers":[\(surroundings.silentSavers.map(JSONText.quoted).joined(separator: ","))],\
+            {"reading":\(surroundings.conditions.allowReading),"locked":\(surroundings.isLocked),"silent_login":\(surroundings.isLoginSilent),"silent_savers":[\(surroundings.silentSavers.map(JSONText.quoted).joined(separator: ","))],\
             "waiting":\(isBegun ? machine.keptEntries.count : (try? inbox.identifiers())?.count ?? 0),"reader":\(JSONText.quoted(all.first?.source ?? "")),\
             "inbox_problem":\(keepingProblem.map(JSONText.quoted) ?? "null"),\
             "allows_custom_schemes":\(options.allowsCustomSchemes),\

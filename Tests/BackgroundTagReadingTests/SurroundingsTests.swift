@@ -87,6 +87,23 @@ import Testing
         #expect(unknown.isLocked)
     }
 
+    @Test func `A logind that does not answer counts as locked until it has, and as one that was not unlocked yet`() {
+        var known = surroundings()
+        known.isLoginSilent = true
+        #expect(known.isLocked && !known.isUnlocked)
+        // A screen saver's answer changes nothing, and what was remembered counts.
+        known.isScreenSaverOn = false
+        #expect(known.isLocked && known.conditions.allowReading)
+        known.isLoginSilent = false
+        #expect(!known.isLocked && known.isUnlocked)
+        var unknown = surroundings {
+            $0.session = nil
+            $0.wasUnlocked = false
+        }
+        unknown.isLoginSilent = true
+        #expect(unknown.conditions.obstacles == [.neverUnlocked])
+    }
+
     @Test func `The reader is the obstacle when it does not answer, and when nothing else keeps it from being asked`() {
         func finding(_ reader: ReaderState, isCameraOpen: Bool) -> Surroundings.Finding? {
             surroundings {

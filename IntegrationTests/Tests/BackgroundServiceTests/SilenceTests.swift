@@ -60,6 +60,53 @@ extension BackgroundService {
             #expect(try await desk.nfc("inbox", "open").status == 0)
         }
 
+        @Test func `A logind that hangs when a link is clicked counts as locked until it answers`() async throws {
+            let desk = try await Desk()
+            try desk.installBrowser()
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            try await desk.ask("pause", "login")
+            let refused = try await desk.nfc("inbox", "open", "--json")
+            #expect(refused.status == 1)
+            #expect(refused.lines.contains { $0.contains("logind does not answer") }, "\(refused.lines)")
+            try await desk.ask("act", 1, "default")
+            try await desk.event("waits")
+            let silent = try #require(try await desk.ask("status") as? [String: Any])
+            #expect(silent["locked"] as? Bool == true && silent["silent_login"] as? Bool == true)
+            let status = try await desk.nfc("background", "status")
+            let text = "The screen counts as locked, since logind does not answer: what is chosen opens when it does."
+            #expect(status.lines.contains(text), "\(status.lines)")
+            let doctor = try await desk.nfc("background", "doctor")
+            #expect(doctor.lines.contains { $0.contains("lock: logind does not answer") }, "\(doctor.lines)")
+            #expect(desk.lines(of: "opened").isEmpty)
+            try await desk.ask("go_on", "login")
+            try await desk.event("delivered")
+            #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
+        }
+
+        @Test(arguments: ["hangs", "refuses"])
+        func `A logind that does not answer at the start counts as locked, also when it ends`(way: String) async throws
+        {
+            let desk = try await Desk()
+            try desk.installBrowser()
+            try await desk.ask(way == "hangs" ? "pause" : "login_refuses", way == "hangs" ? "login" : "busy")
+            try await desk.start(waitsFor: nil)
+            let lock = try await desk.event("lock")
+            #expect(lock["message"] == "The screen counts as locked: logind does not answer whether it is.")
+            try await desk.ask("login_off")
+            let refused = try #require(try await desk.ask("status") as? [String: Any])
+            #expect(refused["locked"] as? Bool == true && refused["reading"] as? Bool == false)
+            // Its next one answers.
+            try await desk.ask("login_on", getuid())
+            #expect(try await desk.event("lock")["message"] == "The screen is unlocked.")
+            try await desk.event("reading")
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            try await desk.ask("act", 1, "default")
+            try await desk.event("delivered")
+        }
+
         @Test func `A link that came while the bus was stopped is shown when it goes on`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()

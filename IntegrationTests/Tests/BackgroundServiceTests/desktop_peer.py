@@ -110,6 +110,13 @@ def login_off():
     stop("login")
 
 
+def login_refuses(error):
+    """ListSessions is answered by an error from now on."""
+    system.get_object(LOGIN, LOGIN_PATH).AddMethod(
+        LOGIN + ".Manager", "ListSessions", "", "a(susso)",
+        f"raise dbus.exceptions.DBusException('{error}', name='org.example.Error')", dbus_interface=MOCK)
+
+
 def login(properties):
     system.get_object(LOGIN, LOGIN_PATH + "/session/c1").UpdateProperties(
         LOGIN + ".Session", dbus.Dictionary(properties, signature="sv"), dbus_interface=MOCK)

@@ -30,6 +30,9 @@ public struct Surroundings: Sendable, Hashable {
     public var isScreenSaverOn: Bool? { didSet { updateLock() } }
     /// The screen savers that are there and have not answered whether the screen is locked. Until they do, it counts as locked.
     public var silentSavers: [String] = [] { didSet { updateLock() } }
+    /// Whether logind is there and has not answered. Until it does, the screen counts as locked, and ``session`` is what it
+    /// reported last.
+    public var isLoginSilent = false { didSet { updateLock() } }
     /// Whether the screen is locked. Where nothing reports it any more, the last report counts: a screen does not unlock
     /// because what reported the lock has ended.
     public private(set) var isLocked = false
@@ -59,12 +62,13 @@ public struct Surroundings: Sendable, Hashable {
         if session != nil || isScreenSaverOn != nil {
             wasLocked = session?.isLocked == true || isScreenSaverOn == true
         }
-        isLocked = wasLocked || !silentSavers.isEmpty
+        isLocked = wasLocked || isLoginSilent || !silentSavers.isEmpty
     }
 
     /// Whether the screen is seen to be unlocked.
     public var isUnlocked: Bool {
-        session.map { $0.isActive && !$0.isLocked } == true && isScreenSaverOn != true && silentSavers.isEmpty
+        session.map { $0.isActive && !$0.isLocked } == true && isScreenSaverOn != true && !isLoginSilent
+            && silentSavers.isEmpty
     }
 
     /// The conditions that follow.
@@ -122,7 +126,7 @@ public struct Surroundings: Sendable, Hashable {
     }
 
     private var unlocked: Finding {
-        guard session != nil else {
+        guard session != nil || isLoginSilent else {
             return Finding(
                 obstacle: .neverUnlocked,
                 isMet: true,
@@ -132,7 +136,9 @@ public struct Surroundings: Sendable, Hashable {
         return Finding(
             obstacle: .neverUnlocked,
             isMet: wasUnlocked,
-            source: "logind, LockedHint of the session, remembered for this start of the system"
+            source: isLoginSilent
+                ? "logind does not answer; what it reported since the system started is remembered"
+                : "logind, LockedHint of the session, remembered for this start of the system"
         )
     }
 

@@ -73,13 +73,19 @@ extension Examination {
                 fix: "Lock the screen and unlock it. Where that changes nothing, start the screen saver again."
             )
         }
-        let session = (try? BusConnection(.system)).flatMap { system in
-            LoginSession.shown(system.loginSessions(of: geteuid()), own: environment["XDG_SESSION_ID"])
+        let login = LoginReport.ask(of: geteuid(), own: environment["XDG_SESSION_ID"])
+        guard !login.isSilent else {
+            return Finding(
+                "lock",
+                .limited,
+                "logind does not answer whether the screen is locked, so it counts as locked.",
+                fix: "See what keeps it: systemctl status systemd-logind"
+            )
         }
         let prompt =
             savers.isEmpty
             ? "nothing can be asked to prompt for the password" : "\(savers.joined(separator: ", ")) prompts"
-        if let session {
+        if let session = login.session {
             return Finding("lock", .works, "logind reports the lock of session \(session.id); \(prompt).")
         }
         guard savers.isEmpty else {

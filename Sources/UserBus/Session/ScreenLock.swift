@@ -14,20 +14,20 @@ public enum ScreenLock: Sendable, Hashable {
     /// Asks logind and the screen savers. Where there are none, the screen is not locked.
     public static func ask() -> ScreenLock {
         var surroundings = Surroundings()
-        if let system = try? BusConnection(.system) {
-            surroundings.session = LoginSession.shown(system.loginSessions(of: geteuid()), own: nil)
-        }
+        let login = LoginReport.ask(of: geteuid(), own: nil)
+        surroundings.session = login.session
         if surroundings.isLocked { return .locked }
         do throws(BusError) {
             let savers = try BusConnection(.user).screenSavers()
             surroundings.isScreenSaverOn = savers.isOn
             if surroundings.isLocked { return .locked }
-            guard !savers.silent.isEmpty else { return .unlocked }
-            return .unknown(reason: "\(savers.silent.joined(separator: ", ")) does not answer whether it is locked.")
+            let silent = (login.isSilent ? ["logind"] : []) + savers.silent
+            guard !silent.isEmpty else { return .unlocked }
+            return .unknown(reason: "\(silent.joined(separator: ", ")) does not answer whether it is locked.")
         } catch  where error.code == .silentBus {
             return .unknown(reason: error.reason)
         } catch {
-            return .unlocked
+            return login.isSilent ? .unknown(reason: "logind does not answer whether it is locked.") : .unlocked
         }
     }
 }

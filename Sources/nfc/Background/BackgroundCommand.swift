@@ -89,8 +89,8 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
             let name = condition.condition.padding(toLength: 16, withPad: " ", startingAt: 0)
             printLine("  \(condition.met ? "fine" : "no  ")  \(name)\(condition.source)")
         }
-        if let silent = status.silentSavers, !silent.isEmpty {
-            let names = silent.joined(separator: ", ")
+        if !status.silent.isEmpty {
+            let names = status.silent.joined(separator: ", ")
             printLine("The screen counts as locked, since \(names) does not answer: what is chosen opens when it does.")
         } else if status.locked {
             printLine("The screen is locked: what is chosen opens when it is unlocked.")

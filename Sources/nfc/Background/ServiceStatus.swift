@@ -11,6 +11,8 @@ struct ServiceStatus: Decodable {
 
     var reading: Bool
     var locked: Bool
+    /// Whether logind does not answer; nil of an earlier version.
+    var silentLogin: Bool?
     /// The screen savers that do not answer; nil of an earlier version.
     var silentSavers: [String]?
     var waiting: Int
@@ -20,6 +22,7 @@ struct ServiceStatus: Decodable {
 
     private enum CodingKeys: String, CodingKey {
         case reading, locked, waiting, conditions
+        case silentLogin = "silent_login"
         case silentSavers = "silent_savers"
         case inboxProblem = "inbox_problem"
     }
@@ -36,6 +39,9 @@ struct ServiceStatus: Decodable {
         }
         self = status
     }
+
+    /// Those who do not answer whether the screen is locked, by name.
+    var silent: [String] { (silentLogin == true ? ["logind"] : []) + (silentSavers ?? []) }
 
     /// What is said of the reader.
     var reader: Condition? { conditions.first { $0.condition == "reader" } }
