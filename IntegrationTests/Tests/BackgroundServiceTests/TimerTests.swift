@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PeerSupport
+import Testing
+
+extension BackgroundService {
+    /// What the service does by itself when a time is over, with nothing else that would have it look.
+    @Suite struct `The service's own times` {
+        @Test func `An inbox whose folder is lost is tried again until there is one, and has what came meanwhile`()
+            async throws
+        {
+            let desk = try await Desk()
+            try await desk.start()
+            // The folder around it goes, so that nothing is watched any more, and a file is in its place.
+            let place = desk.folder.appending(path: "state/nfc")
+            try FileManager.default.moveItem(at: place, to: desk.folder.appending(path: "state/before"))
+            try Data().write(to: place)
+            _ = try await desk.service?.line(with: #""error":"inbox""#)
+            try desk.bring("https://b.example/1")
+            try await desk.event("not-kept")
+            // Its state is not asked now: that has it look too.
+            try FileManager.default.removeItem(at: place)
+            try await desk.event("kept")
+            #expect(desk.files(in: "state/nfc/inbox").count == 1)
+            let later = try #require(try await desk.ask("status") as? [String: Any])
+            #expect(later["inbox_problem"] is NSNull)
+        }
+
+        @Test func `A folder that is moved away is made anew in a while, with all that is known`() async throws {
+            let desk = try await Desk()
+            try await desk.start()
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            // What is removed file by file counts as cleared by the person.
+            let place = desk.folder.appending(path: "state/nfc/inbox")
+            try FileManager.default.moveItem(at: place, to: desk.folder.appending(path: "state/before"))
+            try await desk.wait("the entry is there again") { desk.files(in: "state/nfc/inbox").count == 1 }
+            #expect(try await desk.inbox().count == 1)
+        }
+
+        @Test func `A prompt that is dismissed after a click is a refusal when its desktop's time is over`()
+            async throws
+        {
+            let desk = try await Desk()
+            try desk.installBrowser()
+            try await desk.start()
+            try await desk.ask("login", ["LockedHint": true])
+            try await desk.event("lock")
+            try desk.bring("https://b.example/1")
+            try await desk.event("shown")
+            try await desk.ask("act", 1, "default")
+            try await desk.event("waits")
+            try await desk.event("shown")
+            // Longer than a desktop takes that closes what was clicked, although the prompt has taken its place.
+            try await Task.sleep(for: .milliseconds(400))
+            try await desk.ask("close", 1, 2)
+            try await desk.ask("login", ["LockedHint": false])
+            try await desk.event("lock")
+            // Another link that is opened now is the first.
+            try desk.bring("https://b.example/2", number: 2)
+            try await desk.event("shown")
+            try await desk.ask("act", 2, "default")
+            try await desk.event("delivered")
+            #expect(desk.lines(of: "opened") == ["1", "https://b.example/2"])
+            #expect(try await desk.inbox().count == 1)
+        }
+    }
+}
