@@ -66,4 +66,32 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
         }
         #expect(report.attempts.map(\.name).first == "losses")
     }
+
+    @Test(arguments: CorrectClient.all) func `A second loss is held against it no more than one`(
+        client: CorrectClient
+    ) async throws {
+        let report = try await explore(.lossPairs, near: client.tag, app: client.app) { try await client.flow($0) }
+        #expect(report.attempts.first.map { $0.runs == $0.happened } == true)
+    }
+
+    @Test(arguments: CorrectClient.all) func `Three times the same runs leave the same traces`(
+        client: CorrectClient
+    ) async throws {
+        var before: [String]?
+        for _ in 0..<3 {
+            let lines = Lines()
+            try await explore(
+                [.everything, .noise(runs: 20)],
+                near: client.tag,
+                app: client.app,
+                seed: 9,
+                invariants: [lines.invariant]
+            ) { try await client.flow($0) }
+            let traces = zip(lines.all, lines.traces).map { "\($0)\n\($1)" }
+            if let before, let index = traces.indices.first(where: { before[$0] != traces[$0] }) {
+                Issue.record("\(before[index])\nand then\n\(traces[index])")
+            }
+            before = traces
+        }
+    }
 }

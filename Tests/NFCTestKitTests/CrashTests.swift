@@ -3,37 +3,10 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct `A process that ends in a run` {
+@Suite("A process that ends in a run", .timeLimit(.minutes(10))) struct CrashTests {
     /// What a process said on standard error.
     static func said(_ result: ExitTest.Result?) throws -> String {
         String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-    }
-
-    @Test func `A record that is taken for granted names its run`() async throws {
-        let said = try Self.said(
-            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                try await explore(.losses, near: PlantedBug.link) { _ in
-                    try await LinkClient(CorrectClient.link, bug: .forcesPayload).scan()
-                }
-            }
-        )
-        #expect(said.contains("while an exploration was in this run: NFC_REPLAY=loss@10\n"), "\(said)")
-        #expect(said.contains("       sheet: scanning \"Hold the card near the phone.\"\n"))
-        #expect(said.contains("   9 > 30 03\n     < e1 10 3e 00 "), "\(said)")
-        // Swift's own words follow.
-        #expect(said.contains("Fatal error: Unexpectedly found nil"))
-    }
-
-    @Test func `A continuation that is resumed twice names its run`() async throws {
-        let said = try Self.said(
-            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                try await explore(.badAnswers, near: PlantedBug.link) { _ in
-                    try await LinkClient(CorrectClient.link, bug: .resumesTwice).scan()
-                }
-            }
-        )
-        #expect(said.contains("in this run: NFC_REPLAY="), "\(said)")
-        #expect(said.contains("tried to resume its continuation more than once"))
     }
 
     @Test func `Each way to end is seen, and the process ends as it would have`() async throws {
@@ -74,5 +47,23 @@ import Testing
             }
         )
         #expect(!said.contains("NFCTestKit"))
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct `The line in NFC_REPLAY` {
+    @Test func `Is the only run with faults; empty, it is as unset; and a stale one is refused`() async throws {
+        await #expect(processExitsWith: .success) {
+            for (line, runs) in [("", 9), ("cancel@2", 2), ("loss@9999", nil)] as [(String, Int?)] {
+                unsafe setenv("NFC_REPLAY", line, 1)
+                do {
+                    let report = try await explore(.noise(runs: 8), near: "ICODE SLIX2", seed: 1) { field in
+                        try await SensorReader().scan(field)
+                    }
+                    guard report.runs == runs else { exit(1) }
+                } catch let error as FieldError {
+                    guard error.code == .badReplay, runs == nil else { exit(2) }
+                }
+            }
+        }
     }
 }

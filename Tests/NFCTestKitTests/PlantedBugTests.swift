@@ -75,6 +75,17 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// A flow on a tag that is locked, which a client that looks refuses by itself.
+    static let refused: @Sendable (TestField, Bug) async throws -> String = { field, bug in
+        async let result = LinkClient(CorrectClient.link, bug: bug).scan()
+        await field.wait(for: .seconds(70))
+        do {
+            return try await result
+        } catch LinkClient.Failure.readOnly {
+            return "refused"
+        }
+    }
+
     static let all: [PlantedBug] = [
         .pages(.neverInvalidates, .badAnswers, .sessionEnds),
         PlantedBug(
@@ -90,7 +101,13 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         .pages(.noRestartAfterSeveral, .secondTags, .sessionEnds),
         .pages(.lengthFirst, .losses, .noMessageLost),
         .pages(.ignoresNAK, .badAnswers, .noMessageLost),
-        .ndef(.ignoresStatus, .losses, "the flow works", on: lockedLink),
+        PlantedBug(
+            bug: .ignoresStatus,
+            exploration: .losses,
+            tag: lockedLink,
+            invariant: "the flow works",
+            flow: refused
+        ),
         .ndef(.blocksQueue, .losses, "the flow ends", grace: .milliseconds(40)),
         PlantedBug(
             bug: .ignoresMoreData,
@@ -114,6 +131,8 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
             bug in try await SensorReader(bug: bug).scan(field)
         },
         .ndef(.invalidatesFirst, .losses, "the flow works"),
+        .ndef(.forcesPayload, .losses, nil),
+        .ndef(.resumesTwice, .badAnswers, nil),
     ]
 
     func explore(_ bug: Bug) async throws -> ExplorationReport {
@@ -123,16 +142,70 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
     }
 }
 
+/// The table of the documentation.
+enum FoundBugs {
+    static func row(_ bug: Bug, _ exploration: Exploration, _ found: String, _ line: String?) -> String {
+        "| \(bug.rawValue) | \(exploration) | \(found) | \(line.map { "`\($0)`" } ?? "none: the first run fails") |"
+    }
+
+    /// The rows of the documentation.
+    static func rows() throws -> [String] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/NFCTestKit/Documentation.docc/WhatExplorationsFind.md")
+        return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+            .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| bug ") }
+    }
+}
+
 @Suite(.timeLimit(.minutes(10)), .serialized) struct `A bug that is planted` {
-    @Test(arguments: PlantedBug.all) func `Is found, and its line replays it`(planted: PlantedBug) async throws {
+    @Test(arguments: PlantedBug.all.filter { $0.invariant != nil })
+    func `Is found as the documentation says`(planted: PlantedBug) async throws {
         let failure = try #require(
             await #expect(throws: ExplorationFailure.self) { _ = try await planted.explore(planted.bug) }
         )
-        #expect(failure.invariant == planted.invariant)
+        #expect(failure.invariant == planted.invariant, "\(failure)")
+        let row = FoundBugs.row(planted.bug, planted.exploration, failure.invariant, failure.replay?.description)
+        #expect(try FoundBugs.rows().contains(row), "\(row)")
+    }
+
+    @Test func `A record that is taken for granted ends the process, and its run is named`() async throws {
+        let said = try CrashTests.said(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = try await PlantedBug.all.first { $0.bug == .forcesPayload }?.explore(.forcesPayload)
+            }
+        )
+        #expect(said.contains("       sheet: scanning \"Hold the card near the phone.\"\n"), "\(said)")
+        #expect(said.contains("   9 > 30 03\n     < e1 10 3e 00 "), "\(said)")
+        // Swift's own words are there too.
+        #expect(said.contains("Fatal error: Unexpectedly found nil"))
+        try expectRow(of: .forcesPayload, in: said)
+    }
+
+    @Test func `A continuation that is resumed twice ends the process, and its run is named`() async throws {
+        let said = try CrashTests.said(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = try await PlantedBug.all.first { $0.bug == .resumesTwice }?.explore(.resumesTwice)
+            }
+        )
+        #expect(said.contains("tried to resume its continuation more than once"), "\(said)")
+        try expectRow(of: .resumesTwice, in: said)
+    }
+
+    func expectRow(of bug: Bug, in said: String) throws {
+        let planted = try #require(PlantedBug.all.first { $0.bug == bug })
+        let line = said.split(separator: "\n").compactMap {
+            $0.split(separator: "NFC_REPLAY=", maxSplits: 1).dropFirst().first
+        }
+        let row = FoundBugs.row(bug, planted.exploration, "the process ends", line.first.map(String.init))
+        #expect(try FoundBugs.rows().contains(row), "\(row)")
+    }
+
+    @Test func `The documentation has a row for each`() throws {
+        #expect(try FoundBugs.rows().count == PlantedBug.all.count)
+        #expect(Set(PlantedBug.all.map(\.bug)) == Set(Bug.allCases).subtracting([.none]))
     }
 
     @Test(arguments: PlantedBug.all) func `Is not found in the client without it`(planted: PlantedBug) async throws {
-        if planted.bug == .ignoresStatus { return }
         _ = try await planted.explore(.none)
     }
 }

@@ -4,7 +4,7 @@ import VirtualTags
 /// Which faults a flow is run with, one after the other.
 ///
 /// Explorations add up: `.losses + .cancels`, or `[.losses, .cancels]`.
-public struct Exploration: Sendable, ExpressibleByArrayLiteral {
+public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
     enum Part: Sendable {
         case losses, tears, answers
         case noise(runs: Int, faults: Int)
@@ -75,6 +75,9 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral {
 
     /// One run alone, as a report names it. It fails when the run passes and nothing of the line has happened in it.
     public static func replay(_ replay: FaultScript) -> Exploration { Exploration(.replay(replay)) }
+
+    /// What is tried, such as `losses, bad answers`; the words are those of a report's attempts.
+    public var description: String { parts.map(\.name).joined(separator: ", ") }
 
     /// Both, one after the other.
     public static func + (one: Exploration, other: Exploration) -> Exploration {

@@ -15,6 +15,8 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
     private let link: String
     private let bug: Bug
     private var session: NFCNDEFReaderSession?
+    /// A session holds its delegate weakly: the client holds itself until the session ends.
+    private var itself: LinkClient?
     private var continuation: CheckedContinuation<String, any Error>?
 
     init(_ link: String, bug: Bug = .none) {
@@ -32,6 +34,7 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
     private func start(_ continuation: CheckedContinuation<String, any Error>) {
         if bug == .keepsStateOnCancel, session != nil { return }
         self.continuation = continuation
+        itself = self
         session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
         session?.alertMessage = "Hold the card near the phone."
         session?.begin()
@@ -107,6 +110,7 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
         finish(.failure(error))
         if bug != .keepsStateOnCancel { self.session = nil }
+        itself = nil
     }
 
     private func finish(_ result: Result<String, any Error>) {
