@@ -28,7 +28,7 @@ import VirtualTags
             var count = 0
             while await events.nextMessages() != nil { count += 1 }
             // Once for each time that it came.
-            #expect(count == 2)
+            #expect(count == 2, "\(field.trace)")
         }
     }
 

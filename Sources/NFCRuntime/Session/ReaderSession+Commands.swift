@@ -90,6 +90,8 @@ extension ReaderSession {
         completion: @escaping @Sendable (Result<[[UInt8]], CommandError>) -> Void
     ) {
         enqueue(completion: completion) { channel throws(CommandError) in
+            // After a restart the tags are found again, and their messages read then.
+            guard areFoundLast(tags) else { throw .tagUnavailable }
             var messages: [[UInt8]] = []
             for tag in tags {
                 // A tag without a message, or one that is lost, is nothing to report: the others still count.
@@ -99,8 +101,14 @@ extension ReaderSession {
                 else { continue }
                 messages.append(message)
             }
+            guard areFoundLast(tags) else { throw .tagUnavailable }
             return messages
         }
+    }
+
+    private func areFoundLast(_ tags: [DetectedTag]) -> Bool {
+        let found = state.withLock { $0.found }
+        return tags.allSatisfy { tag in found.contains { $0 === tag } }
     }
 
     /// Queues a command and sees to it that its completion is called exactly once, also when the session has ended.

@@ -23,7 +23,7 @@ import VirtualTags
 ///   - seed: where all that is random comes from.
 ///   - limit: the field's time at which a run that has not ended is left behind, and fails.
 ///   - grace: how long nothing happens, in real time, before a session's limit passes. Nil for a second in the first run, and
-///     nothing in the others unless the flow uses threads, timers or sockets that the test kit can't count.
+///     none in the others unless the flow uses threads, timers or sockets that the test kit can't count.
 ///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving.
 ///   - invariants: what has to hold after each run, also after the one without faults.
 ///   - reader: what the test runs on.

@@ -208,13 +208,13 @@ struct Explorer {
         try Task.checkCancellation()
         runs += 1
         // The first run shows whether all that goes on is counted: then no other waits for what can't come.
-        let isShortWhenCounted = settings.grace == nil && runs > 1 && !hasUncounted
+        let isNoneWhenCounted = settings.grace == nil && runs > 1 && !hasUncounted
         let field = try await TestField.opened(
             settings.tags,
             app: settings.app,
             seed: settings.seed,
             limit: settings.limit,
-            grace: Grace(duration: settings.grace ?? .seconds(1), isShortWhenCounted: isShortWhenCounted),
+            grace: Grace(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: isNoneWhenCounted),
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )

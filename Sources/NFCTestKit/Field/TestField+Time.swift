@@ -7,22 +7,20 @@ import TagLink
 struct Grace: Sendable {
     /// How long.
     var duration: Duration
-    /// Whether it is shorter when all that goes on is counted.
-    var isShortWhenCounted = false
+    /// Whether there is none when all that goes on is counted.
+    var isNoneWhenCounted = false
 
     /// How many times as long it takes where timers, sockets or other processes may have an answer.
     private static let factor = 10
-    /// What it is then, at most: a thread may be slow between two things that are counted.
-    private static let short = Duration.milliseconds(500)
 
     /// What has not gone on for so long does not go on.
     var long: Duration { duration * Self.factor }
 
     /// The grace after what is under way.
     func duration(after work: FieldPlace.Work) -> Duration {
-        if isShortWhenCounted, !work.hasUncounted { return min(duration, Self.short) }
-        let isLong = work.hasSources || Self.hasChildren
-        return isLong ? long : duration
+        // A thread of the app's own is not counted, and may have been begun a moment ago.
+        if isNoneWhenCounted, !work.hasUncounted, PoolThreads.othersSleep { return .zero }
+        return work.hasSources || Self.hasChildren ? long : duration
     }
 
     /// Whether the process has begun others, that have not been waited for.
@@ -50,7 +48,7 @@ extension TestField {
         }
         guard let event = clock.nextEvent, event.deadline <= limit else {
             // Past its limit the field has nothing to wait for. That ends the flow, so it has to be so for long, also where all is
-            // counted: between two things that are, a thread may be slow.
+            // counted.
             guard quiet >= grace.long else { return false }
             if clock.nextEvent != nil || mayPassLimits(after: work, quiet) { stop(after: work) }
             return false

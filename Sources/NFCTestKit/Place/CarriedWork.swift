@@ -90,6 +90,7 @@ import NFCRuntime
     }
 
     private func run() -> DispatchLibrary.Pointer? {
+        PoolThreads.noteCaller()
         place.begins()
         CarriedPlace.within(self) {
             if let function = unsafe function {

@@ -12,7 +12,10 @@ package struct ProcessActivity {
     private let own: Int32
 
     /// Begins to look, from this thread.
-    package init() {
+    package init() { own = Self.callerNumber }
+
+    /// The number that the kernel has for the calling thread.
+    static var callerNumber: Int32 {
         // Such as 17561/task/17563.
         var link = [CChar](repeating: 0, count: 64)
         let count = unsafe readlink("/proc/thread-self", &link, link.count)
@@ -21,19 +24,21 @@ package struct ProcessActivity {
             let isDigit = (0x30...0x39).contains(character)
             number = isDigit ? number &* 10 &+ Int32(character) &- 0x30 : 0
         }
-        own = number
+        return number
     }
 
-    /// Looks once: whether every thread but the caller's sleeps, and no timer is due soon.
-    mutating func isAtRest() -> Bool {
-        guard let first = sleepers() else { return false }
-        return sleepers() == first
+    /// Looks once: whether every thread but the caller's sleeps.
+    ///
+    /// - Parameter known: threads that are left out.
+    mutating func isAtRest(besides known: Set<Int32> = []) -> Bool {
+        guard let first = sleepers(besides: known) else { return false }
+        return sleepers(besides: known) == first
     }
 
     /// How often each thread was given a processor; nil when one of them, other than the caller's, does not sleep.
-    private mutating func sleepers() -> [Int32: UInt64]? {
+    private mutating func sleepers(besides known: Set<Int32>) -> [Int32: UInt64]? {
         var counts: [Int32: UInt64] = [:]
-        for thread in Self.numbers(in: "/proc/self/task") where thread != own {
+        for thread in Self.numbers(in: "/proc/self/task") where thread != own && !known.contains(thread) {
             let before = timesRun(thread)
             guard isAsleep(thread) else { return nil }
             counts[thread] = before

@@ -61,6 +61,7 @@ final class RestMonitor: Sendable {
     }
 
     private func run() {
+        PoolThreads.noteCaller()
         var threads = ThreadRest()
         var watched: [Watched] = []
         // Explorations open one field after the other: a thread for each would be too many.
@@ -99,11 +100,13 @@ final class RestMonitor: Sendable {
             guard quiet >= Self.stuck else { return }
             let probe = watched.probe ?? QueueProbe(ofMain: !work.waits.contains(where: \.isOnMainQueue))
             watched.probe = probe
-            // On a busy machine work begins late. When the blocks that were given last have been run, and every thread sleeps,
-            // all before them have begun, but those behind a queue's block that waits. Where nothing begins any more, all
-            // threads that run work wait. A machine that is busy with other tests never sleeps: then long quiet has to do.
-            let isKnown = probe.isDone || quiet >= field.grace.duration(after: work)
-            if isKnown && threads.isResting() || probe.isDone && quiet >= Self.longQuiet {
+            // On a busy machine work begins late, and where all threads of libdispatch wait it begins others once a second. When
+            // the blocks that were given last have been run, and every thread sleeps, all before them have begun, but those
+            // behind a queue's block that waits. A machine that is busy with other tests never sleeps, and where no thread
+            // is left that could run anything the blocks are not run either: then long quiet has to do.
+            let isKnown =
+                quiet >= Self.longQuiet ? probe.isDone || threads.isResting() : probe.isDone && threads.isResting()
+            if isKnown {
                 watched.place.letTimePass(quiet: quiet, isStuck: true)
             }
         } else if work.running > 0, quiet >= Self.blocked {

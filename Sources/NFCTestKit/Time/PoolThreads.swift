@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TagLink
+
+/// The threads that run what is on queues. What they do for a test is counted; what another thread does for it is not.
+enum PoolThreads {
+    private static let numbers = Locked<Set<Int32>>([])
+
+    /// Its value in a thread is the thread's number, which is given to another thread when that one has ended.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        unsafe pthread_key_create(&key) { number in
+            let number = Int32(truncatingIfNeeded: UInt(bitPattern: number))
+            _ = PoolThreads.numbers.withLock { $0.remove(number) }
+        }
+        return key
+    }()
+
+    /// Remembers the calling thread as one of them.
+    static func noteCaller() {
+        guard unsafe pthread_getspecific(key) == nil else { return }
+        let number = ProcessActivity.callerNumber
+        numbers.withLock { _ = $0.insert(number) }
+        unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(number)))
+    }
+
+    /// Whether every other thread of the process sleeps.
+    static var othersSleep: Bool {
+        var activity = ProcessActivity()
+        return activity.isAtRest(besides: numbers.withLock { $0 })
+    }
+}
