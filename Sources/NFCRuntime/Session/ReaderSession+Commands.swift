@@ -91,7 +91,7 @@ extension ReaderSession {
     ) {
         enqueue(completion: completion) { channel throws(CommandError) in
             // After a restart the tags are found again, and their messages read then.
-            guard areFoundLast(tags) else { throw .tagUnavailable }
+            guard self.areFoundLast(tags) else { throw .tagUnavailable }
             var messages: [[UInt8]] = []
             for tag in tags {
                 // A tag without a message, or one that is lost, is nothing to report: the others still count.
@@ -101,13 +101,13 @@ extension ReaderSession {
                 else { continue }
                 messages.append(message)
             }
-            guard areFoundLast(tags) else { throw .tagUnavailable }
+            guard self.areFoundLast(tags) else { throw .tagUnavailable }
             return messages
         }
     }
 
     private func areFoundLast(_ tags: [DetectedTag]) -> Bool {
-        let found = state.withLock { $0.found }
+        let found = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
         return tags.allSatisfy { tag in found.contains { $0 === tag } }
     }
 
