@@ -35,7 +35,9 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
         if bug == .keepsStateOnCancel, session != nil { return }
         self.continuation = continuation
         itself = self
-        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+        // The main queue is that of other tests too: it is not blocked.
+        let queue = bug == .blocksQueue ? DispatchQueue(label: "app.nfc.link") : .main
+        session = NFCNDEFReaderSession(delegate: self, queue: queue, invalidateAfterFirstRead: false)
         session?.alertMessage = "Hold the card near the phone."
         session?.begin()
     }
