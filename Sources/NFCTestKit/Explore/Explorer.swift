@@ -180,7 +180,7 @@ struct Explorer {
 
     private var looksForLeaks: Bool { settings.invariants.contains { $0.name == Invariant.nothingLeaks.name } }
 
-    /// Whether the last run leaves objects for ever, which one more run shows that counts for nothing else.
+    /// Finds what the last run never frees: one more run shows it, and is not counted.
     private mutating func leakOfLastRun() async throws -> ExplorationFailure? {
         guard looksForLeaks, let last = suspect else { return nil }
         suspect = nil
@@ -219,8 +219,15 @@ struct Explorer {
             reader: settings.reader
         )
         note?.begin(script, in: field.place)
-        defer { note?.end() }
-        field.state.withLock { [note] in $0.runNote = note }
+        field.state.withLock { [note] state in
+            state.runNote = note
+            state.made = LivingObjects()
+        }
+        defer {
+            // A flow that was left behind adds nothing to the note of the next run.
+            field.state.withLock { $0.runNote = nil }
+            note?.end()
+        }
         if first == nil { field.watchMemory() }
         if let script { field.arm(script, companion: try await companion(for: script, in: field)) }
         var result: FlowResult?
@@ -258,7 +265,7 @@ struct Explorer {
             isVirtual: field.virtual != nil,
             writes: field.virtual?.writeCount ?? 0,
             sessions: field.environment.arbiter.requestCount,
-            objects: field.state.withLock { $0.made }
+            objects: field.state.withLock { $0.made ?? LivingObjects() }
         )
         field.close()
         if let error = error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }

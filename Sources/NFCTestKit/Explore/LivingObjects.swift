@@ -56,6 +56,6 @@ struct LivingObjects: Sendable {
 
 extension FieldPlace {
     func made(_ object: AnyObject, as kind: MadeObject) {
-        field?.state.withLock { $0.made.add(object, as: kind) }
+        field?.state.withLock { $0.made?.add(object, as: kind) }
     }
 }

@@ -32,8 +32,8 @@ public final class TestField: Sendable {
         var tagsMade: UInt64 = 0
         /// What a script has made happen.
         var happened: [FaultScript.Step] = []
-        /// What code under test has made, and has to free.
-        var made = LivingObjects()
+        /// What code under test has made, and has to free; nil where nobody asks.
+        var made: LivingObjects?
         /// What was written to each tag; nil where nobody asks.
         var courses: [MemoryCourse]?
         /// What the process writes when it ends in the run.
