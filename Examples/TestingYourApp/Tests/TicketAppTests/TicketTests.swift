@@ -31,6 +31,15 @@ import TicketApp
         #expect(report.runs > 50)
     }
 
+    @Test func `A ticket that slips and a person who cancels are no problem, nor is anything else`() async throws {
+        let report = try await explore(.everything, near: Self.ticket) { _ in
+            try await FixedTicketApp.TicketStamper().stamp("14:05")
+        }
+        #expect(report.attempts.map(\.name).contains("slips"))
+        // It awaits its result, and gives no handler to the field.
+        #expect(report.unchecked.map(\.invariant) == [Invariant.completesOnce.name])
+    }
+
     @Test func `The continuation that is lost with the tag is found`() async throws {
         let failure = try #require(
             await #expect(throws: ExplorationFailure.self) {
