@@ -146,7 +146,7 @@ let package = Package(
         ),
         .target(
             name: "NFCTestKit",
-            dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime"],
+            dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "PrivateStorage"],
             swiftSettings: strict
         ),
 

@@ -45,7 +45,9 @@ ALLOWED = {
         "NDEF", "TagLink", "NFCRuntime", "PrivateStorage", "TagProtocols", "VisibleText", "Foundation",
     } | SYSTEM,
     "Sources/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
-    "Sources/NFCTestKit": {"NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "Testing"} | SYSTEM,
+    "Sources/NFCTestKit": {
+        "Foundation", "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "PrivateStorage", "Testing",
+    } | SYSTEM,
     "Examples/TagReader": {
         "CoreNFC", "Foundation", "Glibc", "Synchronization", "UserActivityReceiving", "VisibleText",
     },

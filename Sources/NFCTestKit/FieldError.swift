@@ -29,6 +29,8 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let queueIsBlocked = Code(name: "queueIsBlocked")
         /// The line that replays a run can't be read.
         public static let badReplay = Code(name: "badReplay")
+        /// The app's property list or its entitlements can't be read.
+        public static let badAppFile = Code(name: "badAppFile")
     }
 
     private final class Contents: Sendable {

@@ -166,7 +166,11 @@ extension FlowRun {
         !shownErrors.isEmpty || sheet.contains { $0.content.state == .failure && !$0.content.message.isEmpty }
     }
 
-    var hasMixedTear: Bool { replay?.steps.contains { $0.kind == .mixed } ?? false }
+    /// Whether the power went in a write of the run that left bits of the old memory and of the new.
+    ///
+    /// No order of writes protects the torn page, see <doc:Reference>. An invariant of your own that compares memory leaves such a
+    /// run out.
+    public var hasMixedTear: Bool { replay?.steps.contains { $0.kind == .mixed } ?? false }
 
     /// The caller or the person learned that it did not work.
     var reportsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }

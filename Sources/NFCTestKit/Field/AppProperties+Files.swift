@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+public import NFCRuntime
+import PrivateStorage
+
+extension AppProperties {
+    /// No property list of an app is larger.
+    private static let maximumSize = 1 << 20
+
+    /// Reads the property list and the entitlements that the app is built with.
+    ///
+    /// ```swift
+    /// let app = try AppProperties(contentsOf: "App/Info.plist", entitlements: "App/App.entitlements")
+    /// ```
+    ///
+    /// The files are XML or binary property lists. Texts, lists of texts, and flags are taken, and all else is left out: Core NFC
+    /// does not read it. Build settings such as `$(PRODUCT_NAME)` stay as they are written.
+    ///
+    /// - Parameters:
+    ///   - infoPlist: the path of the `Info.plist`, relative to the working folder, which is the package's in `swift test`; nil
+    ///     for none.
+    ///   - entitlements: the path of the entitlements; nil for none.
+    /// - Throws: ``FieldError`` with `badAppFile`, which names the file: it is missing, can't be read, or is no property list.
+    public init(contentsOf infoPlist: String?, entitlements: String? = nil) throws(FieldError) {
+        self.init(
+            infoPlist: try Self.values(of: infoPlist, called: "Info.plist"),
+            entitlements: try Self.values(of: entitlements, called: "entitlements")
+        )
+    }
+
+    private static func values(of path: String?, called name: String) throws(FieldError) -> [String: Value]? {
+        guard let path else { return nil }
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes = try InputFile(path, limit: maximumSize).readToEnd()
+        } catch {
+            throw FieldError(
+                .badAppFile,
+                """
+                The app's \(name) can't be read. \(error.reason) The working folder is \
+                \(FileManager.default.currentDirectoryPath); give a path from there, or a whole one.
+                """
+            )
+        }
+        guard
+            let list = try? unsafe PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil),
+            let dictionary = list as? [String: Any]
+        else {
+            throw FieldError(
+                .badAppFile,
+                "The app's \(name), \(path), is no property list with keys. Name the file that Xcode builds the app with."
+            )
+        }
+        return dictionary.compactMapValues { value in
+            switch value {
+            case let text as String: Value([text])
+            case let texts as [String]: Value(texts)
+            case let flag as Bool: Value(booleanLiteral: flag)
+            default: nil
+            }
+        }
+    }
+}
