@@ -110,6 +110,24 @@ import UniversalLinks
         }
     }
 
+    @Test func `The files that are asked about one link share one limit of work`() throws {
+        var router = try Fixture.router()
+        var other = Fixture.reader
+        other.id = "TEAM.org.example.other"
+        other.associatedDomains = Fixture.domains("applinks:shop.example.org")
+        router.apps.append(other)
+        let entry = #"{"appIDs":["TEAM.org.example.other"],"paths":["*a*a*a*a*a*a*a*a*a*b"]}"#
+        router.associations["shop.example.org"] = try Fixture.matcher(
+            Array(repeating: entry, count: 1500).joined(separator: ",")
+        )
+        // Nothing is left for the file of example.org, which would open it.
+        let long = "https://shop.example.org/buy/" + String(repeating: "a", count: 30_000)
+        let answer = router.universalLink(try Fixture.uri(long))
+        #expect(answer.app == nil)
+        #expect(answer.why.contains("too complex"), "\(answer.why)")
+        #expect(router.universalLink(try Fixture.uri("https://shop.example.org/buy/aa")).app == Fixture.reader.id)
+    }
+
     @Test func `The file of the longest entry is asked first`() throws {
         var router = try Fixture.router()
         var other = Fixture.reader

@@ -96,6 +96,43 @@ import Testing
         #expect(try bench.read(Fixture.link).count == 1)
     }
 
+    @Test func `One that left, and that an app has read when it came back, is not announced while it lies there`()
+        throws
+    {
+        for wasUncertain in [false, true] {
+            var bench = try Bench()
+            _ = try bench.read(Fixture.link)
+            if wasUncertain { pause(&bench, for: .seconds(1)) }
+            _ = bench.handle(.near([Bench.tag]))
+            _ = bench.handle(.near([]))
+            bench.now += .milliseconds(100)
+            _ = bench.handle(.conditions(ReadingConditions(isReaderSessionActive: true)))
+            _ = bench.handle(.readByApp([Bench.tag]))
+            bench.now += .seconds(10)
+            _ = bench.handle(.conditions(ReadingConditions()))
+            bench.now += .milliseconds(100)
+            _ = bench.handle(.near([Bench.tag]))
+            #expect(try bench.read(Fixture.link) == [])
+            // From now on it leaves and comes as any other.
+            _ = bench.handle(.near([]))
+            bench.now += .milliseconds(499)
+            #expect(try bench.read(Fixture.link) == [])
+            _ = bench.handle(.near([]))
+            bench.now += .milliseconds(500)
+            #expect(try bench.read(Fixture.link).count == 1)
+        }
+    }
+
+    @Test func `How long one was away counts from the first look that missed it`() throws {
+        var bench = try Bench()
+        _ = try bench.read(Fixture.link)
+        for _ in 0..<5 {
+            _ = bench.handle(.near([Self.other]))
+            bench.now += .milliseconds(100)
+        }
+        #expect(try bench.read(Fixture.link).count == 1)
+    }
+
     @Test func `One with identifiers of chance that an app has read is not announced, once`() throws {
         var bench = try Bench()
         _ = bench.handle(.conditions(ReadingConditions(isReaderSessionActive: true)))

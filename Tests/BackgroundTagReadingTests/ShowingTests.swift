@@ -96,6 +96,24 @@ import Testing
         #expect(full.read(message: damaged, tag: [77]) == [.note(.tooManyArrivals)])
     }
 
+    @Test func `Notifications are earned one in two seconds, and no part of that time is lost between`() throws {
+        var bench = try Bench()
+        for number: UInt8 in 1...8 { #expect(try bench.arrive(number).actions.announced.count == 1) }
+        // At 1.9 seconds there is none yet, at 3 the first, at 4 the second: what was left of the third second counts.
+        let times: [(milliseconds: Int, announced: Int)] = [
+            (1900, 0), (3000, 1), (3900, 0), (4000, 1), (5999, 0), (6000, 1),
+        ]
+        for (index, time) in times.enumerated() {
+            bench.now = .milliseconds(time.milliseconds)
+            let arrival = try bench.arrive(UInt8(9 + index))
+            #expect(arrival.actions.announced.count == time.announced, "\(time)")
+        }
+        // After a rest of 16 seconds all eight are there again, and not one more.
+        bench.now = .seconds(22)
+        for number: UInt8 in 21...28 { #expect(try bench.arrive(number).actions.announced.count == 1) }
+        #expect(try bench.arrive(29).actions.announced == [])
+    }
+
     @Test func `The summary follows what is opened and cleared, and goes with the last`() throws {
         var bench = try Bench()
         for number: UInt8 in 1...10 { _ = try bench.arrive(number) }

@@ -85,6 +85,17 @@ import Testing
         #expect(try text(user.scratch.path("asked")).contains("--user disable --now nfcd.service\n"))
     }
 
+    @Test func `What systemd would expand or split in a reader's name reaches the service as it is`() throws {
+        let user = try user()
+        let reader = #"pcsc:A $HOME ${B} 'c' "d" \e %h;#"#
+        #expect(try user.nfc.run("background", "enable", "--reader", reader).status == 0)
+        // Of systemd.syntax(7) and systemd.service(5): quotes and backslashes, specifiers, variables.
+        let quoted = #""pcsc:A $$HOME $${B} 'c' \"d\" \\e %%h;#""#
+        #expect(
+            try text(user.scratch.path("config/systemd/user/nfcd.service")).contains(" --reader \(quoted)\n")
+        )
+    }
+
     @Test func `The files in the repository are those that are written, for a service in its usual place`() throws {
         let user = try user()
         #expect(try user.nfc.run("background", "enable").status == 0)

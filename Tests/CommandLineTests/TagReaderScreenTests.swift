@@ -61,6 +61,43 @@ import Testing
         #expect(terminal.isAtRest)
     }
 
+    @Test func `Keys that are held with Shift, Alt or Ctrl do what they do alone`() throws {
+        try keep(60)
+        let terminal = try TerminalSession(app, columns: 80, lines: 24)
+        try terminal.wait { Self.selected($0) == 60 }
+        // As xterm sends them: the modifier behind a semicolon.
+        let keys: [(String, Int)] = [
+            ("\u{1B}[1;5H", 1), ("\u{1B}[6;5~", 20), ("\u{1B}[5;3~", 1), ("\u{1B}[1;2B", 2), ("\u{1B}[1;3A", 1),
+            ("\u{1B}[1;5F", 60), ("\u{1B}[1;2~", 1), ("\u{1B}[4;2~", 60), ("\u{1B}[7;5~", 1), ("\u{1B}[8;5~", 60),
+        ]
+        for (key, number) in keys {
+            try terminal.type(key)
+            try terminal.wait { Self.selected($0) == number }
+        }
+        try terminal.type("\u{1B}[3;2~", at: "> 60")
+        try terminal.type("y", at: "Delete message 60?")
+        try terminal.wait(for: "Message 60 is deleted.")
+        try terminal.type("q")
+        #expect(try terminal.end() == 0)
+    }
+
+    @Test func `Help over a message that another window deletes leads back to the list`() throws {
+        try keep(2)
+        let terminal = try TerminalSession(app)
+        try terminal.type("\r", at: "> 2")
+        try terminal.type("?", at: "Record 1")
+        try terminal.wait { $0.first == "Help" }
+        let seen = terminal.output.utf8.count
+        #expect(try app.run(input: "delete 2\n").status == 0)
+        // It is drawn again when it has seen that.
+        try terminal.wait { _ in terminal.output.utf8.count > seen }
+        #expect(terminal.screen.first == "Help")
+        try terminal.type("q")
+        try terminal.wait { $0.first == "Messages" && Self.selected($0) == 1 }
+        try terminal.type("q")
+        #expect(try terminal.end() == 0)
+    }
+
     @Test func `Without a reader the last line and the alert of a scan say why`() throws {
         var environment = app.environment
         environment["NFC_READER"] = "nonsense"

@@ -70,6 +70,13 @@ import Testing
         #expect(outcome.lines.suffix(2) == ["Deleted message 1.", "No messages."])
     }
 
+    @Test func `It keeps its number while others that are not saved come and go`() throws {
+        let outcome = try run("scan", "scan", "delete 1", "list", "scan", "list", "show 2", in: Self.places[0].0)
+        let numbers = outcome.lines.filter { $0.contains("  not saved  ") }.compactMap { $0.first.map(String.init) }
+        #expect(numbers == ["1", "2", "2", "3", "2", "3"], "\(outcome.lines)")
+        #expect(outcome.lines.contains { $0.hasPrefix("Message 2: 2 records") })
+    }
+
     @Test func `On the full screen an alert says why, and it is saved with the next one that can be`() throws {
         // A file where the folder should be.
         try Data().write(to: URL(fileURLWithPath: scratch.path("data")))

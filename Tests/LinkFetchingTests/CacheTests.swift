@@ -175,6 +175,23 @@ import UniversalLinks
         #expect(sites.asked.withLock { $0 } == ["a.example", "b.example"])
     }
 
+    @Test func `Where only some are asked the files of the others stay, and are not asked`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        sites.answers.withLock { $0["b.example"] = .success(Self.file) }
+        _ = try await refresh(["a.example", "b.example", "gone.example"], 0)
+        sites.asked.withLock { $0 = [] }
+        let found = try await cache.refresh(
+            ["a.example", "b.example"],
+            asking: ["b.example", "unlisted.example"],
+            now: Self.week
+        ) { domain async throws(FetchError) -> [UInt8] in try await sites.fetch(domain) }
+        #expect(found.map(\.domain) == ["b.example"])
+        #expect(sites.asked.withLock { $0 } == ["b.example"])
+        #expect(cache.association(of: "a.example")?.file == Self.file)
+        #expect(cache.association(of: "gone.example") == nil)
+        #expect(cache.association(of: "unlisted.example") == nil)
+    }
+
     @Test func `A damaged file of the cache counts as none`() async throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         _ = try await refresh(["a.example"], 0)

@@ -149,6 +149,46 @@ import VirtualTags
         connection.end()
     }
 
+    @Test(arguments: [0o770, 0o720, 0o707, 0o702, 0o1777] as [mode_t])
+    func `No folder is used that a group or everybody may write`(mode: mode_t) async throws {
+        let reader = try RawReader()
+        #expect(unsafe chmod(reader.folder.path, mode) == 0)
+        open(0x16_0000, reader)
+        #expect(await reader.accept(within: 800) == nil)
+        #expect(unsafe chmod(reader.folder.path, 0o755) == 0)
+        #expect(await reader.accept() != nil)
+        #expect(await callDriver { IFDHCloseChannel(0x16_0000) } == 0)
+    }
+
+    @Test func `Only the answer with a call's own number is taken, and only once`() async throws {
+        let lun: UInt = 0x17_0000
+        let reader = try RawReader()
+        open(lun, reader)
+        let connection = try #require(await reader.meet())
+        #expect(connection.send(RawConnection.header("I")))
+        #expect(await presence(lun, becomes: Self.present))
+        func answer(_ sequence: UInt8, _ byte: UInt8) -> [UInt8] {
+            RawConnection.header("R", sequence, 3) + [0, 0x3B, byte]
+        }
+        for round: UInt8 in 1...3 {
+            async let atr = callDriver { () -> [UInt8] in
+                var atr = [UInt8](repeating: 0, count: 33)
+                var length: UInt = 33
+                let result = unsafe IFDHPowerICC(lun, 500, &atr, &length)
+                return result == 0 ? Array(atr.prefix(Int(length))) : []
+            }
+            let request = await callDriver { connection.receive(7) }
+            #expect(request.first == UInt8(ascii: "P"))
+            let number = try #require(request.count == 7 ? request[1] : nil)
+            // Answers of calls before and to come, then this one's, and another that says otherwise.
+            #expect(connection.send(answer(number &- 1, 0xF0) + answer(number &+ 1, 0xF1)))
+            #expect(connection.send(answer(number, round) + answer(number, 0xF2) + answer(number &+ 1, 0xF3)))
+            #expect(await atr == [0x3B, round])
+        }
+        #expect(await callDriver { IFDHCloseChannel(lun) } == 0)
+        connection.end()
+    }
+
     @Test func `A channel can be closed while other threads call it`() async throws {
         for round in 0..<20 {
             let lun = 0x80_0000 + UInt(round) << 16
@@ -221,6 +261,57 @@ struct `The socket of an emulated reader` {
         _ = rude.send(RawConnection.header("P", 1, 1) + [1])
         #expect(await callDriver { rude.receive(1) }.isEmpty)
         rude.end()
+        server.stop()
+        await serving.value
+    }
+
+    /// Connects as a driver, and greets. Another one that still has the place, or a busy machine, is waited for.
+    private func meet(_ folder: PrivateFolder) async throws -> RawConnection {
+        for _ in 0..<1000 {
+            let driver = try connect(folder)
+            if await callDriver({ driver.greet() }) { return driver }
+            driver.end()
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return try #require(nil, "The reader takes no driver.")
+    }
+
+    @Test
+    func `A message that the protocol does not have ends the connection, and the longest that it has is answered`()
+        async throws
+    {
+        let folder = try PrivateFolder.random("ocn-socket")
+        defer { folder.removeIfEmpty() }
+        let server = try ReaderServer(in: folder, profile: .acr122u, field: VirtualField())
+        let serving = server.start()
+        // A byte too long and much too long, of no kind, without what they need, and greetings once more.
+        let wrong: [[UInt8]] = [
+            [0x54, 1, 0x00, 0x01, 0x00, 0x1D], [0x54, 1, 0xFF, 0xFF, 0xFF, 0xFF], [0x54, 1, 0x7F, 0xFF, 0xFF, 0xFF],
+            RawConnection.header("Z", 1), RawConnection.header("P", 1), RawConnection.header("P", 1, 1) + [9],
+            RawConnection.header("C", 1, 3) + [1, 2, 3], RawConnection.header("G", 1, 3) + [1, 2, 3],
+            RawConnection.header("H", 1), RawConnection.header("H", 1, 1) + [2],
+        ]
+        for message in wrong {
+            let driver = try await meet(folder)
+            #expect(driver.send(message))
+            #expect(await callDriver { driver.endsInSilence(within: 30_000) }, "\(message)")
+            driver.end()
+        }
+        let driver = try await meet(folder)
+        let longest = [0x54, 7, 0x00, 0x01, 0x00, 0x1C] + [UInt8](repeating: 0, count: 0x1_001C)
+        let isSent = await callDriver { () -> Bool in
+            // The socket does not block, and may have less room.
+            var rest = longest[...]
+            while !rest.isEmpty {
+                let part = Array(rest.prefix(4096))
+                if driver.send(part) { rest = rest.dropFirst(part.count) } else if errno != EAGAIN { return false }
+            }
+            return true
+        }
+        #expect(isSent)
+        // There is no card.
+        #expect(await callDriver { driver.receive(7) } == RawConnection.header("R", 7, 1) + [1])
+        driver.end()
         server.stop()
         await serving.value
     }

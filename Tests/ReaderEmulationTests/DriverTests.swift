@@ -97,11 +97,19 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
         }
 
         func capability(_ tag: UInt) async -> (result: Int, value: [UInt8]) {
+            let (result, length, memory) = await capability(tag, room: 64)
+            return (result, Array(memory.prefix(Int(length))))
+        }
+
+        /// Asks with room for so many bytes.
+        ///
+        /// - Returns: how many bytes the driver says that it has given, and the memory, of which it may have written no more.
+        func capability(_ tag: UInt, room: Int) async -> (result: Int, length: UInt, memory: [UInt8]) {
             await callDriver { [lun] in
-                var value = [UInt8](repeating: 0, count: 64)
-                var length: UInt = 64
-                let result = unsafe IFDHGetCapabilities(lun, tag, &length, &value)
-                return (result, Array(value.prefix(Int(length))))
+                var memory = [UInt8](repeating: 0xEE, count: 80)
+                var length = UInt(room)
+                let result = unsafe IFDHGetCapabilities(lun, tag, &length, &memory)
+                return (result, length, memory)
             }
         }
     }
@@ -252,6 +260,31 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
         #expect(await bench.capability(0x1_0100).value == Array("ACS".utf8) + [0])
         #expect(await bench.capability(0x1_0199).result == 600)
         #expect(await bench.powerUp().result == 608)
+        await bench.close()
+    }
+
+    @Test func `A capability that has no room is refused, and nothing is written`() async throws {
+        let bench = try Bench(lun: 0x8_0000)
+        bench.field.bring(Self.ntag(0x81))
+        bench.open()
+        #expect(await bench.wait(for: Self.present))
+        let atr = await bench.powerUp().atr
+        #expect(atr.count == 20)
+        let capabilities: [(tag: UInt, count: Int)] = [
+            (0x0303, atr.count), (0x9_0303, atr.count), (0x9_0300, 1), (0x1_0100, 4), (0x0FAF, 1), (0x0FAD, 1),
+            (0x0FAE, 1), (0x0FAC, 1), (0x0FB1, 1), (0x0FB2, 8), (0x0FB3, 8),
+        ]
+        for (tag, count) in capabilities {
+            let (result, length, memory) = await bench.capability(tag, room: count)
+            #expect(result == 0 && length == UInt(count), "\(tag): \(result), \(length)")
+            #expect(memory[count...].allSatisfy { $0 == 0xEE }, "\(tag)")
+            for room in [0, count - 1] {
+                let (result, _, memory) = await bench.capability(tag, room: room)
+                #expect(result == 618, "\(tag) with room for \(room)")
+                #expect(memory.allSatisfy { $0 == 0xEE }, "\(tag) with room for \(room)")
+            }
+        }
+        #expect(await bench.capability(0x0303).value == atr)
         await bench.close()
     }
 

@@ -47,6 +47,22 @@ import Testing
         #expect(text.contains("/dev/null"))
     }
 
+    @Test func `It has none of ours between and above the numbers that it is given either`() throws {
+        let ours = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { close(ours) }
+        // Left open without a mark: below the number that is given, and above it.
+        let leaked = [20, 30, 60].map { fcntl(ours, F_DUPFD, $0 as Int32) }
+        defer { for descriptor in leaked { close(descriptor) } }
+        try #require(leaked.allSatisfy { $0 >= 20 })
+        let (_, text) = try run("ls -l /proc/self/fd; echo given >&\(leaked[1] + 1)") { launch in
+            launch.path = "/usr/bin/env"
+            launch.arguments = ["env", "bash", "-c"] + launch.arguments.dropFirst(2)
+            launch.descriptors[leaked[1] + 1] = launch.descriptors[1]
+        }
+        #expect(text.contains("/dev/null") && text.hasSuffix("given\n"))
+        #expect(!text.contains("/dev/full"), "\(text)")
+    }
+
     @Test func `A program that was just written is started when nobody has it open any more`() throws {
         let path = "/tmp/nfc-tests-\(getpid())-\(UInt32.random(in: 0 ... .max))"
         defer { _ = unsafe unlink(path) }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+import Testing
+import UserBus
+
+/// A program that has the name of what shows notifications. It answers, and keeps what it is asked.
+private final class Server: Sendable {
+    static let name = "org.freedesktop.Notifications"
+    static let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)
+
+    private let calls = Mutex<[String]>([])
+    private let owner = Mutex<String?>(nil)
+    private let signals = Mutex<[(name: String, values: [BusValue])]>([])
+    private let isStopped = Mutex(false)
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// - Parameter replaces: whether it takes the name from another one.
+    init(_ address: String, replaces: Bool = false) throws {
+        Thread.detachNewThread { [self] in
+            defer { ended.signal() }
+            try? run(address, replaces)
+        }
+        for _ in 0..<3000 where own == nil { usleep(10_000) }
+        try #require(own != nil)
+    }
+
+    private func run(_ address: String, _ replaces: Bool) throws {
+        let bus = try BusConnection(.user, address: address)
+        try bus.take(Self.name, yields: true, replaces: replaces)
+        let names = try bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.name)]))
+        owner.withLock { $0 = names.first?.text }
+        while !isStopped.withLock({ $0 }) {
+            while let message = try bus.receive() {
+                guard message.isCall else { continue }
+                // What it was to say before it was asked goes before the answer.
+                let waiting = signals.withLock { signals in
+                    defer { signals = [] }
+                    return signals
+                }
+                for signal in waiting { try bus.emit(Self.object, signal.name, signal.values) }
+                let member = message.name.split(separator: ".").last.map(String.init) ?? ""
+                let number = message.arguments("u")?.first?.integer
+                calls.withLock { $0.append(number.map { "\(member) \($0)" } ?? member) }
+                switch member {
+                case "GetCapabilities": try message.answer([.strings(["body", "actions"])])
+                case "Notify": try message.answer([.uint32(7)])
+                default: try message.answer([])
+                }
+            }
+            var poller = pollfd(fd: bus.descriptor, events: Int16(POLLIN), revents: 0)
+            _ = unsafe poll(&poller, 1, 20)
+        }
+    }
+
+    /// Its own name on the bus.
+    var own: String? { owner.withLock { $0 } }
+
+    /// What it was asked, with the number of a notification.
+    var asked: [String] { calls.withLock { $0 } }
+
+    /// Has it emit a signal before it answers what it is asked next.
+    func emit(_ name: String, _ values: [BusValue]) { signals.withLock { $0.append((name, values)) } }
+
+    /// Waits until it was asked something.
+    func isAsked(_ call: String) -> Bool {
+        for _ in 0..<3000 {
+            if asked.contains(call) { return true }
+            usleep(10_000)
+        }
+        return false
+    }
+
+    func stop() {
+        isStopped.withLock { $0 = true }
+        ended.wait()
+    }
+}
+
+/// Numbers of notifications are those of one program on one bus: what another one has shown under the same number is not ours.
+@Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
+struct `Notifications of others` {
+    private let folder: ScratchFolder
+
+    init() throws { folder = try ScratchFolder() }
+
+    @Test func `A program that takes the desktop's name later clicks and closes nothing`() throws {
+        for place in ["own", "desktop"] {
+            try FileManager.default.createDirectory(atPath: folder.path(place), withIntermediateDirectories: true)
+        }
+        let (ownBus, desktopBus) = (try Bus(folder.path("own")), try Bus(folder.path("desktop")))
+        let desktop = try Server(desktopBus.address)
+        defer { desktop.stop() }
+        let app = try BusConnection(.user, address: ownBus.address)
+        let stand = try NotificationStand(
+            on: try BusConnection(.user, address: ownBus.address),
+            desktop: try BusConnection(.user, address: desktopBus.address)
+        )
+        _ = try app.send(
+            BusCall(
+                Server.object,
+                "Notify",
+                [
+                    .string("a"), .uint32(0), .string(""), .string("title"), .string("body"),
+                    .strings(["default", "Open"]), .properties([:]), .int32(-1),
+                ]
+            )
+        )
+        var events: [NotificationStand.Event] = []
+        func wait(until isDone: ([NotificationStand.Event]) -> Bool) throws {
+            for _ in 0..<3000 where !isDone(events) {
+                events += try stand.process()
+                usleep(10_000)
+            }
+            #expect(isDone(events), "\(events)")
+        }
+        try wait { !$0.isEmpty }
+        guard case .shown(let notification)? = events.first else {
+            Issue.record("nothing is shown: \(events)")
+            return
+        }
+        #expect(notification.number == 7)
+        let impostor = try Server(desktopBus.address, replaces: true)
+        impostor.emit("ActivationToken", [.uint32(7), .string("token")])
+        impostor.emit("ActionInvoked", [.uint32(7), .string("default")])
+        impostor.emit("NotificationClosed", [.uint32(7), .uint32(2)])
+        let other = try BusConnection(.user, address: desktopBus.address)
+        _ = try other.ask(BusCall(Server.object, "CloseNotification", [.uint32(1)]))
+        // The bus has had its signals before the answer.
+        for _ in 0..<10 { events += try stand.process() }
+        #expect(events.count == 1, "\(events)")
+        impostor.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `The service takes away what it has shown on this bus, and nothing that has the number on another`(
+        isSameBus: Bool
+    ) throws {
+        let server = Mutex<Server?>(nil)
+        let service = try RunningNfcd { user in
+            let address = try #require(user.nfc.environment["DBUS_SESSION_BUS_ADDRESS"])
+            let desktop = try Server(address)
+            server.withLock { $0 = desktop }
+            let bus = try BusConnection(.user, address: address)
+            let own = try #require(try bus.ask(BusCall(.daemon, "GetId")).first?.text)
+            let name = isSameBus ? own : String(own.reversed())
+            // Of an entry that is in the inbox no more.
+            let place = try #require(user.nfc.environment["XDG_RUNTIME_DIR"]) + "/nfc"
+            try FileManager.default.createDirectory(
+                atPath: place,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            let line = "\(try #require(desktop.own)) 41 entry 000000000001\(String(repeating: "0", count: 8))"
+            try Data("\(name)\n\(line)".utf8).write(to: URL(fileURLWithPath: place + "/notifications"))
+        }
+        let desktop = try #require(server.withLock { $0 })
+        #expect(service.prints(#""event":"reading""#), "\(service.log) \(service.errors)")
+        #expect(desktop.isAsked("GetCapabilities"))
+        if isSameBus { #expect(desktop.isAsked("CloseNotification 41"), "\(desktop.asked)") }
+        #expect(service.end() == 0)
+        #expect(desktop.asked.contains("CloseNotification 41") == isSameBus, "\(desktop.asked)")
+        desktop.stop()
+    }
+}
