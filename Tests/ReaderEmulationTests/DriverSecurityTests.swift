@@ -182,7 +182,7 @@ import VirtualTags
             let number = try #require(request.count == 7 ? request[1] : nil)
             // Answers of calls before and to come, then this one's, and another that says otherwise.
             #expect(connection.send(answer(number &- 1, 0xF0) + answer(number &+ 1, 0xF1)))
-            #expect(connection.send(answer(number, round) + answer(number, 0xF2) + answer(number &+ 1, 0xF3)))
+            #expect(connection.send(answer(number, round) + answer(number, 0xF2)))
             #expect(await atr == [0x3B, round])
         }
         #expect(await callDriver { IFDHCloseChannel(lun) } == 0)
