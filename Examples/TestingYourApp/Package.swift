@@ -2,20 +2,46 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// An app's Core NFC code, with bugs that are easily made, and the tests that find them.
+// The NFC code of an iOS app, with bugs that are easily made, and the tests that find them.
 let package = Package(
     name: "TestingYourApp",
+    platforms: [.iOS(.v17)],
+    products: [
+        .library(name: "TicketApp", targets: ["TicketApp"])
+    ],
     dependencies: [
+        // In a package of your own: .package(url: "…", branch: "main"), see the documentation of the test kit.
         .package(name: "OpenCoreNFC", path: "../..")
     ],
     targets: [
-        .target(name: "TicketApp", dependencies: [.product(name: "CoreNFC", package: "OpenCoreNFC")]),
-        .target(name: "FixedTicketApp", dependencies: [.product(name: "CoreNFC", package: "OpenCoreNFC")]),
+        .target(
+            name: "TicketApp",
+            dependencies: [
+                .product(name: "CoreNFC", package: "OpenCoreNFC", condition: .when(platforms: [.linux]))
+            ]
+        ),
+        .target(
+            name: "FixedTicketApp",
+            dependencies: [
+                .product(name: "CoreNFC", package: "OpenCoreNFC", condition: .when(platforms: [.linux]))
+            ]
+        ),
         .testTarget(
             name: "TicketAppTests",
             dependencies: [
-                "TicketApp", "FixedTicketApp", .product(name: "NFCTestKit", package: "OpenCoreNFC"),
-            ]
+                "TicketApp", "FixedTicketApp",
+                .product(name: "NFCTestKit", package: "OpenCoreNFC", condition: .when(platforms: [.linux])),
+            ],
+            exclude: ["Failures"]
+        ),
+        // Tests in Swift 5 mode, as many apps have them.
+        .testTarget(
+            name: "TicketAppSwift5Tests",
+            dependencies: [
+                "FixedTicketApp",
+                .product(name: "NFCTestKit", package: "OpenCoreNFC", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v5)]
         ),
     ],
     swiftLanguageModes: [.v6]

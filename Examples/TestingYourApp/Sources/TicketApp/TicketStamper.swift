@@ -1,89 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
-@preconcurrency import CoreNFC
-import Foundation
+#if canImport(CoreNFC)
+    @preconcurrency import CoreNFC
+    import Foundation
 
-/// Stamps a ticket: reads the text on a tag, and writes it back with a stamp behind it.
-///
-/// It works, as long as the tag stays where it is and has room. Three things are wrong with it.
-public final class TicketStamper: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-    // Sendable because everything is used on the main queue, once it has begun.
-    private var session: NFCNDEFReaderSession?
-    private var continuation: CheckedContinuation<String, any Error>?
-
-    /// Stamps the next ticket.
+    /// Stamps a ticket: reads the text on a tag, and writes it back with a stamp behind it.
     ///
-    /// - Parameter stamp: the stamp.
-    /// - Returns: what is on the ticket now.
-    public func stamp(_ stamp: String) async throws -> String {
-        self.stamp = stamp
-        return try await withCheckedThrowingContinuation { continuation in
-            self.continuation = continuation
-            let session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-            session.alertMessage = "Hold the ticket near the phone."
-            self.session = session
-            session.begin()
+    /// It works, as long as the tag stays where it is and has room. Three things are wrong with it.
+    public final class TicketStamper: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+        // Sendable because everything is used on the main queue, once it has begun.
+        private var session: NFCNDEFReaderSession?
+        private var continuation: CheckedContinuation<String, any Error>?
+
+        /// Stamps the next ticket.
+        ///
+        /// - Parameter stamp: the stamp.
+        /// - Returns: what is on the ticket now.
+        public func stamp(_ stamp: String) async throws -> String {
+            self.stamp = stamp
+            return try await withCheckedThrowingContinuation { continuation in
+                self.continuation = continuation
+                let session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                session.alertMessage = "Hold the ticket near the phone."
+                self.session = session
+                session.begin()
+            }
         }
-    }
 
-    private var stamp = ""
+        private var stamp = ""
 
-    public func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+        public func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
 
-    public func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-        guard let tag = tags.first else { return }
-        session.connect(to: tag) { [self] error in
-            if let error { return fail(error) }
-            tag.queryNDEFStatus { [self] status, capacity, error in
+        public func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+            guard let tag = tags.first else { return }
+            session.connect(to: tag) { [self] error in
                 if let error { return fail(error) }
-                guard status == .readWrite else {
-                    // Wrong: the sheet stands until its minute is over.
-                    return finish(.failure(TicketError.notWritable))
-                }
-                tag.readNDEF { [self] message, error in
-                    // Wrong: when the tag is lost here nobody resumes the continuation, and the sheet stands too.
-                    guard let text = message?.records.first?.wellKnownTypeTextPayload().0 else { return }
-                    // Wrong: nobody looks whether it fits. The tag says so itself, and the person is told nothing.
-                    write("\(text) \(stamp)", to: tag)
+                tag.queryNDEFStatus { [self] status, capacity, error in
+                    if let error { return fail(error) }
+                    guard status == .readWrite else {
+                        // Wrong: the sheet stands until its minute is over.
+                        return finish(.failure(TicketError.notWritable))
+                    }
+                    tag.readNDEF { [self] message, error in
+                        // Wrong: when the tag is lost here nobody resumes the continuation, and the sheet stands too.
+                        guard let text = message?.records.first?.wellKnownTypeTextPayload().0 else { return }
+                        // Wrong: nobody looks whether it fits. The tag says so itself, and the person is told nothing.
+                        write("\(text) \(stamp)", to: tag)
+                    }
                 }
             }
         }
-    }
 
-    private func write(_ text: String, to tag: any NFCNDEFTag) {
-        let payload = NFCNDEFPayload.wellKnownTypeTextPayload(string: text, locale: Locale(identifier: "en"))
-        tag.writeNDEF(NFCNDEFMessage(records: [payload].compactMap(\.self))) { [self] error in
-            if let error {
-                if (error as? NFCReaderError)?.code == .ndefReaderSessionErrorTagSizeTooSmall {
-                    session?.invalidate()
-                    return finish(.failure(error))
+        private func write(_ text: String, to tag: any NFCNDEFTag) {
+            let payload = NFCNDEFPayload.wellKnownTypeTextPayload(string: text, locale: Locale(identifier: "en"))
+            tag.writeNDEF(NFCNDEFMessage(records: [payload].compactMap(\.self))) { [self] error in
+                if let error {
+                    if (error as? NFCReaderError)?.code == .ndefReaderSessionErrorTagSizeTooSmall {
+                        session?.invalidate()
+                        return finish(.failure(error))
+                    }
+                    return fail(error)
                 }
-                return fail(error)
+                session?.alertMessage = "The ticket is stamped."
+                session?.invalidate()
+                finish(.success(text))
             }
-            session?.alertMessage = "The ticket is stamped."
-            session?.invalidate()
-            finish(.success(text))
+        }
+
+        public func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+            // Wrong, with the one above: the error of a session that its minute ended is dropped.
+            let code = (error as? NFCReaderError)?.code
+            if code == .readerSessionInvalidationErrorUserCanceled { finish(.failure(error)) }
+        }
+
+        private func fail(_ error: any Error) {
+            session?.invalidate(errorMessage: "The ticket was not stamped. Hold it still, and try again.")
+            finish(.failure(error))
+        }
+
+        private func finish(_ result: Result<String, any Error>) {
+            continuation?.resume(with: result)
+            continuation = nil
         }
     }
 
-    public func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-        // Wrong, with the one above: the error of a session that its minute ended is dropped.
-        let code = (error as? NFCReaderError)?.code
-        if code == .readerSessionInvalidationErrorUserCanceled { finish(.failure(error)) }
+    /// Why a ticket could not be stamped.
+    public enum TicketError: Error {
+        /// It is locked.
+        case notWritable
     }
-
-    private func fail(_ error: any Error) {
-        session?.invalidate(errorMessage: "The ticket was not stamped. Hold it still, and try again.")
-        finish(.failure(error))
-    }
-
-    private func finish(_ result: Result<String, any Error>) {
-        continuation?.resume(with: result)
-        continuation = nil
-    }
-}
-
-/// Why a ticket could not be stamped.
-public enum TicketError: Error {
-    /// It is locked.
-    case notWritable
-}
+#endif

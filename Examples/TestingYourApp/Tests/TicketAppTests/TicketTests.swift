@@ -1,120 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
-import FixedTicketApp
-import NFCTestKit
-import Testing
-import TicketApp
+#if canImport(NFCTestKit)
+    import FixedTicketApp
+    import NFCTestKit
+    import Testing
+    import TicketApp
 
-/// The tests of an app: each holds for the app whose bugs are fixed, and finds one in the app that has them.
-@Suite(.timeLimit(.minutes(5))) struct `Stamping a ticket` {
-    static let ticket = TagSpec.product("NTAG213", holding: .text("Day pass"))
-    /// So much text that a stamp does not fit.
-    static let fullTicket = TagSpec.product("NTAG213", holding: .text(String(repeating: "x", count: 128)))
+    /// The tests of an app: each holds for the app whose bugs are fixed, and finds one in the app that has them.
+    @Suite(.timeLimit(.minutes(5))) struct `Stamping a ticket` {
+        static let ticket = TagSpec.product("NTAG213", holding: .text("Day pass"))
+        /// So much text that a stamp does not fit.
+        static let fullTicket = TagSpec.product("NTAG213", holding: .text(String(repeating: "x", count: 128)))
 
-    @Test func `A ticket is stamped`() async throws {
-        try await withField(Self.ticket) { field in
-            let text = try await TicketApp.TicketStamper().stamp("14:05")
-            #expect(text == "Day pass 14:05")
-            #expect(field.sheetTexts == ["Hold the ticket near the phone.", "The ticket is stamped."])
-            // On a reader, what the tag holds and how long its frames are on the air is not known here.
-            guard field.virtual != nil else { return }
-            #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
-            #expect(field.airtime < .milliseconds(150))
+        @Test func `A ticket is stamped`() async throws {
+            try await withField(Self.ticket) { field in
+                let text = try await TicketApp.TicketStamper().stamp("14:05")
+                #expect(text == "Day pass 14:05")
+                #expect(field.sheetTexts == ["Hold the ticket near the phone.", "The ticket is stamped."])
+                // On a reader, what the tag holds and how long its frames are on the air is not known here.
+                guard field.virtual != nil else { return }
+                #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
+                #expect(field.airtime < .milliseconds(150))
+            }
         }
-    }
 
-    // MARK: A tag that is lost
+        // MARK: A tag that is lost
 
-    @Test func `A ticket that is lost at any moment is told, and never spoiled`() async throws {
-        let report = try await explore(.everyLoss, near: Self.ticket) { _ in
-            _ = try await FixedTicketApp.TicketStamper().stamp("14:05")
+        @Test func `A ticket that is lost at any moment is told, and never spoiled`() async throws {
+            let report = try await explore(.everyLoss, near: Self.ticket) { _ in
+                _ = try await FixedTicketApp.TicketStamper().stamp("14:05")
+            }
+            #expect(report.runs > 50)
         }
-        #expect(report.runs > 50)
-    }
 
-    @Test func `A ticket that slips and a person who cancels are no problem, nor is anything else`() async throws {
-        let report = try await explore(.everything, near: Self.ticket) { _ in
-            try await FixedTicketApp.TicketStamper().stamp("14:05")
+        @Test func `A ticket that slips and a person who cancels are no problem, nor is anything else`() async throws {
+            let report = try await explore(.everything, near: Self.ticket) { _ in
+                try await FixedTicketApp.TicketStamper().stamp("14:05")
+            }
+            #expect(report.attempts.map(\.name).contains("slips"))
+            // It awaits its result, and gives no handler to the field.
+            #expect(report.unchecked.map(\.invariant) == [Invariant.completesOnce.name])
         }
-        #expect(report.attempts.map(\.name).contains("slips"))
-        // It awaits its result, and gives no handler to the field.
-        #expect(report.unchecked.map(\.invariant) == [Invariant.completesOnce.name])
-    }
 
-    @Test func `The continuation that is lost with the tag is found`() async throws {
-        let failure = try #require(
+        @Test func `The continuation that is lost with the tag is found`() async throws {
+            let failure = try #require(
+                await #expect(throws: ExplorationFailure.self) {
+                    try await explore(.everyLoss, near: Self.ticket) { _ in
+                        _ = try await TicketApp.TicketStamper().stamp("14:05")
+                    }
+                }
+            )
+            #expect(failure.invariant == "the flow ends")
+            // The line says how to have this run again, alone.
+            let replay = try #require(failure.replay)
             await #expect(throws: ExplorationFailure.self) {
-                try await explore(.everyLoss, near: Self.ticket) { _ in
+                try await explore(.replay(replay), near: Self.ticket) { _ in
                     _ = try await TicketApp.TicketStamper().stamp("14:05")
                 }
             }
-        )
-        #expect(failure.invariant == "the flow ends")
-        // The line says how to have this run again, alone.
-        let replay = try #require(failure.replay)
-        await #expect(throws: ExplorationFailure.self) {
-            try await explore(.replay(replay), near: Self.ticket) { _ in
-                _ = try await TicketApp.TicketStamper().stamp("14:05")
+        }
+
+        // MARK: A tag that does not fit
+
+        /// What an exploration without faults holds of a flow that fails.
+        static func fails(on tag: TagSpec, _ stamp: @escaping @Sendable () async throws -> String) async throws {
+            try await withField(tag) { field in
+                let before = try await field.tags[0].message()
+                await #expect(throws: (any Error).self) { _ = try await stamp() }
+                await field.settle()
+                #expect(try await field.tags[0].message() == before)
+                #expect(field.now < .seconds(30), "The sheet is gone before its minute is over.")
+                #expect(field.sheetHistory.contains { $0.content.state == .failure }, "The person is told.")
             }
         }
-    }
 
-    // MARK: A tag that does not fit
-
-    /// What an exploration without faults holds of a flow that fails.
-    static func fails(on tag: TagSpec, _ stamp: @escaping @Sendable () async throws -> String) async throws {
-        try await withField(tag) { field in
-            let before = try await field.tags[0].message()
-            await #expect(throws: (any Error).self) { _ = try await stamp() }
-            await field.settle()
-            #expect(try await field.tags[0].message() == before)
-            #expect(field.now < .seconds(30), "The sheet is gone before its minute is over.")
-            #expect(field.sheetHistory.contains { $0.content.state == .failure }, "The person is told.")
+        @Test func `A ticket that is full is told`() async throws {
+            try await Self.fails(on: Self.fullTicket) { try await FixedTicketApp.TicketStamper().stamp("14:05") }
         }
-    }
 
-    @Test func `A ticket that is full is told`() async throws {
-        try await Self.fails(on: Self.fullTicket) { try await FixedTicketApp.TicketStamper().stamp("14:05") }
-    }
-
-    @Test func `The write without a look at the capacity is found`() async throws {
-        await withKnownIssue {
-            try await Self.fails(on: Self.fullTicket) { try await TicketApp.TicketStamper().stamp("14:05") }
+        @Test func `The write without a look at the capacity is found`() async throws {
+            await withKnownIssue {
+                try await Self.fails(on: Self.fullTicket) { try await TicketApp.TicketStamper().stamp("14:05") }
+            }
         }
-    }
 
-    @Test func `A ticket that is locked is told`() async throws {
-        try await Self.fails(on: try Self.locked()) { try await FixedTicketApp.TicketStamper().stamp("14:05") }
-    }
+        @Test func `A ticket that is locked is told`() async throws {
+            try await Self.fails(on: try Self.locked()) { try await FixedTicketApp.TicketStamper().stamp("14:05") }
+        }
 
-    @Test func `The session that nobody invalidates is found`() async throws {
-        let failure = try #require(
-            await #expect(throws: ExplorationFailure.self) {
-                try await explore(.losses, near: try Self.locked()) { _ in
-                    // That it is refused is right, and no failure of the flow.
-                    _ = try? await TicketApp.TicketStamper().stamp("14:05")
+        @Test func `The session that nobody invalidates is found`() async throws {
+            let failure = try #require(
+                await #expect(throws: ExplorationFailure.self) {
+                    try await explore(.losses, near: try Self.locked()) { _ in
+                        // That it is refused is right, and no failure of the flow.
+                        _ = try? await TicketApp.TicketStamper().stamp("14:05")
+                    }
                 }
-            }
-        )
-        #expect(failure.invariant == Invariant.sessionEnds.name)
-    }
+            )
+            #expect(failure.invariant == Invariant.sessionEnds.name)
+        }
 
-    /// A ticket whose capability container says that it can't be written.
-    static func locked() throws -> TagSpec {
-        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 1, 2, 3, 4, 5, 6])
-        contents.memory[15] = 0x0F
-        return .contents(.type2(contents))
-    }
-
-    // MARK: An app's configuration
-
-    @Test func `Without the entitlement the session is refused`() async throws {
-        let app = AppProperties(
-            infoPlist: ["NFCReaderUsageDescription": "To stamp your tickets."],
-            entitlements: ["com.apple.developer.nfc.readersession.formats": []]
-        )
-        try await withField(Self.ticket, app: app) { field in
-            await #expect(throws: (any Error).self) { try await FixedTicketApp.TicketStamper().stamp("14:05") }
-            #expect(field.exchanges.isEmpty)
+        /// A ticket whose capability container says that it can't be written.
+        static func locked() throws -> TagSpec {
+            var contents = Type2Contents(blank: .ntag213, uid: [0x04, 1, 2, 3, 4, 5, 6])
+            contents.memory[15] = 0x0F
+            return .contents(.type2(contents))
         }
     }
-}
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#if canImport(NFCTestKit)
+    import Foundation
+    import NFCTestKit
+    import Testing
+    import TicketApp
+
+    /// What the explorations print of the three bugs is in the folder `Failures`, for people to read before they have bugs of their own.
+    ///
+    /// `WRITE_FAILURES=1 swift test` writes the files anew.
+    @Suite(.timeLimit(.minutes(5))) struct `What an exploration prints` {
+        @Test func `Of a continuation that nobody resumes`() async throws {
+            let failure = await #expect(throws: ExplorationFailure.self) {
+                try await explore(.everyLoss, near: `Stamping a ticket`.ticket) { _ in
+                    _ = try await TicketStamper().stamp("14:05")
+                }
+            }
+            try expect(failure, isIn: "continuation.txt")
+        }
+
+        @Test func `Of a session that nobody invalidates`() async throws {
+            let failure = await #expect(throws: ExplorationFailure.self) {
+                try await explore(.losses, near: try `Stamping a ticket`.locked()) { _ in
+                    // That it is refused is right, and no failure of the flow.
+                    _ = try? await TicketStamper().stamp("14:05")
+                }
+            }
+            try expect(failure, isIn: "open-session.txt")
+        }
+
+        @Test func `Of a write without a look at the capacity`() async throws {
+            let failure = await #expect(throws: ExplorationFailure.self) {
+                try await explore(.losses, near: `Stamping a ticket`.fullTicket) { _ in
+                    _ = try await TicketStamper().stamp("14:05")
+                }
+            }
+            try expect(failure, isIn: "capacity.txt")
+        }
+
+        func expect(_ failure: ExplorationFailure?, isIn name: String) throws {
+            // Lines of the trace end in blanks where they have no words.
+            let text =
+                try #require(failure).description.split(separator: "\n", omittingEmptySubsequences: false)
+                .map { line in String(line.reversed().drop { $0 == " " }.reversed()) }.joined(separator: "\n") + "\n"
+            let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Failures/\(name)")
+            if ProcessInfo.processInfo.environment["WRITE_FAILURES"] == "1" {
+                try Data(text.utf8).write(to: file)
+            }
+            #expect(try String(contentsOf: file, encoding: .utf8) == text)
+        }
+    }
+#endif
