@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary NDEF UniversalLinks BackgroundTagReading PrivateStorage UserBus
+// modules: CSystemCalls SystemLibrary NDEF UniversalLinks VisibleText BackgroundTagReading PrivateStorage UserBus
 // support: BusMessageMaker
 @testable import UserBus
 

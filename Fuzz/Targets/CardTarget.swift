@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CSystemCalls SystemLibrary CardCryptography VirtualTags
+// modules: TagLink NDEF CSystemCalls SystemLibrary CardCryptography VisibleText VirtualTags
 import TagLink
 import VirtualTags
 

@@ -1,7 +1,7 @@
 import TagLink
 
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary PrivateStorage CardCryptography NDEF TagLink TagProtocols VirtualTags
+// modules: CSystemCalls SystemLibrary PrivateStorage CardCryptography NDEF TagLink TagProtocols VisibleText VirtualTags
 // modules: PCSCDriver PN532Driver ReaderEmulation NFCRuntime
 @testable import NFCRuntime
 
