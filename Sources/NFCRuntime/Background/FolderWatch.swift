@@ -30,6 +30,8 @@ package final class FolderWatch: @unchecked Sendable {
     private var watched: Int32 = -1
     /// The watches on everything that the path goes through.
     private var way: Set<Int32> = []
+    /// Whether a folder or a link on the way was gone when it was about to be watched.
+    private var isGone = false
     /// Folders on the way may come and go meanwhile.
     private static let maximumLooks = 100
 
@@ -64,6 +66,7 @@ package final class FolderWatch: @unchecked Sendable {
     /// Watches what the path goes through now, and the folder where it ends.
     private func watch() {
         for _ in 0..<Self.maximumLooks {
+            isGone = false
             let trail = FolderTrail(path)
             // What this user can't read can't be watched: folders of others, which stay where they are.
             var numbers = Set(trail.steps.filter { $0 != trail.end }.map { add($0.path, 0) })
@@ -78,13 +81,16 @@ package final class FolderWatch: @unchecked Sendable {
             // After the new ones are there: what is on both ways stays watched all the time.
             for number in way.subtracting(numbers) where number >= 0 { inotify_rm_watch(descriptor, number) }
             way = numbers
-            // What changed before it was watched is not reported.
-            if FolderTrail(path) == trail { return }
+            // What changed before it was watched is not reported. What went meanwhile and came again may have the same number.
+            if !isGone, FolderTrail(path) == trail { return }
         }
     }
 
     private func add(_ path: [CChar], _ events: Int32) -> Int32 {
-        unsafe inotify_add_watch(descriptor, path, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW))
+        let mask = UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW)
+        let number = unsafe inotify_add_watch(descriptor, path, mask)
+        if number < 0, errno == ENOENT { isGone = true }
+        return number
     }
 
     /// Reads what has happened.
