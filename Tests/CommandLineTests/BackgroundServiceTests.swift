@@ -96,6 +96,25 @@ import Testing
         )
     }
 
+    @Test func `The bus and a desktop find a service whose path means something to them`() throws {
+        let user = try user()
+        let folder = user.scratch.path(#"it's 50% $HOME\n"#)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        for program in ["nfc", "nfcd"] {
+            try FileManager.default.copyItem(atPath: Command(name: program).path, toPath: "\(folder)/\(program)")
+        }
+        let nfc = Command(name: "\(folder)/nfc", environment: user.nfc.environment)
+        #expect(try nfc.run("background", "enable").status == 0)
+        let parent = user.scratch.path("x").dropLast()
+        // A word of a shell, and one of a desktop, each as the text of a file in which a backslash is written twice.
+        let bus = #"Exec='\#(parent)it'\\''s 50% $HOME\\n/nfcd'"#
+        let desktop = #"Exec="\#(parent)it's 50%% \\$HOME\\\\n/nfcd""#
+        let busFile = try text(user.scratch.path("data/dbus-1/services/org.opencorenfc.Background.service"))
+        #expect(busFile.split(separator: "\n").contains(Substring(bus)), "\(busFile)")
+        let entry = try text(user.scratch.path("data/applications/org.opencorenfc.Background.desktop"))
+        #expect(entry.split(separator: "\n").contains(Substring(desktop)), "\(entry)")
+    }
+
     @Test func `The files in the repository are those that are written, for a service in its usual place`() throws {
         let user = try user()
         #expect(try user.nfc.run("background", "enable").status == 0)

@@ -53,7 +53,7 @@ enum ServiceFiles {
         # Starts nfcd when its name is called. 'nfc background enable' writes this file with the program's own path.
         [D-BUS Service]
         Name=org.opencorenfc.Background
-        Exec=\(quoted(program))
+        Exec=\(quotedForBus(program))
         SystemdService=nfcd.service
 
         """
@@ -67,7 +67,7 @@ enum ServiceFiles {
         Name=NFC
         Comment=Reads NFC tags in the background
         Icon=org.opencorenfc.Background
-        Exec=\(quoted(program))
+        Exec=\(quotedForDesktop(program))
         NoDisplay=true
         X-GNOME-UsesNotifications=true
 
@@ -90,15 +90,39 @@ enum ServiceFiles {
 
     /// A word of a command, as systemd reads it: nothing in it stands for something else.
     private static func quoted(_ word: String) -> String {
-        let plain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B...0x2F, 0x3A, 0x3D, 0x40, 0x5F: true
-            default: false
-            }
-        }
-        guard !plain || word.isEmpty else { return word }
+        guard !isPlain(word) else { return word }
         let text = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
             .replacing("$", with: "$$").replacing("\n", with: "\\n")
         return "\"\(text)\""
+    }
+
+    /// A word of a command, as the bus reads it: as a shell does, without variables.
+    private static func quotedForBus(_ word: String) -> String {
+        isPlain(word) ? word : keyFileText("'\(word.replacing("'", with: #"'\''"#))'")
+    }
+
+    /// A word of a command, as a desktop reads it: quoted, and with no sign for files and links (Desktop Entry Specification,
+    /// "The Exec key").
+    private static func quotedForDesktop(_ word: String) -> String {
+        guard !isPlain(word) else { return word }
+        var text = word.replacing("%", with: "%%")
+        for character in ["\\", "\"", "`", "$"] { text = text.replacing(character, with: "\\\(character)") }
+        return keyFileText("\"\(text)\"")
+    }
+
+    /// A value as it stands in the files of the bus and the desktop.
+    private static func keyFileText(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+    }
+
+    /// Whether nobody who reads a command takes anything in a word for something else.
+    private static func isPlain(_ word: String) -> Bool {
+        !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B...0x2F, 0x3A, 0x3D, 0x40, 0x5F: true
+                default: false
+                }
+            }
     }
 }
