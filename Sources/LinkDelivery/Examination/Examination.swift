@@ -96,21 +96,11 @@ public struct Examination: Sendable {
             let text = "A local file is used in developer mode; the site is not asked."
             return Finding("association", of: domain, .limited, text, fix: "nfc links remove \(domain)")
         }
-        let age = known.answered.map { Self.age(now - $0) } ?? "at an unknown time"
+        let age = known.answered.map { ageText(seconds: now - $0) } ?? "at an unknown time"
         guard let failure = known.failure else {
             return Finding("association", of: domain, .works, "The site answered \(age).")
         }
         let text = "The site answered \(age); the last try failed: \(failure)"
         return Finding("association", of: domain, .limited, text, fix: fix)
-    }
-
-    private static func age(_ seconds: Int64) -> String {
-        switch seconds {
-        case ..<0: "in the future"
-        case ..<120: "just now"
-        case ..<7200: "\(seconds / 60) minutes ago"
-        case ..<172_800: "\(seconds / 3600) hours ago"
-        default: "\(seconds / 86400) days ago"
-        }
     }
 }

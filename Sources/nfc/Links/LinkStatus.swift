@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinkDelivery
 import LinkFetching
 
 /// What is known of a domain's association file, as text and as JSON.

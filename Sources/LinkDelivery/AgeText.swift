@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An age as people say it.
+package func ageText(seconds: Int64) -> String {
+    switch seconds {
+    case ..<0: "in the future"
+    case ..<120: "just now"
+    case ..<7200: "\(seconds / 60) minutes ago"
+    case ..<172_800: "\(seconds / 3600) hours ago"
+    default: "\(seconds / 86400) days ago"
+    }
+}
