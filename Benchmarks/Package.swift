@@ -44,24 +44,27 @@ let package = Package(
         ),
         .executableTarget(
             name: "scan-benchmark",
-            dependencies: [
-                "ProcessFigures",
-                .product(name: "CoreNFC", package: "OpenCoreNFC"),
-                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
-                .product(name: "VirtualTags", package: "OpenCoreNFC"),
-            ],
+            dependencies: ["PlainScans", "ProcessFigures"],
             path: "Sources/ScanBenchmark",
             swiftSettings: strict
         ),
         .executableTarget(
             name: "fault-benchmark",
             dependencies: [
+                "PlainScans",
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
-                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
                 .product(name: "NFCTestKit", package: "OpenCoreNFC"),
-                .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             path: "Sources/FaultBenchmark",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "PlainScans",
+            dependencies: [
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "VirtualTags", package: "OpenCoreNFC"),
+            ],
             swiftSettings: strict
         ),
         .target(name: "ProcessFigures", swiftSettings: strict),

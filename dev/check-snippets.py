@@ -2,11 +2,13 @@
 """Checks that each block of Swift in the test kit's pages is code that is compiled and run.
 
 A block has to be in a Swift file of Examples/TestingYourApp, line by line: indentation, empty lines and imports don't count, and a line
-with '…' alone stands for any number of lines.
+with '…' alone stands for any number of lines. A whole manifest has to be one that the package manager reads.
 """
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "Sources/NFCTestKit/Documentation.docc"
@@ -42,6 +44,14 @@ def is_held(block, files):
     return any(holds(code) for code in files)
 
 
+def is_manifest(block):
+    """Whether the package manager reads a block as a manifest."""
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "Package.swift").write_text(block)
+        command = ["swift", "package", "--package-path", folder, "dump-package"]
+        return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def main():
     files = [lines(path.read_text()) for path in sorted(CODE.rglob("*.swift")) if ".build" not in path.parts]
     problems, count = [], 0
@@ -49,8 +59,11 @@ def main():
         text = page.read_text()
         for match in BLOCK.finditer(text):
             count += 1
-            if not is_held(match[1], files):
-                number = text.count("\n", 0, match.start()) + 1
+            number = text.count("\n", 0, match.start()) + 1
+            if match[1].startswith("// swift-tools-version"):
+                if not is_manifest(match[1]):
+                    problems.append(f"{page.relative_to(ROOT)}:{number}: the package manager does not read this manifest.")
+            elif not is_held(match[1], files):
                 problems.append(f"{page.relative_to(ROOT)}:{number}: no Swift file of {CODE.relative_to(ROOT)} has this block.")
     if count == 0:
         problems.append("No page has a block of Swift: are the pages elsewhere?")

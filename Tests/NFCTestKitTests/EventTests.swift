@@ -126,6 +126,63 @@ import Testing
         ] { #expect(FaultScript(line).description == line) }
     }
 
+    @Test func `A tag that slips is back after the time that is asked for`() async throws {
+        let lines = Lines()
+        let report = try await explore(
+            .slips(for: .milliseconds(300)),
+            near: Self.tag,
+            invariants: Invariant.all + [lines.invariant]
+        ) { field in
+            async let end: Void = Patient.write(Self.new, field)
+            await field.wait(for: .seconds(70))
+            try await end
+        }
+        #expect(lines.all == ["nil"] + (1...report.exchanges).map { "slip@\($0):300ms" })
+        for trace in lines.traces.dropFirst() {
+            let away = try #require(trace.time(of: "the tag slips away"))
+            #expect(try #require(trace.time(of: "the tag is back")) == away + .milliseconds(300))
+        }
+        let again = Lines()
+        try await explore(.replay("slip@3:300ms"), near: Self.tag, invariants: [again.invariant]) { field in
+            async let end: Void = Patient.write(Self.new, field)
+            await field.wait(for: .seconds(70))
+            try await end
+        }
+        #expect(again.traces.last == lines.traces[3])
+    }
+
+    @Test func `How long a slip may last is held to, in an exploration and in a line`() async throws {
+        for (absence, line) in [
+            (Duration.zero, "slip@1:1ms"), (.seconds(-5), "slip@1:1ms"), (.microseconds(2900), "slip@1:2ms"),
+            (.seconds(1_000_000), "slip@1:3600000ms"),
+        ] {
+            let lines = Lines()
+            try await explore(.slips(for: absence), near: Self.tag, invariants: [lines.invariant]) { field in
+                _ = try await field.completion("write") { Writer(Self.new).start($0) }.get()
+            }
+            #expect(lines.all.dropFirst().first == line)
+        }
+        for line in [
+            "slip@3:", "slip@3:ms", "slip@3:0ms", "slip@3:3600001ms", "slip@3:300", "slip@3:1ms:2", "loss@3:300ms",
+        ] {
+            let error = await #expect(throws: FieldError.self) {
+                try await explore(.replay(FaultScript(line)), near: Self.tag) { field in
+                    _ = try await field.completion("write") { Writer(Self.new).start($0) }.get()
+                }
+            }
+            #expect(error?.code == .badReplay, "\(line)")
+        }
+    }
+
+    @Test(.field(tag, busyPolicy: .refuseWhileSheetLeaves))
+    func `A field of the trait can refuse a session that begins while the last sheet is leaving`() async throws {
+        let field = try #require(TestField.current)
+        _ = try await field.completion("one") { Writer(Self.new).start($0) }.get()
+        await field.settle()
+        let second = try await field.completion("two") { Writer(Self.new).start($0) }
+        #expect(second.code == .readerSessionInvalidationErrorSystemIsBusy)
+    }
+
     @Test func `A field can refuse a session that begins while the last sheet is leaving`() async throws {
         for policy in [SessionArbiter.BusyPolicy.queue, .refuseWhileSheetLeaves] {
             try await withField(Self.tag, busyPolicy: policy) { field in
@@ -143,6 +200,13 @@ extension Result where Failure == any Error {
     /// The code of the error.
     var code: NFCReaderError.Code? {
         if case .failure(let error) = self { (error as? NFCReaderError)?.code } else { nil }
+    }
+}
+
+extension Trace {
+    /// When a line was written.
+    fileprivate func time(of note: String) -> Duration? {
+        entries.first { if case .note(note) = $0.event { true } else { false } }?.time
     }
 }
 

@@ -147,6 +147,55 @@ enum StrangersReason {
         }
     }
 
+    @Test func `A wait of another test goes on until it is signalled`() async {
+        await #expect(processExitsWith: .success) {
+            let stranger = Stranger()
+            let semaphore = DispatchSemaphore(value: 0)
+            let wasSignalled = Flag()
+            let wentOn = Flag()
+            let areOpen = (Gate(), Gate())
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    _ = await StrangersReason.of {
+                        try await withField("NTAG215", grace: .seconds(60)) { field in
+                            let _: Int = try await field.completion("never") { _ in
+                                DispatchQueue.global().async {
+                                    areOpen.0.open()
+                                    semaphore.wait()
+                                    if !wasSignalled.isSet { exit(EXIT_FAILURE) }
+                                    wentOn.set()
+                                }
+                            }
+                        }
+                    }
+                }
+                group.addTask {
+                    _ = await StrangersReason.of {
+                        try await withField("NTAG215", grace: .seconds(60)) { field in
+                            await areOpen.0.pass()
+                            stranger.perform { LinkReader().begin { _ in } }
+                            let _: Int = try await field.completion("never") { _ in }
+                        }
+                    }
+                }
+            }
+            try await Task.sleep(for: .milliseconds(300))
+            wasSignalled.set()
+            semaphore.signal()
+            for _ in 0..<1000 where !wentOn.isSet { try await Task.sleep(for: .milliseconds(10)) }
+            guard wentOn.isSet else { throw CocoaError(.formatting) }
+        }
+    }
+
+    /// Something that happened, on any thread.
+    final class Flag: @unchecked Sendable {
+        // Sendable because of its lock.
+        private let lock = NSLock()
+        private var value = false
+        func set() { lock.withLock { value = true } }
+        var isSet: Bool { lock.withLock { value } }
+    }
+
     /// A thread that was begun before all fields, and works for all of them.
     final class Stranger: @unchecked Sendable {
         // Sendable because of its lock.

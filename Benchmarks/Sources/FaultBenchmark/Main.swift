@@ -2,6 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import PlainScans
 
 /// Measures how long it takes to explore the faults of a flow that reads, changes and writes an NTAG215.
 @main
@@ -39,7 +40,7 @@ struct FaultBenchmark {
         let scans = PlainScans()
         for round in 1...rounds {
             // Before and after, as a machine has moments that are slower than others.
-            let before = await scans.microseconds(of: 2000)
+            let before = await scans.run(2000).microseconds
             let start = ContinuousClock.now
             let report = try await explore(
                 .noise(runs: runs, faults: 1),
@@ -50,7 +51,7 @@ struct FaultBenchmark {
                 _ = try await field.completion("count") { Counter().count($0) }.get()
             }
             let microseconds = start.duration(to: .now) / .microseconds(1) / Double(report.runs)
-            let after = await scans.microseconds(of: 2000)
+            let after = await scans.run(2000).microseconds
             let scan = (before + after) / 2
             let line =
                 json

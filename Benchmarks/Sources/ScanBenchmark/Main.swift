@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NFCRuntime
+import PlainScans
 import ProcessFigures
-import VirtualTags
 
 /// Measures whole scans of an NTAG213 in the virtual field, and what they leave behind.
 @main
@@ -34,20 +33,15 @@ struct ScanBenchmark {
     }
 
     static func measure(rounds: Int, scans: Int, json: Bool) async {
-        let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x04] + Array("example.com".utf8)
-        let field = VirtualField()
-        field.bring(tag(holding: message))
-        let scanner = Scanner(environment: NFCEnvironment(reader: .field(field)))
-        _ = await scanner.run(1000)
+        let plain = PlainScans()
+        _ = await plain.run(1000)
         for round in 1...rounds {
-            let start = ContinuousClock.now
-            let octets = await scanner.run(scans)
-            let seconds = start.duration(to: .now) / .seconds(1)
-            guard octets == scans * message.count else {
+            let (bytes, microseconds) = await plain.run(scans)
+            guard bytes == scans * PlainScans.messageLength else {
                 FileHandle.standardError.write(Data("Not every scan read the message.\n".utf8))
                 exit(1)
             }
-            let rate = Int(Double(scans) / seconds)
+            let rate = Int(1_000_000 / microseconds)
             let memory = ProcessUsage.residentKilobytes
             let threads = ProcessUsage.threads
             if json {
@@ -58,12 +52,5 @@ struct ScanBenchmark {
                 print("round \(round): \(scans) scans, \(rate) a second, \(memory) KB resident, \(threads) threads")
             }
         }
-    }
-
-    static func tag(holding message: [UInt8]) -> Type2Tag {
-        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
-        let messageTLV = [0x03, UInt8(message.count)] + message + [0xFE]
-        contents.memory.replaceSubrange(21..<21 + messageTLV.count, with: messageTLV)
-        return Type2Tag(contents)
     }
 }

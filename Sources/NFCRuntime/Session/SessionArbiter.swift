@@ -40,6 +40,9 @@ public final class SessionArbiter: Sendable {
         var waiting: [Request] = []
         /// Takes the leaving sheet away at once; nil when no sheet is leaving.
         var finishLeaving: (@Sendable () -> Void)?
+        var isClosed = false
+        /// How many more requests are refused when it is closed.
+        var refusalsLeft = 16
     }
 
     private let policy: BusyPolicy
@@ -73,6 +76,11 @@ public final class SessionArbiter: Sendable {
             return .refused
         }
         let (answer, finishLeaving) = state.withLock { state -> (Answer, (@Sendable () -> Void)?) in
+            if state.isClosed {
+                // A client that begins again at once, whatever happens, would do so for ever.
+                state.refusalsLeft -= 1
+                return (state.refusalsLeft >= 0 ? .refused : .waits(forActiveSession: false), nil)
+            }
             guard state.holder == nil else {
                 // The sheet leaves while its session ends.
                 let isEnding = state.finishLeaving != nil && state.waiting.isEmpty
@@ -122,7 +130,7 @@ public final class SessionArbiter: Sendable {
     ///
     /// - Parameter finish: takes the sheet away at once, because another one comes.
     func sheetBeginsToLeave(finish: @escaping @Sendable () -> Void) {
-        state.withLock { $0.finishLeaving = finish }
+        state.withLock { if !$0.isClosed { $0.finishLeaving = finish } }
     }
 
     /// Says that the sheet is gone.
@@ -151,6 +159,21 @@ public final class SessionArbiter: Sendable {
         guard let endHolder = state.withLock({ $0.endHolder }) else { return false }
         endHolder(end)
         return true
+    }
+
+    /// Ends all sessions and takes no more, as when the test is over to which they belong. What the arbiter holds of a session
+    /// would hold the arbiter too.
+    ///
+    /// - Parameter end: what the sessions end with.
+    package func close(with end: SessionEnd) {
+        let (held, ends) = state.withLock { state -> (State, [@Sendable (SessionEnd) -> Void]) in
+            let held = state
+            state.isClosed = true
+            (state.waiting, state.refusals, state.finishLeaving) = ([], [:], nil)
+            return (held, [held.endHolder].compactMap(\.self) + held.waiting.map(\.end))
+        }
+        // The sessions that wait may be freed when what was held is: outside of the lock.
+        withExtendedLifetime(held) { for endSession in ends { endSession(end) } }
     }
 
     /// Whether no session has the reader and none waits for it.

@@ -9,7 +9,9 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         case losses, tears, answers
         case noise(runs: Int, faults: Int)
         case replay(FaultScript)
-        case slips, cancels, busy, seconds, backgrounds, lossPairs
+        /// The tag is back after a time; nil for the usual one.
+        case slips(Duration?)
+        case cancels, busy, seconds, backgrounds, lossPairs
     }
 
     /// What the run without faults did.
@@ -36,7 +38,7 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         .losses,
         .tears,
         .answers,
-        .slips,
+        .slips(nil),
         .cancels,
         .busy,
         .seconds,
@@ -49,7 +51,13 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     /// Each answer is replaced by silence, by a refusal, and by one with a flipped bit; the tag stays.
     public static let badAnswers = Exploration(.answers)
     /// The tag slips away at each exchange, and comes back after a second.
-    public static let slips = Exploration(.slips)
+    public static let slips = Exploration(.slips(nil))
+
+    /// The tag slips away at each exchange, and comes back after a time.
+    ///
+    /// - Parameter absence: how long it is away, by the field's time: from a millisecond to an hour, in whole milliseconds.
+    public static func slips(for absence: Duration) -> Exploration { Exploration(.slips(absence)) }
+
     /// The person presses Cancel on the sheet at each exchange.
     public static let cancels = Exploration(.cancels)
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
@@ -125,7 +133,12 @@ extension Exploration.Part {
                     FaultScript([FaultScript.Step(kind: $0, place: exchange + 1)], seed: seed)
                 }
             }
-        case .slips, .lossPairs: return each(.slip, exchanges)
+        case .slips(let absence):
+            let milliseconds = absence.map { FaultScript.milliseconds(of: $0) }
+            return (0..<exchanges).map {
+                FaultScript([FaultScript.Step(kind: .slip, place: $0 + 1, absence: milliseconds)], seed: seed)
+            }
+        case .lossPairs: return each(.slip, exchanges)
         case .cancels: return each(.cancel, exchanges)
         case .busy: return each(.busy, course.sessions)
         case .seconds: return each(.second, exchanges)

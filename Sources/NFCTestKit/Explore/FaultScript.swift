@@ -6,6 +6,7 @@
 /// |---|---|
 /// | `loss@N` | the tag leaves before exchange N, and stays away |
 /// | `slip@N` | the tag leaves before exchange N, and is back after a second |
+/// | `slip@N:300ms` | the same, and it is back after 300 milliseconds |
 /// | `silence@N`, `nak@N`, `flip@N` | the answer of exchange N is not heard, is a refusal, has a flipped bit |
 /// | `tear@N:old`, `tear@N:new`, `tear@N:mixed` | the power goes in write N; the memory keeps what it held, what was written, or bits of both |
 /// | `cancel@N` | the person presses Cancel before exchange N |
@@ -29,9 +30,17 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
         var place: Int
         /// Whether the tag of a loss comes back, because another loss follows.
         var comesBack = false
+        /// After how many milliseconds the tag of a slip is back; nil for the usual time.
+        var absence: Int?
 
-        var description: String { kind.isTear ? "tear@\(place):\(kind)" : "\(kind)@\(place)" }
+        var description: String {
+            if kind.isTear { return "tear@\(place):\(kind)" }
+            return "\(kind)@\(place)" + (absence.map { ":\($0)ms" } ?? "")
+        }
     }
+
+    /// How long a tag may be away that slips, in milliseconds.
+    private static let absences = 1...3_600_000
 
     private(set) var steps: [Step]
     var seed: UInt64
@@ -81,8 +90,21 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
             guard places.count == 2, let kind = Kind(rawValue: String(places[1])), kind.isTear else { return nil }
             return Step(kind: kind, place: place)
         }
+        if parts[0] == "slip", places.count == 2 {
+            guard places[1].hasSuffix("ms"), let absence = Int(places[1].dropLast(2)), absences.contains(absence) else {
+                return nil
+            }
+            return Step(kind: .slip, place: place, absence: absence)
+        }
         guard places.count == 1, let kind = Kind(rawValue: String(parts[0])), !kind.isTear else { return nil }
         return Step(kind: kind, place: place)
+    }
+
+    /// A time in whole milliseconds, as far as a tag may be away so long.
+    static func milliseconds(of absence: Duration) -> Int {
+        let (seconds, attoseconds) = absence.components
+        let milliseconds = Int(min(max(seconds, 0), 3600)) * 1000 + Int(max(attoseconds, 0) / 1_000_000_000_000_000)
+        return min(max(milliseconds, absences.lowerBound), absences.upperBound)
     }
 
     public var description: String {
@@ -96,8 +118,8 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
 
     /// How a line is written, for whoever wrote one that can't be read.
     static let help = """
-        Write loss@N, slip@N, silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or tear@N:old (new, mixed), \
-        joined by +, and #SEED behind them.
+        Write loss@N, slip@N (or slip@N:300ms), silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or \
+        tear@N:old (new, mixed), joined by +, and #SEED behind them.
         """
 }
 

@@ -56,6 +56,9 @@ struct LivingObjects: Sendable {
 
 extension FieldPlace {
     func made(_ object: AnyObject, as kind: MadeObject) {
-        field?.state.withLock { $0.made?.add(object, as: kind) }
+        field?.state.withLock { state in
+            state.made?.add(object, as: kind)
+            if kind == .session { state.sessionsMade += 1 }
+        }
     }
 }

@@ -5,7 +5,7 @@ import VirtualTags
 
 /// What a ``FaultScript`` makes happen in a field.
 extension TestField {
-    /// How long a tag that slips is away, and a second tag stays.
+    /// How long a tag that slips is away, unless its step says so, and a second tag stays.
     private static let absence = Duration.seconds(1)
 
     /// Sets what goes wrong in a run.
@@ -19,7 +19,11 @@ extension TestField {
             let exchange = Fault.Trigger.exchange(step.place - 1)
             switch step.kind {
             case .loss where !step.comesBack: return Fault(.loss, at: exchange)
-            case .loss, .slip: return Fault(event(step) { $0.slipAway() }, at: exchange)
+            case .loss, .slip:
+                return Fault(
+                    event(step) { $0.slipAway(for: step.absence.map { .milliseconds($0) } ?? Self.absence) },
+                    at: exchange
+                )
             case .silence: return Fault(.mute, at: exchange)
             case .nak: return Fault(.refusal(0), at: exchange)
             case .flip: return Fault(.bitError, at: exchange)
@@ -64,13 +68,13 @@ extension TestField {
 
     private func happened(_ step: FaultScript.Step) { state.withLock { $0.happened.append(step) } }
 
-    private func slipAway() -> Bool {
+    private func slipAway(for absence: Duration) -> Bool {
         guard let virtual else { return false }
         let tags = virtual.tags
         guard !tags.isEmpty else { return false }
         note("the tag slips away")
         virtual.removeAll()
-        _ = environment.clock.schedule(after: Self.absence) { [weak self] in
+        _ = environment.clock.schedule(after: absence) { [weak self] in
             self?.note("the tag is back")
             for tag in tags { virtual.bring(tag) }
         }

@@ -8,11 +8,32 @@ import VirtualTags
 final class TagReadings: Sendable {
     typealias Reading = (access: NDEFDetection.Access, capacity: Int, message: [UInt8])
 
-    private let known = Locked<[TagContents: Result<Reading, TagError>]>([:])
+    /// Contents that are found quickly: those of an exploration differ at the beginning of a memory, and to hash all of it would
+    /// take longer than to compare it with the few that are alike there.
+    private struct Key: Hashable {
+        let contents: TagContents
+        private let number: UInt64
+
+        init(_ contents: TagContents) {
+            self.contents = contents
+            var number: UInt64 = 0
+            for area in contents.areas.prefix(4) {
+                for byte in area.bytes.prefix(64) { number = number &* 31 &+ UInt64(byte) }
+            }
+            self.number = number
+        }
+
+        static func == (one: Key, other: Key) -> Bool { one.number == other.number && one.contents == other.contents }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    }
+
+    private let known = Locked<[Key: Result<Reading, TagError>]>([:])
     private static let limit = 64
 
     func read(_ contents: TagContents) async throws(TagError) -> Reading {
-        if let result = known.withLock({ $0[contents] }) { return try result.get() }
+        let key = Key(contents)
+        if let result = known.withLock({ $0[key] }) { return try result.get() }
         let result: Result<Reading, TagError>
         do throws(TagError) {
             result = .success(try await TagDesk.read(contents))
@@ -20,7 +41,7 @@ final class TagReadings: Sendable {
             result = .failure(error)
         }
         known.withLock { known in
-            if known.count < Self.limit { known[contents] = result }
+            if known.count < Self.limit { known[key] = result }
         }
         return try result.get()
     }

@@ -2,13 +2,14 @@
 public import NFCRuntime
 public import Testing
 
-/// Puts a ``TestField`` around a test, see `.field(_:app:seed:limit:grace:)`.
+/// Puts a ``TestField`` around a test, see `.field(_:app:seed:limit:grace:busyPolicy:)`.
 public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
     let tags: [TagSpec]
     let app: AppProperties?
     let seed: UInt64
     let limit: Duration
     let grace: Duration
+    let busyPolicy: SessionArbiter.BusyPolicy
 
     public var isRecursive: Bool { true }
 
@@ -25,6 +26,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
             seed: seed,
             limit: limit,
             grace: Grace(duration: grace),
+            busyPolicy: busyPolicy,
             reader: .ofProcess
         )
         defer { field.close() }
@@ -52,13 +54,16 @@ extension Trait where Self == FieldTrait {
     ///   - limit: the field's time at which a test that has not ended fails.
     ///   - grace: how long nothing happens, in real time, before a session's limit of 60 or 20 seconds passes that the test has
     ///     not let pass with ``TestField/wait(for:)``.
+    ///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving. Phones refuse it
+    ///     with error 203: `.refuseWhileSheetLeaves`.
     public static func field(
         _ tags: TagSpec...,
         app: AppProperties? = nil,
         seed: UInt64 = 0,
         limit: Duration = .seconds(600),
-        grace: Duration = .seconds(1)
+        grace: Duration = .seconds(1),
+        busyPolicy: SessionArbiter.BusyPolicy = .queue
     ) -> FieldTrait {
-        FieldTrait(tags: tags, app: app, seed: seed, limit: limit, grace: grace)
+        FieldTrait(tags: tags, app: app, seed: seed, limit: limit, grace: grace, busyPolicy: busyPolicy)
     }
 }

@@ -29,7 +29,8 @@ extension TestField {
         let target = clock.now + duration
         state.withLock { $0.target = max($0.target, target) }
         await withCheckedContinuation { continuation in
-            _ = clock.schedule(after: duration) { continuation.resume() }
+            let wait = PersonsWait(continuation)
+            _ = clock.schedule(after: duration) { wait.end() }
         }
         await settle()
     }
@@ -166,4 +167,15 @@ extension TestField {
             state.pending.removeAll { $0.name == name }
         }
     }
+}
+
+/// A wait of the test, which ends when its time has come, or when the field has ended and nobody moves the time on.
+private final class PersonsWait: Sendable {
+    private let continuation: Locked<CheckedContinuation<Void, Never>?>
+
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Locked(continuation) }
+
+    deinit { end() }
+
+    func end() { continuation.withLock { $0.take() }?.resume() }
 }

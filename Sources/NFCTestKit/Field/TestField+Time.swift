@@ -18,8 +18,18 @@ struct Grace: Sendable {
 
     /// The grace after what is under way.
     func duration(after work: FieldPlace.Work) -> Duration {
-        // A thread of the app's own is not counted, and may have been begun a moment ago.
-        if isNoneWhenCounted, !work.hasUncounted, PoolThreads.othersSleep { return .zero }
+        // A thread of the app's own is not counted, and may have been begun a moment ago. One that the run has begun may sleep
+        // for as long as it likes before it goes on.
+        if isNoneWhenCounted, !work.hasUncounted, !work.hasThreads, PoolThreads.othersSleep { return .zero }
+        return work.hasSources || Self.hasChildren ? long : duration
+    }
+
+    /// How long nothing happens, after what is under way, before a flow counts as one that never ends.
+    ///
+    /// A queue that is blocked is found sooner: whoever could end its wait is under way, and counted, unless the test has begun a
+    /// thread, or a thread has called it.
+    func beforeEnd(after work: FieldPlace.Work) -> Duration {
+        guard work.waits.contains(where: { $0.end == nil }), !work.hasGuests, !work.hasThreads else { return long }
         return work.hasSources || Self.hasChildren ? long : duration
     }
 
@@ -49,7 +59,7 @@ extension TestField {
         guard let event = clock.nextEvent, event.deadline <= limit else {
             // Past its limit the field has nothing to wait for. That ends the flow, so it has to be so for long, also where all is
             // counted.
-            guard quiet >= grace.long else { return false }
+            guard quiet >= grace.beforeEnd(after: work) else { return false }
             if clock.nextEvent != nil || mayPassLimits(after: work, quiet) { stop(after: work) }
             return false
         }
@@ -69,6 +79,7 @@ extension TestField {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
         let seconds = now.components.seconds
+        let (whyItGoesOn, advice) = unfinished
         if let wait = work?.waits.first(where: { $0.end == nil }) {
             let queue = wait.isOnMainQueue ? "main queue" : "queue \"\(wait.queue)\""
             return fail(
@@ -86,13 +97,36 @@ extension TestField {
         fail(
             FieldError(
                 .neverEnds,
-                """
-                The flow has not ended after \(seconds) s, and nothing was left that could end it within \
-                \(limit.components.seconds) s.\(missing) Look for a continuation that no path resumes; give limit: for a \
-                flow that is to take longer.
-                """,
+                "The flow has not ended after \(seconds) s, and \(whyItGoesOn)\(missing)\(advice)",
                 trace: trace
             )
+        )
+    }
+
+    /// Why a flow has not ended, and what to do.
+    private var unfinished: (why: String, advice: String) {
+        let limit = limit.components.seconds
+        let next = drivenClock?.nextEvent?.deadline
+        if now > self.limit || next != nil {
+            let what = next.map { " The next thing happens at \($0.components.seconds) s." } ?? ""
+            return ("its limit is \(limit) s.\(what)", " Give limit: for a flow that is to take longer.")
+        }
+        let (sessions, log) = state.withLock { ($0.sessionsMade, $0.log) }
+        let released = Trace.Event.note(SilentMistake.delegateReleased.explanation)
+        let advice =
+            if sessions > 0, environment.arbiter.requestCount == 0 {
+                "A session was made, and none has begun: call begin()."
+            } else if log.contains(where: { $0.event == released }) {
+                SilentMistake.delegateReleased.explanation
+            } else {
+                "Look for a continuation that no path resumes."
+            }
+        return (
+            "nothing was left that could end it within \(limit) s.",
+            """
+             \(advice) Nothing happened for \(grace.long.components.seconds) s of real time, which is ten times grace: a \
+            shorter one, such as grace: .milliseconds(100), reports this sooner.
+            """
         )
     }
 
@@ -120,6 +154,7 @@ extension TestField {
             state.hasFailed = true
             return state.stop.take()
         }
+        if stop != nil, error.code == .queueIsBlocked { place.noteBlocked() }
         stop?(error)
     }
 }

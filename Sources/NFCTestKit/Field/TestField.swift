@@ -5,8 +5,8 @@ public import VirtualTags
 
 /// What stands in front of the code under test: a reader, the tags near it, the person, the scanning sheet, and time.
 ///
-/// Get one from ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)`` or from the trait `.field(_:app:seed:limit:grace:)`. What a person does
-/// happens when the code has nothing left to do but to wait, so that a test never races with what it tests.
+/// Get one from ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)`` or from the trait
+/// `.field(_:app:seed:limit:grace:busyPolicy:)`. What a person does happens when the code has nothing left to do but to wait, so that a test never races with what it tests.
 ///
 /// Time is the field's own: it moves by what frames take on the air, and to the next event when nothing else is left to
 /// do. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test wait by it too. See <doc:Reference> for when it moves.
@@ -30,6 +30,7 @@ public final class TestField: Sendable {
         var target: Duration = .zero
         var shownErrors: [String] = []
         var tagsMade: UInt64 = 0
+        var sessionsMade = 0
         /// What a script has made happen.
         var happened: [FaultScript.Step] = []
         /// What code under test has made, and has to free; nil where nobody asks.

@@ -85,7 +85,10 @@ extension TestField {
         guard (NFCEnvironment.scoped?.place as? FieldPlace)?.field == nil else {
             throw FieldError(
                 .fieldInField,
-                "There is a field around this test already. Use it: its bring(_:) puts several tags in it at once."
+                """
+                There is a field around this test already. Use it: its bring(_:) puts several tags in it at once. An exploration \
+                makes fields of its own: call explore outside of withField, and in a test without the trait .field.
+                """
             )
         }
         let field = TestField(
@@ -204,8 +207,9 @@ extension TestField {
         for completion in pending { completion.fail(FieldError.fieldIsGone) }
         virtual?.removeAll()
         if !environment.arbiter.isIdle { drivenClock?.advance(by: environment.limits.session) }
-        // A sheet that is still leaving would hold its session, and that the field.
-        drivenClock?.removeAllEvents()
+        // A session that waits for its turn, or whose sheet is still leaving, would hold the environment.
+        environment.arbiter.close(with: .terminatedUnexpectedly(reason: "The field of the test has ended."))
+        drivenClock?.close()
     }
 }
 

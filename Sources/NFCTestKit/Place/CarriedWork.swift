@@ -62,7 +62,8 @@ import NFCRuntime
         return unsafe Unmanaged.passRetained(work).toOpaque()
     }
 
-    /// Puts a function on a queue that has been counted. A job that another job begins, or goes on with, is kept for its thread.
+    /// Puts a function on a queue that has been counted. A job that another job begins, or goes on with, is kept for its thread; one
+    /// that other work of the test begins is put off until that has returned, with all that it leaves behind.
     static func enqueue(
         _ pointer: DispatchLibrary.Pointer,
         _ function: @escaping DispatchLibrary.Function,
@@ -72,10 +73,10 @@ import NFCRuntime
         if work.place.isDriven, unsafe SwiftJobs.isJob(function, of: queue) {
             let number = UInt(bitPattern: queue)
             work.jobQueue = number
-            if let running = CarriedPlace.scope?.work, running.jobQueue == number,
-                unsafe SwiftJobs.keep(pointer, after: running, of: queue)
-            {
-                return
+            let job = unsafe SwiftJobs.Job(pointer, of: queue)
+            if let running = CarriedPlace.scope?.work {
+                if running.jobQueue == number, SwiftJobs.keep(job, after: running) { return }
+                if running.jobQueue == nil, running.place === work.place, work.place.postpone(job) { return }
             }
         }
         unsafe DispatchLibrary.async(queue, pointer, run)

@@ -34,6 +34,8 @@ final class FieldPlace: TestPlace {
         var hasGuests = false
         /// Whether the code made timers or waits for files and sockets: these take real time.
         var hasSources = false
+        /// Whether the code has begun threads of its own.
+        var hasThreads = false
         var isOpen = true
 
         /// Whether nothing can go on but by time.
@@ -50,6 +52,12 @@ final class FieldPlace: TestPlace {
         /// Whether a thread lets time pass now, and whether it has to look once more.
         var isPassingTime = false
         var looksAgain = false
+        /// Jobs of tasks that are counted as queued, and put on their queues when all else has returned.
+        var postponed: [SwiftJobs.Job] = []
+        /// Whether the monitor has seen them before.
+        var isOld = false
+        /// Whether the test has failed because of a wait.
+        var isBlocked = false
         weak var field: TestField?
     }
 
@@ -68,7 +76,16 @@ final class FieldPlace: TestPlace {
     var work: Work { state.withLock { $0.work } }
     var isOpen: Bool { state.withLock { $0.work.isOpen } }
 
-    func close() { state.withLock { $0.work.isOpen = false } }
+    /// Whether the field has ended because of a wait without an end, which is given up then.
+    var givesUpWaits: Bool { state.withLock { $0.isBlocked && !$0.work.isOpen } }
+
+    /// The test fails because of a wait without an end.
+    func noteBlocked() { state.withLock { $0.isBlocked = true } }
+
+    func close() {
+        state.withLock { $0.work.isOpen = false }
+        releaseJobs()
+    }
 
     // MARK: What happens
 
@@ -90,15 +107,52 @@ final class FieldPlace: TestPlace {
 
     /// Something has returned. When it was the last, time goes on.
     func ends() {
-        let isLast = state.withLock { state in
+        let (isLast, jobs) = state.withLock { state -> (Bool, [SwiftJobs.Job]) in
             state.work.running -= 1
             state.work.activity &+= 1
-            guard state.work.isAtRest, state.work.isOpen, !state.work.hasUncounted else { return false }
+            if !state.postponed.isEmpty, state.work.running == state.work.waits.count,
+                state.work.queued == state.postponed.count
+            {
+                defer { state.postponed = [] }
+                return (false, state.postponed)
+            }
+            guard state.work.isAtRest, state.work.isOpen, !state.work.hasUncounted else { return (false, []) }
             if state.isPassingTime { state.looksAgain = true }
             defer { state.isPassingTime = true }
-            return !state.isPassingTime
+            return (!state.isPassingTime, [])
         }
+        for job in jobs { job.enqueue() }
         if isLast { passTime(quiet: .zero) }
+    }
+
+    // MARK: Jobs that are postponed
+
+    /// Puts a job off until all has returned that is under way: a flow that a completion handler resumes then finds its session
+    /// ended, and its thread is woken once, and not a second time for that.
+    ///
+    /// A job keeps no order with other work. One that would be put off for long is let go by ``RestMonitor``.
+    ///
+    /// - Returns: false when it has to be put on its queue now.
+    func postpone(_ job: SwiftJobs.Job) -> Bool {
+        state.withLock { state in
+            guard state.work.isOpen, state.work.waits.isEmpty, !state.work.hasUncounted else { return false }
+            if state.postponed.isEmpty { state.isOld = false }
+            state.postponed.append(job)
+            return true
+        }
+    }
+
+    /// Puts the jobs on their queues that were put off; those that were there when this was called last, when asked for old ones.
+    func releaseJobs(onlyOld: Bool = false) {
+        let jobs = state.withLock { state in
+            guard !onlyOld || state.isOld else {
+                state.isOld = true
+                return [] as [SwiftJobs.Job]
+            }
+            defer { state.postponed = [] }
+            return state.postponed
+        }
+        for job in jobs { job.enqueue() }
     }
 
     func beginsToWait(_ call: String, queue: String, end: Duration?) -> UInt64 {
@@ -119,6 +173,8 @@ final class FieldPlace: TestPlace {
 
     /// Work was put on a queue by a thread that runs nothing of the test.
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
+    /// The test's code begins a thread.
+    func noteThread() { state.withLock { $0.work.hasThreads = true } }
     /// The test's code uses a timer, a file or a socket.
     func noteSource() { state.withLock { $0.work.hasSources = true } }
 

@@ -2,16 +2,43 @@
 
 // The functions of libdispatch that put work on queues, see `DispatchLibrary`. Work of no test goes on to the library as it is.
 
+/// Puts the work of a test on its queue. What is no test's goes on to the library as it was given.
+private func carry(
+    _ work: UnsafeMutableRawPointer?,
+    by enqueue: (UnsafeMutableRawPointer) -> Void,
+    orElse library: () -> Void
+) {
+    guard let work = unsafe work else { return library() }
+    unsafe enqueue(work)
+}
+
+/// The same for a block that may be a work item, and one that keeps all others off its queue.
+private func carry(
+    block: UnsafeMutableRawPointer,
+    on queue: UnsafeMutableRawPointer,
+    in group: UnsafeMutableRawPointer? = nil,
+    orElse library: () -> Void
+) {
+    let isBarrier = unsafe WorkItems.isBarrier(block)
+    let enqueue = unsafe isBarrier == true ? DispatchLibrary.barrierAsync : DispatchLibrary.async
+    unsafe carry(
+        isBarrier == nil ? nil : CarriedWork.counted(block: block, group: group),
+        by: { unsafe enqueue(queue, $0, CarriedWork.run) },
+        orElse: library
+    )
+}
+
 @_cdecl("dispatch_async_f")
 package func carryAsync(
     _ queue: UnsafeMutableRawPointer,
     _ context: UnsafeMutableRawPointer?,
     _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
 ) {
-    guard let work = unsafe CarriedWork.counted(context, function) else {
-        return unsafe DispatchLibrary.async(queue, context, function)
-    }
-    unsafe CarriedWork.enqueue(work, function, on: queue)
+    unsafe carry(
+        CarriedWork.counted(context, function),
+        by: { unsafe CarriedWork.enqueue($0, function, on: queue) },
+        orElse: { unsafe DispatchLibrary.async(queue, context, function) }
+    )
 }
 
 @_cdecl("dispatch_barrier_async_f")
@@ -20,27 +47,25 @@ package func carryBarrierAsync(
     _ context: UnsafeMutableRawPointer?,
     _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
 ) {
-    guard let work = unsafe CarriedWork.counted(context, function) else {
-        return unsafe DispatchLibrary.barrierAsync(queue, context, function)
-    }
-    unsafe DispatchLibrary.barrierAsync(queue, work, CarriedWork.run)
+    unsafe carry(
+        CarriedWork.counted(context, function),
+        by: { unsafe DispatchLibrary.barrierAsync(queue, $0, CarriedWork.run) },
+        orElse: { unsafe DispatchLibrary.barrierAsync(queue, context, function) }
+    )
 }
 
 @_cdecl("dispatch_async")
 package func carryAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
-    guard let isBarrier = unsafe WorkItems.isBarrier(block), let work = unsafe CarriedWork.counted(block: block) else {
-        return unsafe DispatchLibrary.asyncBlock(queue, block)
-    }
-    let enqueue = unsafe isBarrier ? DispatchLibrary.barrierAsync : DispatchLibrary.async
-    unsafe enqueue(queue, work, CarriedWork.run)
+    unsafe carry(block: block, on: queue) { unsafe DispatchLibrary.asyncBlock(queue, block) }
 }
 
 @_cdecl("dispatch_barrier_async")
 package func carryBarrierAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
-    guard let work = unsafe CarriedWork.counted(block: block) else {
-        return unsafe DispatchLibrary.barrierAsyncBlock(queue, block)
-    }
-    unsafe DispatchLibrary.barrierAsync(queue, work, CarriedWork.run)
+    unsafe carry(
+        CarriedWork.counted(block: block),
+        by: { unsafe DispatchLibrary.barrierAsync(queue, $0, CarriedWork.run) },
+        orElse: { unsafe DispatchLibrary.barrierAsyncBlock(queue, block) }
+    )
 }
 
 @_cdecl("dispatch_group_async")
@@ -49,11 +74,7 @@ package func carryGroupAsyncBlock(
     _ queue: UnsafeMutableRawPointer,
     _ block: UnsafeMutableRawPointer
 ) {
-    guard let isBarrier = unsafe WorkItems.isBarrier(block),
-        let work = unsafe CarriedWork.counted(block: block, group: group)
-    else { return unsafe WorkItems.groupAsync(group, queue, block) }
-    let enqueue = unsafe isBarrier ? DispatchLibrary.barrierAsync : DispatchLibrary.async
-    unsafe enqueue(queue, work, CarriedWork.run)
+    unsafe carry(block: block, on: queue, in: group) { unsafe WorkItems.groupAsync(group, queue, block) }
 }
 
 /// What waits for a group is on a queue as soon as the group is empty: it is counted from the start.
@@ -63,10 +84,11 @@ package func carryGroupNotifyBlock(
     _ queue: UnsafeMutableRawPointer,
     _ block: UnsafeMutableRawPointer
 ) {
-    guard let work = unsafe CarriedWork.counted(block: block) else {
-        return unsafe WorkItems.groupNotify(group, queue, block)
-    }
-    unsafe DispatchLibrary.notify(group, queue, work, CarriedWork.run)
+    unsafe carry(
+        CarriedWork.counted(block: block),
+        by: { unsafe DispatchLibrary.notify(group, queue, $0, CarriedWork.run) },
+        orElse: { unsafe WorkItems.groupNotify(group, queue, block) }
+    )
 }
 
 @_cdecl("dispatch_after")

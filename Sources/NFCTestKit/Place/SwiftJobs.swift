@@ -6,13 +6,31 @@ import TagLink
 /// thread for that takes longer than a whole run of a short flow.
 ///
 /// A job that does not end soon leaves its job to the other threads: as soon as it waits, or the next time that
-/// ``RestMonitor`` looks.
+/// ``RestMonitor`` looks. A job that other work begins, such as a completion handler, is put off in ``FieldPlace``.
 @safe enum SwiftJobs {
-    /// A job that is kept, for which work, and on which queue it belongs, as numbers.
+    /// A job, and on which queue it belongs, as numbers.
+    struct Job: Sendable {
+        private let job: UInt
+        private let queue: UInt
+
+        init(_ job: DispatchLibrary.Pointer, of queue: DispatchLibrary.Pointer) {
+            self.job = UInt(bitPattern: job)
+            self.queue = UInt(bitPattern: queue)
+        }
+
+        var pointer: DispatchLibrary.Pointer? { unsafe DispatchLibrary.Pointer(bitPattern: job) }
+
+        /// Puts it on its queue.
+        func enqueue() {
+            guard let queue = unsafe DispatchLibrary.Pointer(bitPattern: queue) else { return }
+            unsafe DispatchLibrary.async(queue, pointer, CarriedWork.run)
+        }
+    }
+
+    /// A job that is kept, and for which work.
     private struct Kept {
         let owner: ObjectIdentifier
-        let job: UInt
-        let queue: UInt
+        let job: Job
         /// Whether the monitor has seen it before.
         var isOld = false
     }
@@ -34,30 +52,26 @@ import TagLink
         let last = known.withLock { $0 }
         if number == last.job { return true }
         if number == last.other { return false }
-        let isJob = unsafe isOfSwift(pointer)
+        let isJob = unsafe isIn("libswift_Concurrency", pointer)
         known.withLock { if isJob { $0.job = number } else { $0.other = number } }
         return isJob
     }
 
-    /// Whether an address is in the library of Swift's tasks.
-    private static func isOfSwift(_ address: DispatchLibrary.Pointer) -> Bool {
+    /// Whether an address is in a library.
+    static func isIn(_ library: String, _ address: DispatchLibrary.Pointer) -> Bool {
         // The path of the library, its address, and the next symbol's name and address (dladdr(3)).
         var info: (UnsafePointer<CChar>?, UInt, UInt, UInt) = (nil, 0, 0, 0)
         let status = unsafe withUnsafeMutablePointer(to: &info) { info in
             unsafe find(address, DispatchLibrary.Pointer(info))
         }
         guard status != 0, let path = unsafe info.0 else { return false }
-        return unsafe strstr(path, "libswift_Concurrency") != nil
+        return unsafe strstr(path, library) != nil
     }
 
     /// Keeps a job for the thread that runs some work; false when that has one.
-    static func keep(
-        _ job: DispatchLibrary.Pointer,
-        after work: CarriedWork,
-        of queue: DispatchLibrary.Pointer
-    ) -> Bool {
+    static func keep(_ job: Job, after work: CarriedWork) -> Bool {
         let owner = ObjectIdentifier(work)
-        let entry = Kept(owner: owner, job: UInt(bitPattern: job), queue: UInt(bitPattern: queue))
+        let entry = Kept(owner: owner, job: job)
         return kept.withLock { kept in
             guard !kept.contains(where: { $0.owner == owner }) else { return false }
             kept.append(entry)
@@ -68,11 +82,11 @@ import TagLink
     /// The job that was kept for the thread of some work; nil when there is none any more.
     static func next(after work: CarriedWork) -> DispatchLibrary.Pointer? {
         let owner = ObjectIdentifier(work)
-        let job = kept.withLock { kept -> UInt? in
+        let job = kept.withLock { kept -> Job? in
             guard let index = kept.firstIndex(where: { $0.owner == owner }) else { return nil }
             return kept.remove(at: index).job
         }
-        return unsafe job.flatMap { unsafe DispatchLibrary.Pointer(bitPattern: $0) }
+        return unsafe job.flatMap { unsafe $0.pointer }
     }
 
     /// Leaves the job to other threads that was kept for some work.
@@ -93,9 +107,6 @@ import TagLink
             if !jobs.isEmpty { kept.removeAll(where: isMeant) }
             return jobs
         }
-        for entry in jobs {
-            guard let queue = unsafe DispatchLibrary.Pointer(bitPattern: entry.queue) else { continue }
-            unsafe DispatchLibrary.async(queue, DispatchLibrary.Pointer(bitPattern: entry.job), CarriedWork.run)
-        }
+        for entry in jobs { entry.job.enqueue() }
     }
 }

@@ -2,8 +2,8 @@
 
 /// Calls in which code of a test waits for other code.
 ///
-/// Time goes on meanwhile when nothing else can: what is waited for may itself wait for time. A wait without an end is
-/// given up when the test is over, so that the queue on which it waits is free for the next test.
+/// Time goes on meanwhile when nothing else can: what is waited for may itself wait for time. A wait because of which its test
+/// fails is given up when the test is over, so that the queue on which it waits is free for the next test.
 @safe enum CarriedWait {
     private static let forever = UInt64.max
     /// How often a wait looks whether its test is over, in nanoseconds.
@@ -21,13 +21,15 @@
         // A look without a wait.
         if unsafe wait(object, 0) == 0 { return 0 }
         SwiftJobs.release(after: CarriedPlace.scope?.work)
+        place.releaseJobs()
         guard let duration = VirtualDelay.duration(until: time) else {
             let id = place.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: nil)
             defer { place.endsToWait(id) }
             while place.isOpen {
                 if unsafe wait(object, VirtualDelay.time(after: interval)) == 0 { return 0 }
             }
-            return 1
+            // A test that ends otherwise leaves its code to wait: that goes on with what it waits for, or not at all.
+            return place.givesUpWaits ? 1 : unsafe wait(object, forever)
         }
         if duration == .zero { return 1 }
         let end = environment.clock.now + duration

@@ -7,6 +7,8 @@ public final class ManualClock: RuntimeClock {
     private struct State {
         var now: Duration = .zero
         var queue = DeadlineQueue()
+        /// Whether the field has ended whose time it is.
+        var isClosed = false
     }
 
     private let state = Locked(State())
@@ -33,8 +35,9 @@ public final class ManualClock: RuntimeClock {
         _ action: @escaping @Sendable () -> Void
     ) -> ScheduledEvent {
         let id = state.withLock { state in
-            state.queue.insert(at: state.now + max(delay, .zero), isLimit: isLimit, action)
+            state.isClosed ? nil : state.queue.insert(at: state.now + max(delay, .zero), isLimit: isLimit, action)
         }
+        guard let id else { return ScheduledEvent {} }
         return ScheduledEvent { [weak self] in
             _ = self?.state.withLock { $0.queue.remove(id: id) }
         }
@@ -60,10 +63,11 @@ public final class ManualClock: RuntimeClock {
         state.withLock { state in state.queue.next.map { ($0.deadline, $0.isLimit) } }
     }
 
-    /// Takes all events out, with what they hold.
-    func removeAllEvents() {
+    /// Takes all events out, with what they hold, and takes no more: nobody moves the time on.
+    func close() {
         // What the events hold may end here: outside of the lock.
         let events = state.withLock { state in
+            state.isClosed = true
             defer { state.queue.removeAll() }
             return state.queue
         }

@@ -35,6 +35,30 @@ package struct ProcessActivity {
         return sleepers(besides: known) == first
     }
 
+    /// What a thread has done so far.
+    struct Course: Equatable {
+        /// How long it ran, in nanoseconds.
+        var processorTime: UInt64
+        /// How often it was given a processor.
+        var timesRun: UInt64
+        var isAsleep: Bool
+    }
+
+    /// What each thread but the caller's has done so far, by their numbers.
+    mutating func courses() -> [Int32: Course] {
+        var courses: [Int32: Course] = [:]
+        for thread in Self.numbers(in: "/proc/self/task") where thread != own {
+            let numbers = schedule(of: thread)
+            guard numbers.count == 3 else { continue }
+            courses[thread] = Course(
+                processorTime: numbers[0],
+                timesRun: numbers[2],
+                isAsleep: isAsleep(thread)
+            )
+        }
+        return courses
+    }
+
     /// How often each thread was given a processor; nil when one of them, other than the caller's, does not sleep.
     private mutating func sleepers(besides known: Set<Int32>) -> [Int32: UInt64]? {
         var counts: [Int32: UInt64] = [:]
@@ -56,8 +80,11 @@ package struct ProcessActivity {
     }
 
     /// The third number of schedstat; of a thread that has ended, none.
-    private mutating func timesRun(_ thread: Int32) -> UInt64 {
-        numbers(contents(of: "/proc/self/task/\(thread)/schedstat")).dropFirst(2).first ?? 0
+    private mutating func timesRun(_ thread: Int32) -> UInt64 { schedule(of: thread).dropFirst(2).first ?? 0 }
+
+    /// How long a thread ran and waited for a processor, in nanoseconds, and how often it was given one; empty when it has ended.
+    private mutating func schedule(of thread: Int32) -> [UInt64] {
+        numbers(contents(of: "/proc/self/task/\(thread)/schedstat"))
     }
 
     /// The whole numbers in what was read.

@@ -14,7 +14,7 @@ final class RestMonitor: Sendable {
 
     /// What is on a queue for so long without beginning may be unable to begin: then that is found out.
     private static let stuck = Duration.milliseconds(20)
-    /// What has not begun for so long, though later work has, can't begin.
+    /// What has not begun for so long, though later work has or every thread sleeps, can't begin.
     private static let longQuiet = Duration.seconds(10)
     /// Code that runs for so long without anything else happening is blocked.
     private static let blocked = Duration.seconds(60)
@@ -29,8 +29,23 @@ final class RestMonitor: Sendable {
         let place: FieldPlace
         var activity: UInt64
         var since: ContinuousClock.Instant
-        /// Shows whether what was put on queues before has begun.
+        /// Shows whether what was put on queues before has been taken by threads.
         var probe: QueueProbe?
+        /// Shows whether these threads have begun it.
+        var chances: ThreadChances?
+        var isKnownToBeStuck = false
+        /// How quiet it has to be before the next look at threads, and how much longer before the one after that.
+        var nextLook = Duration.zero
+        var step = Duration.milliseconds(1)
+
+        /// Whether it is time to look at threads: each look is later than the one before, up to twenty a second, so that what
+        /// takes long is not made longer.
+        mutating func isTimeToLook(_ quiet: Duration) -> Bool {
+            guard quiet >= nextLook else { return false }
+            nextLook = quiet + step
+            step = min(step * 2, .milliseconds(50))
+            return true
+        }
     }
 
     private let state = Locked(State())
@@ -68,10 +83,11 @@ final class RestMonitor: Sendable {
         var rounds = 0
         while rounds < 1000 {
             // Where things happen there is nothing to look for.
-            let isQuiet = watched.contains { $0.since.duration(to: .now) > .milliseconds(1) }
-            usleep(isQuiet || watched.isEmpty ? 1000 : 4000)
+            let quiet = watched.map { $0.since.duration(to: .now) }.max() ?? .milliseconds(1)
+            usleep(quiet > .milliseconds(100) ? 10_000 : quiet >= .milliseconds(1) ? 1000 : 4000)
             SwiftJobs.releaseOld()
             let places = state.withLock { $0.places }
+            for place in places { place.releaseJobs(onlyOld: true) }
             rounds = places.isEmpty ? rounds + 1 : 0
             watched = places.map { place in
                 let activity = place.work.activity
@@ -93,25 +109,42 @@ final class RestMonitor: Sendable {
         let quiet = watched.since.duration(to: .now)
         if work.isAtRest {
             // What nobody counts rests when all threads do; a long rest is one whatever other tests do.
-            if !work.hasUncounted || quiet >= field.grace.duration(after: work) || threads.isThere() {
+            if !work.hasUncounted || quiet >= field.grace.duration(after: work)
+                || watched.isTimeToLook(quiet) && threads.isThere()
+            {
                 watched.place.letTimePass(quiet: quiet)
             }
         } else if work.mayBeStuck {
             guard quiet >= Self.stuck else { return }
-            let probe = watched.probe ?? QueueProbe(ofMain: !work.waits.contains(where: \.isOnMainQueue))
-            watched.probe = probe
-            // On a busy machine work begins late, and where all threads of libdispatch wait it begins others once a second. When
-            // the blocks that were given last have been run, and every thread sleeps, all before them have begun, but those
-            // behind a queue's block that waits. A machine that is busy with other tests never sleeps, and where no thread
-            // is left that could run anything the blocks are not run either: then long quiet has to do.
-            let isKnown =
-                quiet >= Self.longQuiet ? probe.isDone || threads.isResting() : probe.isDone && threads.isResting()
-            if isKnown {
+            let isKnown = watched.isKnownToBeStuck
+            if isKnown || watched.isTimeToLook(quiet) && isStuck(work, &watched, quiet, &threads) {
+                watched.isKnownToBeStuck = true
                 watched.place.letTimePass(quiet: quiet, isStuck: true)
             }
         } else if work.running > 0, quiet >= Self.blocked {
             field.stop(blockedFor: quiet)
         }
+    }
+
+    /// Whether what is queued can't begin: it is behind what waits.
+    private func isStuck(
+        _ work: FieldPlace.Work,
+        _ watched: inout Watched,
+        _ quiet: Duration,
+        _ threads: inout ThreadRest
+    ) -> Bool {
+        let probe = watched.probe ?? QueueProbe(ofOrders: true, ofMain: !work.waits.contains(where: \.isOnMainQueue))
+        watched.probe = probe
+        // On a busy machine work begins late, and where all threads of libdispatch wait it begins others once a second. When
+        // the blocks that were given last have been run, threads have taken all that was given before; and when each of these
+        // sleeps or has gone on, they have begun it, but for what is behind a queue's block that waits. Where no thread is left
+        // that could run anything the blocks are not run either: then long quiet has to do.
+        guard probe.isDone else { return quiet >= Self.longQuiet && threads.isResting() }
+        if threads.isResting() { return true }
+        var chances = watched.chances ?? ThreadChances()
+        let haveCome = chances.haveComeForAll()
+        watched.chances = chances
+        return haveCome || quiet >= Self.longQuiet
     }
 }
 
@@ -124,13 +157,22 @@ final class QueueProbe: Sendable {
 
     private let remaining = Locked(0)
 
-    /// - Parameter asksMain: whether the main queue is asked too.
-    init(ofMain asksMain: Bool = false) {
-        remaining.withLock { $0 = Self.classes.count + Self.priorities.count + (asksMain ? 1 : 0) }
-        if asksMain { DispatchQueue.main.async { [remaining] in remaining.withLock { $0 -= 1 } } }
-        for qos in Self.classes {
-            DispatchQueue.global(qos: qos).async { [remaining] in remaining.withLock { $0 -= 1 } }
+    /// - Parameters:
+    ///   - asksOrders: whether the threads are asked too that run the queues which keep an order.
+    ///   - asksMain: whether the main queue is asked too.
+    init(ofOrders asksOrders: Bool = false, ofMain asksMain: Bool = false) {
+        var queues = Self.classes.map { DispatchQueue.global(qos: $0) }
+        if asksOrders {
+            queues += Self.classes.map { qos in
+                DispatchQueue(
+                    label: "org.opencorenfc.testkit.probe",
+                    qos: DispatchQoS(qosClass: qos, relativePriority: 0)
+                )
+            }
         }
+        if asksMain { queues.append(.main) }
+        remaining.withLock { [count = queues.count] in $0 = count + Self.priorities.count }
+        for queue in queues { queue.async { [remaining] in remaining.withLock { $0 -= 1 } } }
         for priority in Self.priorities {
             Task.detached(priority: priority) { [remaining] in remaining.withLock { $0 -= 1 } }
         }

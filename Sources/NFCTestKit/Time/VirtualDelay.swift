@@ -6,12 +6,15 @@ import NFCRuntime
 ///
 /// Both end in two functions of libdispatch, see ``DispatchLibrary``. What is delayed by code of no test goes on to the library.
 @safe enum VirtualDelay {
-    /// A queue and the work that waits for its time. Sendable because both may be used on any thread, and nothing changes.
+    /// A queue and the work that waits for its time.
+    ///
+    /// Sendable because both may be used on any thread, and nothing changes but when the only event fires that has it.
     @safe private final class Waiting: @unchecked Sendable {
         let queue: DispatchLibrary.Pointer
         let work: DispatchLibrary.Pointer?
         /// Nil for a block, which is the work then.
         let function: DispatchLibrary.Function?
+        private var isEnqueued = false
 
         init(_ queue: DispatchLibrary.Pointer, _ work: DispatchLibrary.Pointer?, _ function: DispatchLibrary.Function?)
         {
@@ -23,13 +26,19 @@ import NFCRuntime
 
         /// Puts the work on its queue.
         func enqueue(for owner: (environment: NFCEnvironment, place: FieldPlace)) {
+            isEnqueued = true
             let work = unsafe function == nil ? self.work.flatMap { unsafe DispatchLibrary.copyBlock($0) } : self.work
             let counted = unsafe CarriedWork.counted(for: owner, work, function)
             unsafe DispatchLibrary.async(queue, counted, CarriedWork.run)
         }
 
         deinit {
-            if unsafe function == nil, let block = unsafe work { unsafe DispatchLibrary.releaseBlock(block) }
+            if let function = unsafe function {
+                // The field has ended. A task that sleeps, with all it holds, ends only when it wakes.
+                if !isEnqueued { unsafe DispatchLibrary.async(queue, work, function) }
+            } else if let block = unsafe work {
+                unsafe DispatchLibrary.releaseBlock(block)
+            }
             unsafe DispatchLibrary.release(queue)
         }
     }

@@ -3,16 +3,44 @@
 import Dispatch
 import Foundation
 import NFCRuntime
+import VirtualTags
 
-/// Makes one whole scan after the other, as an app would: a session, its tag, a connection, the message, the end.
-///
+/// Makes one whole scan of an NTAG213 after the other, as an app would: a session, its tag, a connection, the message, the end.
+public struct PlainScans: Sendable {
+    /// How many bytes of message a scan reads.
+    public static let messageLength = message.count
+
+    private static let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x04] + Array("example.com".utf8)
+
+    private let scanner: Scanner
+
+    /// Puts the tag in a virtual field.
+    public init() {
+        let field = VirtualField()
+        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
+        let messageTLV = [0x03, UInt8(Self.message.count)] + Self.message + [0xFE]
+        contents.memory.replaceSubrange(21..<21 + messageTLV.count, with: messageTLV)
+        field.bring(Type2Tag(contents))
+        scanner = Scanner(environment: NFCEnvironment(reader: .field(field)))
+    }
+
+    /// Makes a number of scans.
+    ///
+    /// - Returns: how many bytes of message were read, and how long a scan took in microseconds.
+    public func run(_ count: Int) async -> (bytes: Int, microseconds: Double) {
+        let start = ContinuousClock.now
+        let bytes = await scanner.run(count)
+        return (bytes, start.duration(to: .now) / .microseconds(1) / Double(count))
+    }
+}
+
 /// Sendable because every property is only used on `queue`.
-final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+private final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
     private let environment: NFCEnvironment
     private let queue = DispatchQueue(label: "scanner")
     private var session: NFCNDEFReaderSession?
     private var remaining = 0
-    private var octets = 0
+    private var bytes = 0
     private var finish: (@Sendable (Int) -> Void)?
 
     init(environment: NFCEnvironment) {
@@ -21,12 +49,12 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable
 
     /// Makes a number of scans.
     ///
-    /// - Returns: how many octets of message were read.
+    /// - Returns: how many bytes of message were read.
     func run(_ count: Int) async -> Int {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 remaining = count
-                octets = 0
+                bytes = 0
                 finish = { continuation.resume(returning: $0) }
                 begin()
             }
@@ -48,7 +76,7 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable
         session.connect(to: tag) { [self] error in
             guard error == nil else { return session.invalidate() }
             tag.readNDEF { [self] message, _ in
-                octets += message?.length ?? 0
+                bytes += message?.length ?? 0
                 session.invalidate()
             }
         }
@@ -58,6 +86,6 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable
         remaining -= 1
         if remaining > 0 { return begin() }
         self.session = nil
-        finish?(octets)
+        finish?(bytes)
     }
 }

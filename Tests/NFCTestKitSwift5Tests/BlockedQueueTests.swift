@@ -1,0 +1,1 @@
+../NFCTestKitTests/BlockedQueueTests.swift

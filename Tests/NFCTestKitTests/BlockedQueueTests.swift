@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import Glibc
+import NFCTestKit
+import Testing
+
+private let tag = TagSpec.product("NTAG215", holding: .uri("https://example.com/time"))
+
+/// Reads with nothing in the way.
+private func read(on queue: DispatchQueue) async throws {
+    try await withField(tag) { field in
+        let found: Result<String, any Error> = try await field.completion("read") { LinkReader(queue: queue).begin($0) }
+        #expect(try found.get() == "https://example.com/time")
+        #expect(field.now < .seconds(15))
+    }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `A queue that its own delegate blocks` {
+    private static let queue = DispatchQueue(label: "app.nfc")
+
+    @Test func `The error names it, and the next test goes on`() async throws {
+        for _ in 0..<2 {
+            let error = await #expect(throws: FieldError.self) {
+                try await withField(tag) { field in
+                    let _: Result<String, any Error> = try await field.completion("read") { done in
+                        LinkReader(queue: Self.queue) { reader in
+                            let semaphore = DispatchSemaphore(value: 0)
+                            reader.readLink()
+                            semaphore.wait()
+                        }.begin(done)
+                    }
+                }
+            }
+            #expect(error?.code == .queueIsBlocked)
+            #expect(error?.reason.contains("\"app.nfc\" is blocked") == true)
+            #expect(error?.reason.contains("DispatchSemaphore.wait()") == true)
+        }
+        try await read(on: Self.queue)
+    }
+
+    @Test func `An exploration names it too`() async throws {
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(.everyLoss, near: tag) { field in
+                let found: Result<String, any Error> = try await field.completion("read") { done in
+                    LinkReader(queue: Self.queue) { reader in
+                        let group = DispatchGroup()
+                        group.enter()
+                        reader.readLink()
+                        group.wait()
+                    }.begin(done)
+                }
+                _ = try found.get()
+            }
+        }
+        #expect(failure?.finding.contains("\"app.nfc\" is blocked") == true)
+        try await read(on: Self.queue)
+    }
+
+    @Test func `It is named soon while other threads are busy`() async throws {
+        let busy = BusyThreads(3)
+        defer { busy.end() }
+        let start = ContinuousClock.now
+        let error = await #expect(throws: FieldError.self) {
+            try await withField(tag) { field in
+                let _: Result<String, any Error> = try await field.completion("read") { done in
+                    LinkReader(queue: Self.queue) { reader in
+                        reader.readLink()
+                        DispatchSemaphore(value: 0).wait()
+                    }.begin(done)
+                }
+            }
+        }
+        #expect(error?.code == .queueIsBlocked)
+        // It takes some 2 seconds; 30 where one can't tell while any thread runs.
+        #expect(start.duration(to: .now) < .seconds(20))
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct `A wait that only looks as if nothing could end it` {
+    private static let queue = DispatchQueue(label: "app.nfc.patient")
+
+    /// Waits on a queue of the app's for what is signalled to the semaphore.
+    private func wait(_ signal: @escaping @Sendable (DispatchSemaphore) -> Void) async throws {
+        let busy = BusyThreads(2)
+        defer { busy.end() }
+        try await withField { field in
+            try await field.completion("work") { done in
+                Self.queue.async {
+                    let semaphore = DispatchSemaphore(value: 0)
+                    signal(semaphore)
+                    semaphore.wait()
+                    done(())
+                }
+            }
+        }
+    }
+
+    @Test func `Work on another queue that takes seconds ends it`() async throws {
+        try await wait { semaphore in
+            DispatchQueue.global().async {
+                Thread.sleep(forTimeInterval: 2.5)
+                semaphore.signal()
+            }
+        }
+    }
+
+    @Test func `A thread of the test's own that takes seconds ends it`() async throws {
+        try await wait { semaphore in
+            Thread.detachNewThread {
+                Thread.sleep(forTimeInterval: 2.5)
+                semaphore.signal()
+            }
+        }
+    }
+
+    @Test func `A thread that is begun in C ends it too`() async throws {
+        try await wait { semaphore in
+            var thread = pthread_t()
+            let context = unsafe Unmanaged.passRetained(semaphore).toOpaque()
+            let status = unsafe pthread_create(
+                &thread,
+                nil,
+                { context in
+                    usleep(2_500_000)
+                    guard let context = unsafe context else { return nil }
+                    unsafe Unmanaged<DispatchSemaphore>.fromOpaque(context).takeRetainedValue().signal()
+                    return nil
+                },
+                context
+            )
+            #expect(status == 0)
+            pthread_detach(thread)
+        }
+    }
+
+    @Test func `Work ends it that begins late, because as many blocks wait as there are threads for`() async throws {
+        try await wait { semaphore in
+            let gate = DispatchSemaphore(value: 0)
+            let count = ProcessInfo.processInfo.activeProcessorCount + 1
+            for _ in 0..<count {
+                DispatchQueue.global().async {
+                    gate.wait()
+                    semaphore.signal()
+                }
+            }
+            DispatchQueue.global().async { for _ in 0..<count { gate.signal() } }
+        }
+    }
+}
+
+/// Threads of no test that never rest.
+final class BusyThreads: @unchecked Sendable {
+    // Sendable because of its lock.
+    private let lock = NSLock()
+    private var isBusy = true
+
+    init(_ count: Int) {
+        for _ in 0..<count {
+            Thread.detachNewThread { [self] in while lock.withLock({ isBusy }) {} }
+        }
+    }
+
+    func end() { lock.withLock { isBusy = false } }
+}

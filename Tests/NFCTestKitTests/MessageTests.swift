@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreNFC
+import Foundation
+import NFCTestKit
+import Testing
+
+/// A flow that never ends, and what its error says.
+@Suite(.timeLimit(.minutes(10))) struct `The error of a flow that does not end` {
+    /// A session that is kept, on whatever thread.
+    private final class Kept: @unchecked Sendable {
+        // Sendable because it is used by one thread after the other.
+        var session: NFCNDEFReaderSession?
+        var delegate: Delegate?
+    }
+
+    private static func reason(
+        limit: Duration = .seconds(600),
+        _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
+    ) async -> String {
+        await StrangersReason.of { try await withField("NTAG215", limit: limit, grace: .milliseconds(50), body) }
+    }
+
+    @Test func `It says that the delegate was released`() async {
+        let kept = Kept()
+        let reason = await Self.reason { field in
+            let _: Int = try await field.completion("read") { _ in
+                let delegate = Delegate()
+                kept.session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+                kept.session?.begin()
+            }
+        }
+        #expect(reason.contains("The delegate of a session was released"), "\(reason)")
+        #expect(!reason.contains("continuation"), "\(reason)")
+    }
+
+    @Test func `It says that no session has begun`() async {
+        let kept = Kept()
+        let reason = await Self.reason { field in
+            let _: Int = try await field.completion("read") { _ in
+                let delegate = Delegate()
+                kept.delegate = delegate
+                kept.session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+            }
+        }
+        #expect(reason.contains("call begin()"), "\(reason)")
+        #expect(!reason.contains("continuation"), "\(reason)")
+    }
+
+    @Test func `It says that the flow takes longer than its limit`() async {
+        let reason = await Self.reason(limit: .seconds(5)) { _ in try await Task.sleep(nanoseconds: 9_000_000_000) }
+        #expect(reason.contains("its limit is 5 s. The next thing happens at 9 s. Give limit:"), "\(reason)")
+        #expect(!reason.contains("continuation"), "\(reason)")
+    }
+
+    @Test func `It says that a continuation may be missed, and how to hear of it sooner`() async {
+        let reason = await Self.reason { field in
+            let _: Int = try await field.completion("read") { _ in LinkReader().begin { _ in } }
+        }
+        #expect(reason.contains("Look for a continuation that no path resumes."), "\(reason)")
+        #expect(reason.contains("Never called: read.") && reason.contains("grace: .milliseconds(100)"), "\(reason)")
+    }
+
+    @Test func `An exploration in a field says that it makes fields of its own`() async {
+        let reason = await Self.reason { _ in _ = try await explore(.losses, near: "NTAG215") { _ in } }
+        #expect(reason.contains("call explore outside of withField"), "\(reason)")
+    }
+
+    private final class Delegate: NSObject, NFCNDEFReaderSessionDelegate {
+        func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
+    }
+}
