@@ -23,9 +23,18 @@ extension Type2Tag {
                 "The capability container is locked and grants writing, which can't be taken back."
             )
         }
+        // What can't be taken back does not rest on one refusal: a tag whose version isn't known is guessed by its size, and
+        // lock bits at a wrong place lock nothing and overwrite data.
+        if target.manufacturer == Type2Product.manufacturer, try await dynamicLock() != nil,
+            try await readVersion() == nil, canAskVersion
+        {
+            version = nil
+        }
         var dynamic: [TLVWritePlan.Step] = []
-        if let lock = try await dynamicLock(), try await isReadable(lock) {
-            dynamic = lockSteps(lock)
+        if let lock = try await dynamicLock() {
+            var isThere = try await isReadable(lock)
+            if !isThere { isThere = try await isReadable(lock) }
+            if isThere { dynamic = lockSteps(lock) }
         }
 
         let readOnly = container.octets[3] | Type2CapabilityContainer.noWriteAccess

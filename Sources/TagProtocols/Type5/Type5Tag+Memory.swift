@@ -46,9 +46,11 @@ extension Type5Tag {
     /// - Throws: ``TagError`` with `lengthOverrun` when a block is not there.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         try await readFirstBlocks()
-        let units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
+        var units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
         while let run = memory.firstUnknownRun(in: units) {
             try await readBlocks(run.lowerBound, run.prefix(blocksPerRead(from: run.lowerBound)).count)
+            // What comes before is known.
+            units = run.lowerBound..<units.upperBound
         }
     }
 
