@@ -193,23 +193,26 @@ let package = Package(
 
         // How many tests run beside each other: every test target is in one program with it.
         .target(name: "CTestSetup", path: "Tests/CTestSetup"),
+        // Rules that hold for random cases.
+        .target(name: "PropertyTesting", path: "Tests/PropertyTesting", swiftSettings: strict),
 
         .testTarget(
             name: "NDEFTests",
-            dependencies: ["CTestSetup", "NDEF"],
+            dependencies: ["CTestSetup", "NDEF", "PropertyTesting"],
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
+        .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: strict),
         .testTarget(name: "VisibleTextTests", dependencies: ["CTestSetup", "VisibleText"], swiftSettings: strict),
         .testTarget(
             name: "UniversalLinksTests",
-            dependencies: ["UniversalLinks"],
+            dependencies: ["PropertyTesting", "UniversalLinks"],
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "BackgroundTagReadingTests",
-            dependencies: ["BackgroundTagReading", "NDEF", "UniversalLinks"],
+            dependencies: ["BackgroundTagReading", "NDEF", "PropertyTesting", "UniversalLinks"],
             swiftSettings: strict
         ),
         .testTarget(name: "PrivateStorageTests", dependencies: ["PrivateStorage"], swiftSettings: strict),
@@ -234,7 +237,7 @@ let package = Package(
         .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
         .testTarget(
             name: "TagProtocolsTests",
-            dependencies: ["TagProtocols", "TagLink", "VirtualTags", "NDEF"],
+            dependencies: ["TagProtocols", "TagLink", "VirtualTags", "NDEF", "PropertyTesting"],
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
@@ -273,7 +276,7 @@ let package = Package(
             name: "CoreNFCTests",
             dependencies: [
                 "CIFDHandler", "CoreNFC", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols", "VirtualTags",
-                "TagLink", "SourceCompatibilitySwift6",
+                "PropertyTesting", "TagLink", "SourceCompatibilitySwift6",
             ],
             exclude: ["Parity"],
             swiftSettings: strict

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
+import PropertyTesting
 import Testing
 
 /// Walks every row of inputs up to a length, and holds each step against what must always be so.
 @Suite struct `Reading in the background, every way` {
-    private enum Step: CaseIterable {
+    private enum Step: String, CaseIterable, CustomDebugStringConvertible {
         case readA, readB, leave, stop, start, lock, unlock, stored, announced, activate, delivered, failed
         case refused, gone, ready, dismissed, opened
+
+        var debugDescription: String { rawValue }
     }
 
     /// A machine, and what an onlooker knows of it.
@@ -170,5 +173,31 @@ import Testing
         }
         walk(world, [])
         #expect(rows == 17 + 289 + 4913 + 83521)
+    }
+
+    @Test func `Who dismissed the prompt to unlock and opens the link all the same is asked to unlock again`() throws {
+        let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
+        var world = World(reader: BackgroundReader(router: try Fixture.router()))
+        _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
+        for step in [Step.readA, .lock, .stored, .activate, .announced, .dismissed] { world.take(step, messages) }
+        let id = try #require(world.last)
+        var other = world.reader
+        #expect(other.handle(.activated(id), now: .seconds(60)).contains(.requestUnlock))
+        for step in [Step.activate, .gone, .ready] { world.take(step, messages) }
+        #expect(world.problems == [])
+    }
+
+    @Test func `No long row of any inputs breaks a promise`() async throws {
+        let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
+        let router = try Fixture.router()
+        try await checkRule(cases: 1_000, of: { $0.array(count: 1...40) { $0.element(of: Step.allCases) } }) { steps in
+            var world = World(reader: BackgroundReader(router: router))
+            _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
+            for step in steps {
+                world.take(step, messages)
+                if !world.problems.isEmpty { return "\(step): \(world.problems)" }
+            }
+            return nil
+        }
     }
 }

@@ -118,6 +118,10 @@ import Testing
         for name in [nil, "R"] {
             #expect(finding(.unasked(name: name), isCameraOpen: true)?.isMet == true)
             #expect(finding(.unasked(name: name), isCameraOpen: false)?.isMet == false)
+            let kept = finding(.unasked(name: name), isCameraOpen: true)
+            let awaited = finding(.unasked(name: name), isCameraOpen: false)
+            #expect(kept?.source == (name == nil ? "The reader was not asked yet." : "R, when it was last asked."))
+            #expect(awaited?.source == (name == nil ? "The reader did not answer yet." : "R: it did not answer yet."))
         }
         let waiting = surroundings { $0.reader = .unasked(name: "R") }
         #expect(waiting.conditions.obstacles == [.unsupported] && waiting.conditions.allowLooking)

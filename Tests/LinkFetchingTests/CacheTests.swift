@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import UniversalLinks
 
-@Suite struct `The cache of association files` {
+@Suite final class `The cache of association files` {
     private static let file = Array(#"{"applinks":{"details":[{"appIDs":["T.x"],"components":[{}]}]}}"#.utf8)
     private static let week = CachedAssociation.refreshInterval
 
@@ -32,6 +32,8 @@ import UniversalLinks
         sites.answers.withLock { $0 = ["a.example": .success(Self.file)] }
     }
 
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
     private func refresh(_ domains: [String], _ now: Int64, isForced: Bool = false) async throws -> [CachedAssociation]
     {
         try await cache.refresh(domains, now: now, isForced: isForced) { domain async throws(FetchError) -> [UInt8] in
@@ -42,7 +44,6 @@ import UniversalLinks
     private var asked: Int { sites.asked.withLock { $0.count } }
 
     @Test func `A file is got once, and again after a week`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         let first = try await refresh(["a.example"], 1000)
         #expect(first.first?.file == Self.file)
         #expect(first.first?.answered == 1000)
@@ -73,7 +74,6 @@ import UniversalLinks
 
     @Test(arguments: [FetchError.Code.noConnection, .timeout, .certificate, .redirect, .status, .badFile, .tooLarge])
     func `A site that fails keeps its file, and is asked again later`(code: FetchError.Code) async throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         _ = try await refresh(["a.example"], 0)
         sites.answers.withLock { $0["a.example"] = .failure(FetchError(code, "down\nnow")) }
         let failed = try await refresh(["a.example"], Self.week)
@@ -90,7 +90,6 @@ import UniversalLinks
     @Test func `After each failure a site is left alone twice as long, for six hours at most, until it answers`()
         async throws
     {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         var now: Int64 = 1000
         var pauses: [Int64] = []
         for _ in 0..<12 {
@@ -113,7 +112,6 @@ import UniversalLinks
     }
 
     @Test func `When there is a network again only sites that failed are asked`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         _ = try await refresh(["a.example", "down.example"], 0)
         sites.asked.withLock { $0 = [] }
         _ = try await cache.refresh(["a.example", "down.example"], now: 1, retriesFailures: true) {
@@ -123,7 +121,6 @@ import UniversalLinks
     }
 
     @Test func `A file in the form before failures were counted is read`() throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         let old = try #require(
             CachedAssociation(domain: "a.example", octets: Array("nfc-links 1 7 - - timeout: No answer.\n".utf8))
         )
@@ -135,7 +132,6 @@ import UniversalLinks
     }
 
     @Test func `A local file takes the place of the site's, which is not asked, until it is removed`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         let local = LocalAssociations(try DirectoryStore(path + "/local"))
         defer { try? FileManager.default.removeItem(atPath: path + "/local") }
         let cache = LinkCache(try DirectoryStore(path + "/cache"), local: local)
@@ -159,7 +155,6 @@ import UniversalLinks
     }
 
     @Test func `A site that has no file any more loses it`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         _ = try await refresh(["a.example"], 0)
         sites.answers.withLock { $0["a.example"] = .failure(FetchError(.missing, "gone")) }
         #expect(try await refresh(["a.example"], Self.week).first?.file == nil)
@@ -167,7 +162,6 @@ import UniversalLinks
     }
 
     @Test func `Only domains that are listed are asked and kept`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         _ = try await refresh(["a.example", "b.example"], 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 2)
         _ = try await refresh(["b.example"], 0)
@@ -176,7 +170,6 @@ import UniversalLinks
     }
 
     @Test func `Where only some are asked the files of the others stay, and are not asked`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         sites.answers.withLock { $0["b.example"] = .success(Self.file) }
         _ = try await refresh(["a.example", "b.example", "gone.example"], 0)
         sites.asked.withLock { $0 = [] }
@@ -193,7 +186,6 @@ import UniversalLinks
     }
 
     @Test func `A damaged file of the cache counts as none`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
         _ = try await refresh(["a.example"], 0)
         let octets = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path + "/a.example.links")))
         for count in 0..<octets.count {

@@ -123,8 +123,10 @@ extension BackgroundReader {
         guard isDismissed else { return [] }
         return moved.flatMap { index -> [Action] in
             guard entries[index].stage != .delivering else { return [] }
-            // Who dismisses the prompt to unlock wants the link no more.
+            // Who dismisses the prompt to unlock wants the link no more. Nothing is offered from here on, so that who opens
+            // the entry later is not shown a change from the prompt.
             entries[index].stage = .waiting
+            entries[index].offer = nil
             return keep(.dismissed, index)
         }
     }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+import Testing
+
+/// Records at the ends of their ranges, and faults that have a name of their own.
+@Suite struct `Corners of records` {
+    private func media(_ type: String, _ payload: [UInt8]) -> NDEFRecord {
+        NDEFRecord(.media, type: Array(type.utf8), payload: payload)
+    }
+
+    private func wellKnown(_ type: String, _ payload: [UInt8]) -> NDEFRecord {
+        NDEFRecord(.wellKnown, type: Array(type.utf8), payload: payload)
+    }
+
+    @Test func `Bluetooth data may be as long as its length can say, and no longer`() throws {
+        let address: [UInt8] = [1, 2, 3, 4, 5, 6]
+        let full = [AdvertisingData](
+            repeating: AdvertisingData(type: 9, value: Array(repeating: 7, count: 254)),
+            count: 255
+        )
+        // 8 bytes of length and address, 255 structures of 256 bytes, and one of 247.
+        let longest = BluetoothEasyPairingRecord(
+            address: address,
+            structures: full + [AdvertisingData(type: 9, value: Array(repeating: 7, count: 245))]
+        )
+        let record = try longest.makeRecord(identifier: [])
+        #expect(record.payload.prefix(2) == [0xFF, 0xFF])
+        #expect(try BluetoothEasyPairingRecord(record) == longest)
+        let tooLong = BluetoothEasyPairingRecord(
+            address: address,
+            structures: full + [AdvertisingData(type: 9, value: Array(repeating: 7, count: 246))]
+        )
+        #expect(throws: RecordError(.valueTooLong)) { try tooLong.makeRecord(identifier: []) }
+    }
+
+    @Test func `Bluetooth data end with a length of 0, behind which nothing is read`() throws {
+        let payload: [UInt8] = [12, 0, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0]
+        #expect(try BluetoothEasyPairingRecord(media(BluetoothEasyPairingRecord.mediaType, payload)).structures.isEmpty)
+        let energy = try BluetoothLowEnergyRecord(media(BluetoothLowEnergyRecord.mediaType, [2, 0x1C, 1, 0, 9, 9]))
+        #expect(energy.structures == [AdvertisingData(type: 0x1C, value: [1])])
+    }
+
+    @Test func `A network has its attributes with their identifiers, and numbers of two bytes`() throws {
+        let credential = WiFiCredential(
+            ssid: "a",
+            key: "b",
+            authentication: 0x1220,
+            encryption: 0x3408,
+            networkIndex: 5,
+            macAddress: nil
+        )
+        let record = try WiFiRecord(credential).makeRecord(identifier: [])
+        let expected: [UInt8] =
+            [0x10, 0x26, 0, 1, 5, 0x10, 0x45, 0, 1, 0x61, 0x10, 0x03, 0, 2, 0x12, 0x20, 0x10, 0x0F, 0, 2, 0x34, 0x08]
+            + [0x10, 0x27, 0, 1, 0x62]
+        #expect(record.payload == [0x10, 0x0E, 0, UInt8(expected.count)] + expected)
+        #expect(try WiFiRecord(record).credentials == [credential])
+    }
+
+    @Test func `A collision resolution number has two bytes`() throws {
+        for bytes in [[1, 2, 3], [1], []] as [[UInt8]] {
+            let inner = try NDEFMessage([wellKnown("cr", bytes)]).encoded()
+            #expect(throws: RecordError(.collisionLength)) { try HandoverRecord(wellKnown("Hr", [0x12] + inner)) }
+        }
+        let inner = try NDEFMessage([wellKnown("cr", [1, 2])]).encoded()
+        #expect(try HandoverRecord(wellKnown("Hr", [0x12] + inner)).collisionNumber == 0x0102)
+    }
+
+    @Test func `A select without carriers is its version alone`() throws {
+        let record = try HandoverRecord(.select, version: .init(1, 2), carriers: []).makeRecord(identifier: [])
+        #expect(record.payload == [0x12])
+        #expect(try HandoverRecord(record).carriers.isEmpty)
+    }
+
+    @Test func `Device information without a byte is empty, and with one it is cut short`() {
+        #expect(throws: RecordError(.emptyPayload)) { try DeviceInformationRecord(wellKnown("Di", [])) }
+        #expect(throws: RecordError(.attributeOverrun)) { try DeviceInformationRecord(wellKnown("Di", [0])) }
+    }
+
+    @Test(arguments: ["Sig", "sig", "SIg", "SiG", "Saq", "xig", "Sxg", "Six", "xxg"])
+    func `A signature is a record whose type is Sig, to the letter`(_ type: String) {
+        #expect((wellKnown(type, []).kind == .signature) == (type == "Sig"))
+    }
+
+    @Test(arguments: [(0x20, true), (0x1F, false), (0x00, false), (0x7E, true)])
+    func `An address of certificates has no control characters`(_ byte: UInt8, _ isTaken: Bool) throws {
+        var signature = SignatureRecord(signatureType: 1, signature: [1, 2])
+        signature.certificateURI = Array("https://e.example/".utf8) + [byte]
+        if isTaken {
+            let record = try signature.makeRecord(identifier: [])
+            #expect(try SignatureRecord(record).certificateURI == signature.certificateURI)
+        } else {
+            #expect(throws: RecordError(.controlCharacter)) { try signature.makeRecord(identifier: []) }
+        }
+    }
+
+    @Test func `A fault in a part of other bytes is counted from the part's begin`() {
+        // The second record has a reserved type name format.
+        let message: [UInt8] = [0x91, 1, 0, 0x55, 0x57, 1, 0, 0x55]
+        var alone: NDEFError?
+        var part: NDEFError?
+        do throws(NDEFError) { _ = try NDEFMessage(decoding: message) } catch { alone = error }
+        do throws(NDEFError) {
+            _ = try NDEFMessage(decoding: [9, 9, 9] + message + [9], in: 3..<3 + message.count)
+        } catch { part = error }
+        #expect(alone != nil && part == alone)
+        #expect(part?.offset == alone?.offset)
+    }
+
+    @Test(arguments: [1, 254, 255, 256, 257, 511])
+    func `A record in chunks has the length that was said, at the edge of a short header too`(_ size: Int) throws {
+        for count in [size, size + 1, 2 * size, 2 * size + 255, 2 * size + 256] {
+            let message = NDEFMessage([
+                NDEFRecord(.media, type: [0x61], identifier: [1], payload: [UInt8](repeating: 5, count: count))
+            ])
+            #expect(try message.encoded(chunkSize: size).count == message.encodedLength(chunkSize: size))
+        }
+    }
+
+    @Test(arguments: [0, 1, 7])
+    func `Bluetooth data without room for the address are too short, whatever they say`(_ count: Int) {
+        let payload = Array(([8, 0, 1, 2, 3, 4, 5, 6] as [UInt8]).prefix(count))
+        #expect(throws: RecordError(.tooShort)) {
+            try BluetoothEasyPairingRecord(media(BluetoothEasyPairingRecord.mediaType, payload))
+        }
+    }
+
+    @Test(arguments: [254, 255, 256])
+    func `Types, names of carriers and numbers of them end at 255`(_ count: Int) throws {
+        let bytes = [UInt8](repeating: 0x61, count: count)
+        let isTaken = count <= 255
+        let typed = NDEFMessage([NDEFRecord(.media, type: bytes, payload: [1])])
+        let named = NDEFMessage([NDEFRecord(.media, type: [0x61], identifier: bytes, payload: [1])])
+        for message in [typed, named] {
+            #expect((try? NDEFMessage(decoding: message.encoded())) == (isTaken ? message : nil))
+        }
+        let carriers = [
+            AlternativeCarrier(power: .active, reference: bytes),
+            AlternativeCarrier(power: .active, reference: [1], auxiliaryReferences: [bytes]),
+            AlternativeCarrier(power: .active, reference: [1], auxiliaryReferences: bytes.map { [$0] }),
+        ]
+        for carrier in carriers {
+            let written = HandoverRecord(.select, version: .init(1, 2), carriers: [carrier])
+            #expect((try? HandoverRecord(written.makeRecord(identifier: [])).carriers) == (isTaken ? [carrier] : nil))
+        }
+        let record = HandoverCarrierRecord(carrierTypeFormat: 1, carrierType: String(repeating: "a", count: count))
+        #expect((try? HandoverCarrierRecord(record.makeRecord(identifier: []))) == (isTaken ? record : nil))
+    }
+
+    @Test(arguments: 0...7 as ClosedRange<UInt8>)
+    func `The format of a carrier's type has three bits, and the others mean nothing`(_ format: UInt8) throws {
+        for flags in [format, format | 0xF8] {
+            let record = try HandoverCarrierRecord(wellKnown("Hc", [flags, 1, 0x61]))
+            #expect(record.carrierTypeFormat == format)
+            #expect(try record.makeRecord(identifier: []).payload == [format, 1, 0x61])
+        }
+    }
+}
