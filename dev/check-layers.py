@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that each target imports only what the design lets it, and that each file names its licence.
 

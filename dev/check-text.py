@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks what is written in the project: no place on somebody's machine, nothing left to do, no crash on input.
 
