@@ -234,7 +234,12 @@ let package = Package(
         ),
         .testTarget(name: "SystemLibraryTests", dependencies: ["SystemLibrary"], swiftSettings: strict),
         .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),
-        .testTarget(name: "TagLinkTests", dependencies: ["TagLink"], swiftSettings: strict),
+        .testTarget(
+            name: "TagLinkTests",
+            dependencies: ["TagLink"],
+            exclude: ["Vectors"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "TagProtocolsTests",
             dependencies: ["TagProtocols", "TagLink", "VirtualTags", "NDEF", "PropertyTesting"],

@@ -23,3 +23,39 @@ struct OctetOrderTests {
         #expect(Int(octets: [UInt8](repeating: 0xFF, count: 8)) == -1)
     }
 }
+
+@Suite struct `Octets of a number` {
+    @Test func `are in the order and of the count asked for`() {
+        #expect([UInt8](bigEndian: 0x0102_0304, count: 4) == [1, 2, 3, 4])
+        #expect([UInt8](bigEndian: 0x0102_0304, count: 3) == [2, 3, 4])
+        #expect([UInt8](bigEndian: 0x0102, count: 3) == [0, 1, 2])
+        #expect([UInt8](littleEndian: 0x0102_0304, count: 4) == [4, 3, 2, 1])
+        #expect([UInt8](littleEndian: 0x0102_0304, count: 2) == [4, 3])
+        #expect([UInt8](bigEndian: 1, count: 0).isEmpty && [UInt8](littleEndian: 1, count: 0).isEmpty)
+    }
+
+    @Test func `are read from any place`() {
+        let octets: [UInt8] = [0xFF, 0x01, 0x02, 0x83, 0xFF]
+        #expect(octets.littleEndian(at: 1, count: 3) == 0x830201)
+        #expect(octets.littleEndian(at: 0, count: 1) == 0xFF)
+        #expect(octets.littleEndian(at: 4, count: 1) == 0xFF)
+        #expect(octets.littleEndian(at: 2, count: 0) == 0)
+    }
+
+    @Test func `have bits, the lowest of the first octet first`() {
+        let octets: [UInt8] = [0b1000_0001, 0b0000_0010]
+        #expect((0..<16).filter { octets.hasBit($0) } == [0, 7, 9])
+    }
+
+    @Test func `are two digits each, in hex`() {
+        #expect(([0x00, 0x0F, 0x10, 0xFF] as [UInt8]).hexText() == "000f10ff")
+        #expect(([0x00, 0x0F, 0x10] as [UInt8]).hexText(separator: ":") == "00:0f:10")
+        #expect(
+            0x0F.hexText(digits: 1) == "F" && 0x0F.hexText(digits: 4) == "000F" && 0x1234.hexText(digits: 2) == "1234"
+        )
+        for octet: UInt8 in .min ... .max {
+            let digit = UInt8(String(decoding: [octet], as: UTF8.self), radix: 16)
+            #expect(octet.hexDigitValue == (octet == 0x2B || octet == 0x2D ? nil : digit), "\(octet)")
+        }
+    }
+}

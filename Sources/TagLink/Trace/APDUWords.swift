@@ -52,7 +52,8 @@ enum APDUWords {
     private static func select(_ p1: UInt8, _ data: [UInt8]) -> String {
         if p1 == 0x04 {
             let known = applications.first { data.starts(with: $0.name) }
-            return known.map { "SELECT " + $0.words } ?? "SELECT application \(data.hexText())"
+            let name = data.isEmpty ? "" : " " + data.hexText()
+            return known.map { "SELECT " + $0.words } ?? "SELECT application" + name
         }
         switch data {
         case [0xE1, 0x03]: return "SELECT capability container E103"
