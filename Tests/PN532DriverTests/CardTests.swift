@@ -107,6 +107,111 @@ struct CardTests {
         }
     }
 
+    // MARK: Every step
+
+    private static func log(
+        _ responder: @escaping ScriptedChip.PartialResponder,
+        _ body: (PN532Card) async throws -> Void
+    ) async throws -> [String] {
+        let chip = try ScriptedChip(responder)
+        defer { chip.end() }
+        try await body(try PN532Card(chip.path, limits: .patient))
+        return Array(chip.log().dropFirst(ScriptedChip.start.count))
+    }
+
+    @Test(
+        "The chip is made a card: without a field, with its checksums, and woken by the reader's",
+        arguments: [0x80, 0x00]
+    )
+    func initialization(mode: UInt8) async throws {
+        let log = try await Self.log { code, data in
+            switch code {
+            case 0x06: .answer(data == [0x63, 0x05] ? [0x61] : [mode | 0x12, mode | 0x03])
+            case 0x8C: .answer([0x08])
+            default: nil
+            }
+        } _: {
+            try await $0.waitForReader(as: PN532Card.Identity(uid: [1, 2, 3]))
+        }
+        let framing = mode == 0 ? ["08 630292630383"] : []
+        let start = ["32 0100", "12 24", "06 63026303"] + framing + ["06 6305", "08 630565"]
+        #expect(log == start + ["8c 05040001020320" + String(repeating: "00", count: 29) + "00"])
+    }
+
+    @Test("A random UID has three octets, and differs")
+    func randomIdentity() {
+        let uids = (0..<8).map { _ in PN532Card.Identity().uid }
+        #expect(uids.allSatisfy { $0.count == 3 } && Set(uids).count > 1)
+        #expect(PN532Card.Identity().historicalBytes.isEmpty)
+    }
+
+    @Test("An answer goes in parts of 262 octets, of which the last ends it", arguments: [0, 1, 262, 263, 524, 525])
+    func parts(count: Int) async throws {
+        let response = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+        let log = try await Self.log { code, _ in
+            [0x8E, 0x94].contains(code) ? .answer([0]) : nil
+        } _: {
+            let isThere = try await $0.respond(response)
+            #expect(isThere)
+        }
+        var expected: [String] = []
+        var rest = response[...]
+        while rest.count > 262 {
+            expected.append("94 " + rest.prefix(262).hexText())
+            rest = rest.dropFirst(262)
+        }
+        #expect(log == expected + [rest.isEmpty ? "8e" : "8e " + rest.hexText()])
+    }
+
+    @Test(
+        "A reader that is gone ends the exchange, other errors are the chip's",
+        arguments: [
+            (0x29, nil), (0x0A, nil), (0x25, nil), (0x01, .timeout), (0x02, .transmission), (0x27, .tagRemoved),
+        ] as [(UInt8, LinkError.Code?)]
+    )
+    func errors(status: UInt8, code: LinkError.Code?) async throws {
+        _ = try await Self.log { command, _ in
+            [0x86, 0x8E].contains(command) ? .answer([status]) : nil
+        } _: { card in
+            if let code {
+                await #expect(throws: LinkError(code, "")) { try await card.nextCommand() }
+                await #expect(throws: LinkError(code, "")) { try await card.respond([0x90, 0x00]) }
+            } else {
+                let command = try await card.nextCommand()
+                let isThere = try await card.respond([0x90, 0x00])
+                #expect(command == nil && !isThere)
+            }
+        }
+        _ = try await Self.log { command, _ in
+            [0x86, 0x8E].contains(command) ? .answer([]) : nil
+        } _: { card in
+            await #expect(throws: LinkError(.transmission, "")) { try await card.nextCommand() }
+            await #expect(throws: LinkError(.transmission, "")) { try await card.respond([0x90, 0x00]) }
+        }
+    }
+
+    @Test("A reader's command that never ends is given up")
+    func endless() async throws {
+        let log = try await Self.log { code, _ in
+            code == 0x86 ? .answer([0x40] + [UInt8](repeating: 1, count: 262)) : nil
+        } _: { card in
+            await #expect(throws: LinkError(.frameTooLong, "")) { try await card.nextCommand() }
+        }
+        // 65544 octets are the longest extended command: 250 parts and a bit.
+        #expect(log == [String](repeating: "86", count: 251))
+    }
+
+    @Test("Historical bytes are 15 at most")
+    func historicalBytes() async throws {
+        let bytes = [UInt8](1...15)
+        let log = try await Self.log { code, _ in
+            code == 0x8C ? .answer([0x08]) : nil
+        } _: {
+            try await $0.waitForReader(as: PN532Card.Identity(uid: [1, 2, 3], historicalBytes: bytes))
+        }
+        #expect(log.last?.hasSuffix("0f" + bytes.hexText()) == true)
+    }
+
     @Test("An app's card meets readers through the chip")
     func port() async throws {
         let reader = OtherReader([[0x00, 0x00, 0xA4, 0x04, 0x00], [0x29]])

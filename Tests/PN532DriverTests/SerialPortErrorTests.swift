@@ -62,4 +62,55 @@ struct SerialPortErrorTests {
         #expect(throws: LinkError(.unsupported, "")) { try SerialLineName("") }
         #expect(throws: LinkError(.unsupported, "")) { try SerialLineName("@115200") }
     }
+
+    @Test(
+        "What is wrong with a line is a sentence for people",
+        arguments: [
+            (ENOENT, "There is no /dev/ttyUSB0. Plug"), (ENOTDIR, "There is no /dev/ttyUSB0. Plug"),
+            (EPERM, "You may not use /dev/ttyUSB0. Add the udev rule"),
+            (EBUSY, "/dev/ttyUSB0 is in use by another program."),
+            (EWOULDBLOCK, "/dev/ttyUSB0 is in use by another program."),
+            (ENXIO, "There is no device behind /dev/ttyUSB0."), (ENODEV, "There is no device behind /dev/ttyUSB0."),
+            (EIO, "There is no device behind /dev/ttyUSB0."), (ENOTTY, "/dev/ttyUSB0 is not a serial line."),
+            (EISDIR, "/dev/ttyUSB0 is not a serial line."), (EINVAL, "/dev/ttyUSB0 can't be used: Invalid argument."),
+        ] as [(Int32, String)]
+    )
+    func sentences(code: Int32, start: String) {
+        #expect(Self.reason(code).hasPrefix(start))
+    }
+
+    @Test("A line's kernel name has a star for its number")
+    func kernelNames() {
+        func rule(_ path: String) -> String { SerialPortError.reason(path: path, code: EACCES, ownership: nil) }
+        #expect(rule("/dev/ttyACM12").contains(#"KERNEL=="ttyACM*""#))
+        #expect(rule("/dev/serial").contains(#"KERNEL=="serial*""#))
+        #expect(rule("/dev/tty4port7").contains(#"KERNEL=="tty4port*""#))
+    }
+
+    @Test(
+        "Whose a file is comes with its group's name, and whether the group may read and write",
+        arguments: [
+            (0o660, true), (0o640, false), (0o620, false), (0o600, false), (0o666, true), (0o606, false),
+        ] as [(mode_t, Bool)]
+    )
+    func ownership(mode: mode_t, isAllowed: Bool) throws {
+        let path = "/tmp/pn532-owner-\(UInt64.random(in: 0...UInt64.max))"
+        let descriptor = unsafe open(path, O_CREAT | O_RDWR | O_EXCL, 0o600)
+        try #require(descriptor >= 0)
+        defer {
+            close(descriptor)
+            _ = unsafe unlink(path)
+        }
+        try #require(fchmod(descriptor, mode) == 0)
+        guard let group = unsafe getgrgid(getegid()) else { return }
+        let name = unsafe String(cString: group.pointee.gr_name)
+        #expect(
+            SerialPortError.ownership(of: path) == SerialPortError.Ownership(group: name, isGroupAllowed: isAllowed)
+        )
+        // A group without a name is its number.
+        if geteuid() == 0, fchown(descriptor, 0, 54321) == 0 {
+            #expect(SerialPortError.ownership(of: path)?.group == "54321")
+        }
+        #expect(SerialPortError.ownership(of: path + "-absent") == nil)
+    }
 }

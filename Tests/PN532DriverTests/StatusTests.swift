@@ -39,4 +39,13 @@ struct StatusTests {
         // Longer than the chip can wait: the host does.
         #expect(PN532Chip.timeoutIndex(.milliseconds(4949)) == 0)
     }
+
+    @Test("A status that is no success is named by its two digits where people may look it up")
+    func names() {
+        for (code, text): (UInt8, String) in [(0x0B, "(status 0B)"), (0x27, "(status 27)"), (0x3E, "(status 3E)")] {
+            #expect(PN532Status(octet: code | 0xC0).error?.reason.contains(text) == true)
+        }
+        #expect(PN532Status(octet: 0x80).error == nil && PN532Status(octet: 0xC0).hasMore)
+        #expect(PN532Status(octet: 0xE9).code == 0x29)
+    }
 }

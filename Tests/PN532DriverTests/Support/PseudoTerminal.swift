@@ -60,6 +60,13 @@ final class PseudoTerminal: Sendable {
         _ = unsafe octets.withUnsafeBytes { unsafe Glibc.write(controller, $0.baseAddress, $0.count) }
     }
 
+    /// How the driver has set the line.
+    var settings: termios {
+        var settings = termios()
+        _ = unsafe tcgetattr(controller, &settings)
+        return settings
+    }
+
     /// Unplugs the line.
     func close() {
         Glibc.close(terminal)

@@ -29,6 +29,8 @@ final class ScriptedChip: Sendable {
     }
 
     typealias Responder = @Sendable (_ code: UInt8, _ data: [UInt8]) -> Reply
+    /// Answers some commands, and leaves the others to ``usual(_:_:)`` by nil.
+    typealias PartialResponder = @Sendable (_ code: UInt8, _ data: [UInt8]) -> Reply?
 
     private struct State {
         var received: [Received] = []
@@ -41,6 +43,8 @@ final class ScriptedChip: Sendable {
     private let state = Locked(State())
 
     var path: String { terminal.path }
+    /// How the driver has set the line.
+    var lineSettings: termios { terminal.settings }
     var received: [Received] { state.withLock { $0.received } }
     var commands: [UInt8] {
         received.compactMap { if case .command(let code, _) = $0 { code } else { nil } }

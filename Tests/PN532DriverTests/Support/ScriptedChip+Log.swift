@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+@testable import PN532Driver
+
+extension ScriptedChip {
+    /// The commands of the host from one of them on: each its code and its data in hex.
+    func log(from start: Int = 0) -> [String] {
+        received.dropFirst(start).map { received in
+            switch received {
+            case .command(let code, let data): ([code].hexText() + " " + data.hexText()).trimmed
+            case .acknowledge: "ACK"
+            case .negativeAcknowledge: "NACK"
+            }
+        }
+    }
+
+    /// What a driver sends first: the chip is woken, asked what it is, and told to send nothing by itself.
+    static let start = ["14 011400", "02", "12 00", "32 0400", "32 05010001"]
+    /// A field that is turned off and on.
+    static let restart = ["32 0100", "32 0101"]
+}
+
+extension String {
+    fileprivate var trimmed: String { hasSuffix(" ") ? String(dropLast()) : self }
+}
+
+extension DiscoveredTag {
+    /// The link of a tag that speaks in frames.
+    var link: any SelfActivatingLink {
+        get throws(LinkError) {
+            guard case .frames(let link) = port else { throw LinkError(.unsupported, "no frames") }
+            return link
+        }
+    }
+}
