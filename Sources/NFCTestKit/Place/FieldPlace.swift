@@ -16,6 +16,8 @@ final class FieldPlace: TestPlace {
         let queue: String
         /// The field's time until which it waits at the most; nil for ever.
         let end: Duration?
+        /// How often it has looked in vain for what it waits for.
+        var looks: UInt64 = 0
 
         var isOnMainQueue: Bool { queue == "com.apple.main-thread" }
     }
@@ -161,6 +163,13 @@ final class FieldPlace: TestPlace {
             state.work.waits.append(Wait(id: state.lastWait, call: call, queue: queue, end: end))
             state.work.activity &+= 1
             return state.lastWait
+        }
+    }
+
+    /// A wait has looked in vain, and goes on.
+    func stillWaits(_ id: UInt64) {
+        state.withLock { state in
+            if let index = state.work.waits.firstIndex(where: { $0.id == id }) { state.work.waits[index].looks += 1 }
         }
     }
 

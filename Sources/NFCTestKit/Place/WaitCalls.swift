@@ -27,6 +27,7 @@
             defer { place.endsToWait(id) }
             while place.isOpen {
                 if unsafe wait(object, VirtualDelay.time(after: interval)) == 0 { return 0 }
+                place.stillWaits(id)
             }
             // A test that ends otherwise leaves its code to wait: that goes on with what it waits for, or not at all.
             return place.givesUpWaits ? 1 : unsafe wait(object, forever)

@@ -16,6 +16,9 @@ final class RestMonitor: Sendable {
     private static let stuck = Duration.milliseconds(20)
     /// What has not begun for so long, though later work has or every thread sleeps, can't begin.
     private static let longQuiet = Duration.seconds(10)
+    /// How much longer it is quiet at the most from one look to the next. The looks are closer together than that, but where the
+    /// machine is busy, or the whole process stands still: in a debugger, or on a machine that is put to sleep.
+    private static let longestRound = Duration.milliseconds(50)
     /// Code that runs for so long without anything else happening is blocked.
     private static let blocked = Duration.seconds(60)
 
@@ -24,11 +27,14 @@ final class RestMonitor: Sendable {
         var isRunning = false
     }
 
-    /// A place, and since when nothing has happened there.
+    /// A place, and for how long nothing has happened there.
     private struct Watched {
         let place: FieldPlace
         var activity: UInt64
-        var since: ContinuousClock.Instant
+        /// In real time, as far as the process could run.
+        var quiet = Duration.zero
+        /// How often each wait had looked in vain when it was quiet first.
+        var looks: [UInt64: UInt64]
         /// Shows whether what was put on queues before has been taken by threads.
         var probe: QueueProbe?
         /// Shows whether these threads have begun it.
@@ -38,9 +44,21 @@ final class RestMonitor: Sendable {
         var nextLook = Duration.zero
         var step = Duration.milliseconds(1)
 
+        init(_ place: FieldPlace, _ work: FieldPlace.Work) {
+            self.place = place
+            activity = work.activity
+            looks = Dictionary(uniqueKeysWithValues: work.waits.map { ($0.id, $0.looks) })
+        }
+
+        /// Whether every wait without an end has looked since it became quiet, and in vain: whatever it waits for was not
+        /// there then. One look may have been under way before.
+        func haveLookedInVain(_ waits: [FieldPlace.Wait]) -> Bool {
+            waits.allSatisfy { wait in wait.end != nil || wait.looks >= looks[wait.id, default: 0] + 2 }
+        }
+
         /// Whether it is time to look at threads: each look is later than the one before, up to twenty a second, so that what
         /// takes long is not made longer.
-        mutating func isTimeToLook(_ quiet: Duration) -> Bool {
+        mutating func isTimeToLook() -> Bool {
             guard quiet >= nextLook else { return false }
             nextLook = quiet + step
             step = min(step * 2, .milliseconds(50))
@@ -81,18 +99,25 @@ final class RestMonitor: Sendable {
         var watched: [Watched] = []
         // Explorations open one field after the other: a thread for each would be too many.
         var rounds = 0
+        var last = ContinuousClock.now
         while rounds < 1000 {
             // Where things happen there is nothing to look for.
-            let quiet = watched.map { $0.since.duration(to: .now) }.max() ?? .milliseconds(1)
+            let quiet = watched.map(\.quiet).max() ?? .milliseconds(1)
             usleep(quiet > .milliseconds(100) ? 10_000 : quiet >= .milliseconds(1) ? 1000 : 4000)
+            let now = ContinuousClock.now
+            let round = min(last.duration(to: now), Self.longestRound)
+            last = now
             SwiftJobs.releaseOld()
             let places = state.withLock { $0.places }
             for place in places { place.releaseJobs(onlyOld: true) }
             rounds = places.isEmpty ? rounds + 1 : 0
             watched = places.map { place in
-                let activity = place.work.activity
-                if let last = watched.first(where: { $0.place === place }), last.activity == activity { return last }
-                return Watched(place: place, activity: activity, since: .now)
+                let work = place.work
+                guard var watched = watched.first(where: { $0.place === place }), watched.activity == work.activity else {
+                    return Watched(place, work)
+                }
+                watched.quiet += round
+                return watched
             }
             for index in watched.indices { look(at: &watched[index], &threads) }
         }
@@ -106,19 +131,20 @@ final class RestMonitor: Sendable {
     private func look(at watched: inout Watched, _ threads: inout ThreadRest) {
         let work = watched.place.work
         guard work.activity == watched.activity, let field = watched.place.field else { return }
-        let quiet = watched.since.duration(to: .now)
+        let quiet = watched.quiet
         if work.isAtRest {
             // What nobody counts rests when all threads do; a long rest is one whatever other tests do.
             if !work.hasUncounted || quiet >= field.grace.duration(after: work)
-                || watched.isTimeToLook(quiet) && threads.isThere()
+                || watched.isTimeToLook() && threads.isThere()
             {
-                watched.place.letTimePass(quiet: quiet)
+                watched.place.letTimePass(quiet: watched.haveLookedInVain(work.waits) ? quiet : .zero)
             }
         } else if work.mayBeStuck {
             guard quiet >= Self.stuck else { return }
             let isKnown = watched.isKnownToBeStuck
-            if isKnown || watched.isTimeToLook(quiet) && isStuck(work, &watched, quiet, &threads) {
+            if isKnown || watched.isTimeToLook() && isStuck(work, &watched, &threads) {
                 watched.isKnownToBeStuck = true
+                let quiet = watched.haveLookedInVain(work.waits) ? quiet : .zero
                 watched.place.letTimePass(quiet: quiet, isStuck: true)
             }
         } else if work.running > 0, quiet >= Self.blocked {
@@ -127,24 +153,22 @@ final class RestMonitor: Sendable {
     }
 
     /// Whether what is queued can't begin: it is behind what waits.
-    private func isStuck(
-        _ work: FieldPlace.Work,
-        _ watched: inout Watched,
-        _ quiet: Duration,
-        _ threads: inout ThreadRest
-    ) -> Bool {
+    private func isStuck(_ work: FieldPlace.Work, _ watched: inout Watched, _ threads: inout ThreadRest) -> Bool {
         let probe = watched.probe ?? QueueProbe(ofOrders: true, ofMain: !work.waits.contains(where: \.isOnMainQueue))
         watched.probe = probe
         // On a busy machine work begins late, and where all threads of libdispatch wait it begins others once a second. When
         // the blocks that were given last have been run, threads have taken all that was given before; and when each of these
         // sleeps or has gone on, they have begun it, but for what is behind a queue's block that waits. Where no thread is left
-        // that could run anything the blocks are not run either: then long quiet has to do.
-        guard probe.isDone else { return quiet >= Self.longQuiet && threads.isResting() }
+        // that could run anything the blocks are not run either. When the test's own code has these threads, long quiet has to
+        // do; when it does not wait, it is other tests that have them, and they will give them back.
+        guard probe.isDone else {
+            return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
+        }
         if threads.isResting() { return true }
         var chances = watched.chances ?? ThreadChances()
         let haveCome = chances.haveComeForAll()
         watched.chances = chances
-        return haveCome || quiet >= Self.longQuiet
+        return haveCome || watched.quiet >= Self.longQuiet
     }
 }
 
