@@ -43,6 +43,46 @@ import Testing
         #expect(said.contains("NFC_REPLAY=cancel@1\n"), "\(said)")
     }
 
+    @Test(.enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
+    func `A read of no memory is seen, and the process ends at once, with what Swift says of it`() async throws {
+        let start = ContinuousClock.now
+        let said = try Self.said(
+            await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
+                try await explore(.losses, near: "NTAG215") { field in
+                    _ = try await field.completion { LinkReader(queue: .main).begin($0) }
+                    let noMemory = unsafe UnsafeMutablePointer<Int>(bitPattern: 16)
+                    unsafe noMemory?.pointee = 1
+                }
+            }
+        )
+        #expect(said.contains("in this run: no fault, in the first run\n"), "\(said)")
+        #expect(start.duration(to: .now) < .seconds(60))
+    }
+
+    @Test(.enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
+    func `A stack that overflows is seen, in a task and in a delegate's method`() async throws {
+        let inTask = try Self.said(
+            await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
+                try await explore(.cancels, near: PlantedBug.link) { field in
+                    do {
+                        _ = try await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                    } catch {
+                        overflow(0)
+                    }
+                }
+            }
+        )
+        #expect(inTask.contains("NFC_REPLAY=cancel@1\n"), "\(inTask)")
+        let inDelegate = try Self.said(
+            await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
+                try await explore(.cancels, near: PlantedBug.link) { field in
+                    _ = try await field.completion { LinkReader { _ in overflow(0) }.begin($0) }.get()
+                }
+            }
+        )
+        #expect(inDelegate.contains("no fault, in the first run\n"), "\(inDelegate)")
+    }
+
     @Test func `Outside of a run nothing is said`() async throws {
         let said = try Self.said(
             await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
@@ -52,8 +92,16 @@ import Testing
                 abort()
             }
         )
-        #expect(!said.contains("NFCTestKit"))
+        #expect(!said.contains("NFCTestKit: the process ends"))
     }
+}
+
+/// Calls itself until the stack is used up.
+@inline(never) private func overflow(_ depth: Int) {
+    var numbers = InlineArray<512, Int>(repeating: depth)
+    numbers[depth & 511] += 1
+    if numbers[0] >= 0 { overflow(numbers[depth & 511]) }
+    withExtendedLifetime(numbers) {}
 }
 
 @Suite(.timeLimit(.minutes(10))) struct `The line in NFC_REPLAY` {

@@ -58,28 +58,22 @@ import TagLink
         }
     }
 
-    /// Writes the notes and does what the signal did before.
+    /// Writes the notes, and leaves the signal to what handled it before.
+    ///
+    /// That is not called from here: it relies on the stack and on the signals that are blocked, as the kernel sets them for it.
     private static func handle(
         _ signal: Int32,
         _ info: UnsafeMutablePointer<siginfo_t>?,
         _ context: UnsafeMutableRawPointer?
     ) {
         writeNotes()
-        let previous = unsafe table.previous[Int(signal)]
-        let handler = unsafe unsafeBitCast(previous.__sigaction_handler, to: UInt.self)
-        // SIG_DFL and SIG_IGN.
-        if handler > 1 {
-            if previous.sa_flags & SA_SIGINFO != 0 {
-                unsafe previous.__sigaction_handler.sa_sigaction?(signal, info, context)
-            } else {
-                unsafe previous.__sigaction_handler.sa_handler?(signal)
-            }
-        } else if handler == 0 {
-            // It is blocked while its handler runs, and comes again when this returns.
-            var action = previous
-            unsafe sigaction(signal, &action, nil)
-            raise(signal)
-        }
+        var previous = unsafe table.previous[Int(signal)]
+        unsafe sigaction(signal, &previous, nil)
+        // An instruction that failed is repeated when this returns, and fails again. Any other signal is sent once more: it is
+        // blocked while its handler runs, and comes when this returns.
+        let code = unsafe info?.pointee.si_code ?? 0
+        let isRepeated = code > 0 && signal != SIGTRAP
+        if !isRepeated { raise(signal) }
     }
 
     /// Writes the note of the run to which the thread belongs; where that is not known, those of all that go on.

@@ -22,6 +22,7 @@ enum PoolThreads {
         let number = ProcessActivity.callerNumber
         numbers.withLock { _ = $0.insert(number) }
         unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(number)))
+        SignalStack.setForCaller()
     }
 
     /// Whether every other thread of the process sleeps.

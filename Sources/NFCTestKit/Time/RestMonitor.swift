@@ -113,7 +113,8 @@ final class RestMonitor: Sendable {
             rounds = places.isEmpty ? rounds + 1 : 0
             watched = places.map { place in
                 let work = place.work
-                guard var watched = watched.first(where: { $0.place === place }), watched.activity == work.activity else {
+                guard var watched = watched.first(where: { $0.place === place }), watched.activity == work.activity
+                else {
                     return Watched(place, work)
                 }
                 watched.quiet += round

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The stack on which a thread's signal handlers run: when its own has overflowed, nothing can run there.
+@safe enum SignalStack {
+    /// In bytes. What Swift's runtime does in its handler takes some 10,000.
+    private static let size = 65_536
+
+    /// Its value in a thread is the stack's memory, which goes with the thread.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        unsafe pthread_key_create(&key) { memory in
+            var none = unsafe stack_t()
+            unsafe none.ss_flags = Int32(SS_DISABLE)
+            unsafe sigaltstack(&none, nil)
+            unsafe munmap(memory, SignalStack.size)
+        }
+        return key
+    }()
+
+    /// Gives the calling thread one, when it has none.
+    static func setForCaller() {
+        var stack = unsafe stack_t()
+        guard unsafe sigaltstack(nil, &stack) == 0, unsafe stack.ss_flags & Int32(SS_DISABLE) != 0 else { return }
+        let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { return }
+        unsafe stack.ss_flags = 0
+        unsafe stack.ss_sp = memory
+        unsafe stack.ss_size = size
+        guard unsafe sigaltstack(&stack, nil) == 0 else {
+            unsafe munmap(memory, size)
+            return
+        }
+        unsafe pthread_setspecific(key, memory)
+    }
+}
