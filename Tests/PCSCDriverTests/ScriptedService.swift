@@ -36,6 +36,8 @@ final class ScriptedService: SmartCardLayer {
         var dispositions: [SmartCardDisposition] = []
         /// How often SCardConnect finds another program in its way.
         var sharingViolations = 0
+        /// What SCardConnect fails with, where it does.
+        var connectFailure: SmartCardError.Code?
         var looks = 0
         var controls: [UInt32: [UInt8]] = [:]
         /// The calls to which the service does not answer.
@@ -170,6 +172,7 @@ final class ScriptedService: SmartCardLayer {
                 state.sharingViolations -= 1
                 throw SmartCardError(.sharingViolation, "SCardConnect")
             }
+            if let failure = state.connectFailure { throw SmartCardError(failure, "SCardConnect") }
             guard let found = state.readers.first(where: { $0.name == reader }) else {
                 throw SmartCardError(.unknownReader, "SCardConnect")
             }
