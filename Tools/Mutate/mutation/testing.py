@@ -2,6 +2,7 @@
 """Runs tests of a program with planted bugs, each run by itself, up to the first failure."""
 import contextlib
 import dataclasses
+import itertools
 import os
 import pathlib
 import re
@@ -81,6 +82,7 @@ class Places:
         # Some tests run programs as another user, who has to get to them.
         self.root.chmod(0o755)
         self._free = list(range(count))
+        self._runs = itertools.count()
         self._condition = threading.Condition()
 
     @contextlib.contextmanager
@@ -88,16 +90,18 @@ class Places:
         with self._condition:
             while not self._free:
                 self._condition.wait()
-            number = self._free.pop()
+            number, run_number = self._free.pop(), next(self._runs)
+        # What ends late may still write to its folders, so that each run has new ones.
+        home, scratch, run = (self.root / name for name in (f"{number}h", f"{run_number}t", f"{run_number}r"))
         try:
-            home, scratch, run = (self.root / f"{number}{part}" for part in "htr")
             home.mkdir(exist_ok=True)
             for folder in (scratch, run):
-                shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir()
             run.chmod(0o700)
             yield {"HOME": str(home), "TMPDIR": str(scratch), "XDG_RUNTIME_DIR": str(run)}
         finally:
+            for folder in (scratch, run):
+                shutil.rmtree(folder, ignore_errors=True)
             with self._condition:
                 self._free.append(number)
                 self._condition.notify()

@@ -259,6 +259,17 @@ class RunnerTests(unittest.TestCase):
                                    numbers=[3, 8])
         self.assertEqual(outcome.status, "passed")
 
+    def test_what_a_run_leaves_behind_does_not_keep_the_next_one_from_its_folders(self):
+        runs = testing.Places(1)
+        self.addCleanup(runs.remove)
+        with unittest.mock.patch("shutil.rmtree"):
+            with runs.one() as first:
+                pass
+        with runs.one() as second:
+            self.assertNotEqual(first["TMPDIR"], second["TMPDIR"])
+            self.assertEqual([], list(pathlib.Path(second["TMPDIR"]).iterdir()))
+        self.assertFalse(pathlib.Path(second["TMPDIR"]).exists())
+
     def test_a_name_is_matched_as_it_is(self):
         for name, identifier in (('"Is it 5? (no)"', "T.S/`Is it 5? (no)`()"), ("a()", "T.S/a()/A.swift:1:2")):
             self.assertTrue(re.search(testing.name_pattern(name), identifier), name)
