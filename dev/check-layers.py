@@ -49,6 +49,9 @@ ALLOWED = {
     "Sources/NFCTestKit": {
         "Foundation", "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "PrivateStorage", "Testing",
     } | SYSTEM,
+    "Tools/NFCLint/Sources/NFCLintEngine": {"Foundation", "SwiftOperators", "SwiftParser", "SwiftSyntax"},
+    "Tools/NFCLint/Sources/NFCLintRules": {"NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},
+    "Tools/NFCLint/Sources/nfc-lint": {"ArgumentParser", "Foundation", "NFCLintEngine", "NFCLintRules"},
     "Examples/TagReader": {
         "CoreNFC", "Foundation", "Glibc", "Synchronization", "UserActivityReceiving", "VisibleText",
     },
@@ -67,7 +70,8 @@ def main():
             for module in IMPORT.findall(path.read_text()):
                 if module not in allowed:
                     problems.append(f"{path.relative_to(root)}: {folder} may not import {module}.")
-    for folder in ["Sources", "Tests", "Examples", "IntegrationTests/Sources", "IntegrationTests/Tests"]:
+    for folder in ["Sources", "Tests", "Examples", "IntegrationTests/Sources", "IntegrationTests/Tests",
+                   "Tools/NFCLint"]:
         for path in sorted((root / folder).rglob("*.swift")):
             if ".build" in path.parts:
                 continue

@@ -21,6 +21,8 @@ SWIFT_RULES = {
     # ThreadSanitizer does not see its locking on Linux: `Locked` takes its place.
     "unseen-lock": re.compile(r"^(?!\s*//).*\bMutex[(<]"),
 }
+# The examples of its rules show what others do.
+ENGINE = "Tools/NFCLint/Sources/NFCLintEngine/"
 SKIPPED = {"dev/check-text.py", "LICENSE"}
 # Inputs that a fuzzer made: bytes, named by their hash.
 MADE = re.compile(r"^Fuzz/Seeds/\w+/[0-9a-f]{40}$")
@@ -37,7 +39,7 @@ def main():
         if name in SKIPPED or MADE.match(name) or path.suffix not in TEXT or not path.is_file():
             continue
         rules = dict(RULES)
-        if path.suffix == ".swift" and name.startswith(("Sources/", "Examples/")):
+        if path.suffix == ".swift" and name.startswith(("Sources/", "Examples/", ENGINE)):
             rules |= SWIFT_RULES
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             for rule, pattern in rules.items():

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A file of configuration that was read.
+public struct ConfigFile: Sendable {
+    /// Its path.
+    public var path: String
+    /// What it holds.
+    public var root: ConfigValue
+
+    /// A file.
+    public init(path: String, root: ConfigValue) {
+        self.path = path
+        self.root = root
+    }
+
+    /// The place of a position in it.
+    public func place(_ position: Position?) -> Place { Place(path, position ?? Position()) }
+
+    /// Reads a property list in XML, binary or the old style.
+    ///
+    /// - Throws: ``FormatError`` with the place at which it is broken.
+    public static func propertyList(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
+        if bytes.starts(with: Array("bplist".utf8)) { return try binary(bytes) }
+        let bytes = utf8(bytes)
+        guard !bytes.isEmpty else { throw FormatError("The file is empty.", Position()) }
+        let first = bytes.first { $0 > 0x20 && $0 < 0x80 }
+        return try first == 0x3C ? XMLPropertyList.read(bytes) : OldPropertyList.read(bytes)
+    }
+
+    /// UTF-16 as UTF-8; `.strings` were that once.
+    static func utf8(_ bytes: [UInt8]) -> [UInt8] {
+        let isLittle = bytes.starts(with: [0xFF, 0xFE])
+        guard isLittle || bytes.starts(with: [0xFE, 0xFF]) else { return bytes }
+        var units: [UInt16] = []
+        for index in stride(from: 2, to: bytes.count - 1, by: 2) {
+            let pair = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            units.append(isLittle ? pair.1 << 8 | pair.0 : pair.0 << 8 | pair.1)
+        }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+
+    private static func binary(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
+        guard bytes.count <= 1 << 20,
+            let object = try? unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+        else {
+            throw FormatError("The binary property list can't be read.", Position())
+        }
+        var budget = 100_000
+        return try value(object, depth: 0, &budget)
+    }
+
+    private static func value(_ object: Any, depth: Int, _ budget: inout Int) throws(FormatError) -> ConfigValue {
+        budget -= 1
+        guard depth < ByteCursor.deepest, budget > 0 else {
+            throw FormatError("Values are nested too deep.", Position())
+        }
+        switch object {
+        case let text as String: return ConfigValue(.string(text))
+        case let values as [Any]:
+            var result: [ConfigValue] = []
+            for element in values { result.append(try value(element, depth: depth + 1, &budget)) }
+            return ConfigValue(.array(result))
+        case let pairs as [String: Any]:
+            var result: [ConfigValue.Entry] = []
+            for (key, element) in pairs.sorted(by: { $0.key < $1.key }) {
+                let value = try value(element, depth: depth + 1, &budget)
+                result.append(ConfigValue.Entry(key: key, position: Position(), value: value))
+            }
+            return ConfigValue(.dictionary(result))
+        case let flag as Bool: return ConfigValue(.boolean(flag))
+        case let number as NSNumber: return ConfigValue(.number("\(number)"))
+        default: return ConfigValue(.other("a value"))
+        }
+    }
+}

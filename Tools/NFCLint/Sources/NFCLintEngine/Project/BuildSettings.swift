@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Settings of a configuration: those of the project, of `.xcconfig` files, and of the target, the later before the earlier.
+struct BuildSettings: Sendable {
+    private var values: [String: Setting] = [:]
+
+    /// Adds settings that win over those before. Conditions such as `[sdk=iphoneos*]` count where they are for phones.
+    mutating func add(_ settings: [(key: String, value: String, place: Place)]) {
+        var conditional: Set<String> = []
+        for setting in settings {
+            var key = setting.key
+            if let bracket = key.firstIndex(of: "[") {
+                let condition = key[bracket...]
+                guard condition.contains("sdk=iphoneos") || condition.contains("sdk=*") else { continue }
+                key = String(key[..<bracket])
+                conditional.insert(key)
+            } else if conditional.contains(key) {
+                continue
+            }
+            let inherited = values[key]?.value ?? ""
+            let value = setting.value
+                .replacing("$(inherited)", with: inherited).replacing("${inherited}", with: inherited)
+            values[key] = Setting(value, setting.place)
+        }
+    }
+
+    var keys: [String] { values.keys.sorted() }
+
+    /// A setting with its variables resolved; nil when it is not set.
+    func setting(_ key: String) -> Setting? {
+        values[key].map { Setting(resolve($0.value, depth: 0), $0.place) }
+    }
+
+    func value(_ key: String) -> String? { setting(key)?.value }
+
+    /// Puts values in the place of variables; one that is unknown stays.
+    func resolve(_ text: String, depth: Int = 0) -> String {
+        guard depth < 8, text.contains("$"), text.utf8.count < 10_000 else { return text }
+        var result = ""
+        var rest = text[...]
+        while let dollar = rest.firstIndex(of: "$") {
+            result += rest[..<dollar]
+            rest = rest[dollar...]
+            guard let open = rest.dropFirst().first, open == "(" || open == "{",
+                let end = rest.firstIndex(of: open == "(" ? ")" : "}")
+            else {
+                result += "$"
+                rest = rest.dropFirst()
+                continue
+            }
+            let whole = rest[...end]
+            let name = whole.dropFirst(2).dropLast().prefix { $0 != ":" }
+            if let value = values[String(name)]?.value, !value.contains(whole) {
+                result += resolve(value, depth: depth + 1)
+            } else {
+                result += whole
+            }
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + rest
+    }
+}
+
+/// Reads `.xcconfig` files.
+struct ConfigurationFile {
+    let files: any ProjectFiles
+    let lookup: PathLookup
+
+    /// The settings of a file, with those of the files that it includes before its own.
+    func settings(_ path: String, depth: Int = 0) -> [(key: String, value: String, place: Place)] {
+        guard depth < 8, let path = lookup.find(path), let bytes = files.bytes(path) else { return [] }
+        var result: [(key: String, value: String, place: Place)] = []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        for (number, raw) in lines.enumerated() {
+            let line = Self.withoutComment(raw)
+            if line.hasPrefix("#include") {
+                let name = line.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
+                result += settings(PathLookup.join(PathLookup.folder(path), name), depth: depth + 1)
+                continue
+            }
+            guard let equals = Self.separator(line) else { continue }
+            let key = String(line[..<equals]).trimmed
+            let value = String(line[line.index(after: equals)...]).trimmed
+            result.append((key, value, Place(path, Position(line: number + 1))))
+        }
+        return result
+    }
+
+    private static func withoutComment(_ line: Substring) -> String {
+        // In a value `//` begins a comment, also in an address.
+        String(line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line).trimmed
+    }
+
+    /// The equals sign behind the key; conditions in brackets have their own.
+    private static func separator(_ line: String) -> String.Index? {
+        var depth = 0
+        for index in line.indices {
+            switch line[index] {
+            case "[": depth += 1
+            case "]": depth -= 1
+            case "=" where depth == 0: return index
+            default: break
+            }
+        }
+        return nil
+    }
+}
+
+extension StringProtocol {
+    /// Without blanks at both ends.
+    var trimmed: String {
+        var part = self[...]
+        while let first = part.first, first.isWhitespace { part = part.dropFirst() }
+        while let last = part.last, last.isWhitespace { part = part.dropLast() }
+        return String(part)
+    }
+}

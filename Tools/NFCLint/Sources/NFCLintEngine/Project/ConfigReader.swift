@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Reads files of configuration, each once, and remembers which are broken.
+final class ConfigReader: @unchecked Sendable {
+    // Guarded by the lock.
+    private var cache: [String: ConfigValue?] = [:]
+    private var failures: [String: FormatError] = [:]
+    private let lock = NSLock()
+    private let files: any ProjectFiles
+
+    init(_ files: any ProjectFiles) { self.files = files }
+
+    /// What a file holds; nil when it is missing or broken.
+    func read(_ path: String) -> ConfigValue? {
+        lock.lock()
+        defer { lock.unlock() }
+        if let known = cache[path] { return known }
+        var value: ConfigValue?
+        if let bytes = files.bytes(path) {
+            do throws(FormatError) {
+                value = try Self.parse(path, bytes)
+            } catch {
+                failures[path] = error
+            }
+        }
+        cache[path] = .some(value)
+        return value
+    }
+
+    /// The files that could not be read, with what is wrong.
+    var broken: [String: FormatError] {
+        lock.lock()
+        defer { lock.unlock() }
+        return failures
+    }
+
+    private static func parse(_ path: String, _ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
+        if path.hasSuffix(".yml") || path.hasSuffix(".yaml") { return try YAMLText.read(bytes) }
+        if path.hasSuffix(".xcstrings") || path.hasSuffix(".json") { return try JSONText.read(bytes) }
+        return try ConfigFile.propertyList(bytes)
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the targets of a folder, and what belongs to each.
+struct Discovery {
+    let files: any ProjectFiles
+    let reader: ConfigReader
+
+    func targets() -> [Target] {
+        let paths = files.paths
+        let lookup = PathLookup(paths)
+        var targets: [Target] = []
+        for path in paths where path.hasSuffix(".xcodeproj/project.pbxproj") {
+            targets += XcodeProject(path, files: files, lookup: lookup, reader: reader)?.targets() ?? []
+        }
+        let projects = Set(paths.filter { $0.hasSuffix(".pbxproj") }.map { PathLookup.folder(PathLookup.folder($0)) })
+        for path in paths {
+            let name = path.split(separator: "/").last ?? ""
+            // A project that was made of the description is nearer to what is built.
+            guard !projects.contains(PathLookup.folder(path)) else { continue }
+            if name == "project.yml" || name == "project.yaml" {
+                let project = XcodeGenProject(path: path, lookup: lookup, reader: reader, files: files)
+                targets += project.targets() ?? []
+            } else if name == "Project.swift" {
+                targets += TuistProject(path: path, lookup: lookup, reader: reader, files: files).targets()
+            }
+        }
+        let folders = FolderTargets(lookup: lookup, paths: paths, reader: reader)
+        if targets.isEmpty { targets += folders.apps() }
+        let taken = Set(targets.flatMap(\.files))
+        return targets + folders.modules(without: taken)
+    }
+}

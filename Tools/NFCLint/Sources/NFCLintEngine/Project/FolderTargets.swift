@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes targets of folders that no project describes: an app where an Info.plist is, and modules of packages.
+struct FolderTargets {
+    let lookup: PathLookup
+    let paths: [String]
+    let reader: ConfigReader
+
+    /// An app for each Info.plist with its folder, where there is no project.
+    func apps() -> [Target] {
+        let lists = paths.filter { $0.hasSuffix("Info.plist") && !$0.contains("GoogleService") }
+        let inner = lists.map { folder(of: $0, among: lists) }
+        var result: [Target] = []
+        for (path, folder) in zip(lists, inner) {
+            guard let root = reader.read(path), root.entries != nil else { continue }
+            let others = inner.filter { $0 != folder && ($0.hasPrefix(folder + "/") || folder.isEmpty) }
+            let files = lookup.files(under: folder).filter { file in
+                !others.contains { file.hasPrefix($0 + "/") }
+            }
+            let entitlements = files.filter { $0.hasSuffix(".entitlements") }
+            // With several it can't be told which one counts, unless one has the name of a release.
+            let chosen =
+                entitlements.count <= 1
+                ? entitlements.first : entitlements.first { !$0.lowercased().contains("debug") }
+            var variant = Variant(info: ConfigFile(path: path, root: root), isInfoKnown: true)
+            if let chosen, let value = reader.read(chosen) {
+                variant.entitlements = ConfigFile(path: chosen, root: value)
+                variant.areEntitlementsKnown = true
+            }
+            let name = folder.split(separator: "/").last.map(String.init) ?? "app"
+            var missing = ["There is no project, so the least version of iOS is not known."]
+            if chosen == nil { missing.append("No entitlements were found.") }
+            result.append(
+                Target(
+                    name: name,
+                    kind: kind(root),
+                    place: Place(path),
+                    variants: [variant],
+                    files: files,
+                    missing: missing
+                )
+            )
+        }
+        return result
+    }
+
+    /// The folder of the app that a list is of: its own, or one above when no source is below it.
+    private func folder(of path: String, among lists: [String]) -> String {
+        var folder = PathLookup.folder(path)
+        while !folder.isEmpty,
+            !lookup.files(under: folder).contains(where: { $0.hasSuffix(".swift") || $0.hasSuffix(".m") })
+        {
+            let parent = PathLookup.folder(folder)
+            // What another app has is not this one's.
+            let isShared = lists.contains { $0 != path && PathLookup.folder($0).hasPrefix(parent) }
+            if isShared, parent.isEmpty { break }
+            folder = parent
+        }
+        return folder
+    }
+
+    private func kind(_ root: ConfigValue) -> TargetKind {
+        if root["NSExtension"] != nil { return .appExtension }
+        if root["WKApplication"] != nil || root["WKWatchKitApp"] != nil { return .other }
+        switch root["CFBundlePackageType"]?.string {
+        case "BNDL": return .test
+        case "FMWK": return .library
+        default: return .app
+        }
+    }
+
+    /// Modules of the sources that belong to no target.
+    func modules(without taken: Set<String>) -> [Target] {
+        var groups: [String: [String]] = [:]
+        for path in paths where path.hasSuffix(".swift") || path.hasSuffix(".m") || path.hasSuffix(".mm") {
+            guard !taken.contains(path) else { continue }
+            let parts = path.split(separator: "/").map(String.init)
+            let isTest = parts.dropLast().contains { $0 == "Tests" || $0.hasSuffix("Tests") || $0.hasSuffix("UITests") }
+            guard !isTest, parts.last != "Package.swift" else { continue }
+            var name = ""
+            if let sources = parts.lastIndex(of: "Sources"), sources + 2 < parts.count {
+                name = parts[...(sources + 1)].joined(separator: "/")
+            } else if parts.count > 1 {
+                name = parts[0]
+            }
+            groups[name, default: []].append(path)
+        }
+        return groups.sorted { $0.key < $1.key }.map { group in
+            Target(
+                name: group.key.split(separator: "/").last.map(String.init) ?? "sources",
+                kind: .library,
+                place: Place(group.value[0]),
+                variants: [Variant()],
+                files: group.value
+            )
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A project that was read: its targets with their sources, and what could not be read.
+public struct Project: Sendable {
+    /// The targets, each with its sources.
+    public private(set) var units: [Unit] = []
+    /// Entitlements with keys of Core NFC that no target names.
+    public private(set) var looseEntitlements: [ConfigFile] = []
+    /// Files that are broken, with what is wrong.
+    public private(set) var problems: [(place: Place, reason: String)] = []
+    /// The number of files that were looked at.
+    public private(set) var fileCount = 0
+    /// The files.
+    public let files: any ProjectFiles
+
+    /// Reads a project.
+    public init(_ files: any ProjectFiles) {
+        self.files = files
+        let reader = ConfigReader(files)
+        let targets = Discovery(files: files, reader: reader).targets()
+        let filter = SourceFilter(modules: targets.filter { $0.kind == .library }.map(\.module))
+        let wanted = Set(targets.filter { $0.kind != .test && $0.kind != .other }.flatMap(\.files))
+        let swift = wanted.filter { $0.hasSuffix(".swift") }.sorted()
+        let parsed = Parallel.map(swift) { Self.parse($0, files, filter) }
+        var facts: [String: FileFacts] = [:]
+        for (path, result) in zip(swift, parsed) {
+            if let fact = result.facts { facts[path] = fact }
+            if let reason = result.problem { problems.append((Place(path), reason)) }
+        }
+        fileCount = files.paths.count
+        let texts = StringTables(files: files, reader: reader)
+        let objective = ObjectiveFacts.read(wanted.sorted(), files)
+        let named = Set(targets.flatMap(\.variants).compactMap { $0.entitlements?.path })
+        for path in files.paths where path.hasSuffix(".entitlements") && !named.contains(path) {
+            guard let root = reader.read(path),
+                root.entries?.contains(where: { $0.key.contains("developer.nfc") }) == true
+            else { continue }
+            looseEntitlements.append(ConfigFile(path: path, root: root))
+        }
+        assemble(targets, facts, objective, texts)
+        for (path, error) in reader.broken {
+            problems.append((Place(path, error.position), error.reason))
+        }
+        problems.sort { $0.place < $1.place }
+    }
+
+    private struct Parsed: Sendable {
+        var facts: FileFacts?
+        var problem: String?
+    }
+
+    private static func parse(_ path: String, _ files: any ProjectFiles, _ filter: SourceFilter) -> Parsed {
+        guard let bytes = files.bytes(path) else {
+            return Parsed(problem: "The file can't be read, or is larger than 8 MB.")
+        }
+        guard filter.matters(bytes) else { return Parsed() }
+        guard bytes.count <= SourceFile.largest else {
+            return Parsed(problem: "The file has more than 512 KB and was left out.")
+        }
+        let file = SourceFile(path: path, bytes: bytes)
+        var problem = file.hasErrors ? "Parts of the file are not Swift, and were left out." : nil
+        if String(validating: bytes, as: UTF8.self) == nil {
+            problem = "The file is not UTF-8; other bytes were replaced."
+        }
+        return Parsed(facts: FileFacts(file), problem: problem)
+    }
+
+    private mutating func assemble(
+        _ targets: [Target],
+        _ facts: [String: FileFacts],
+        _ objective: [String: ObjectiveFacts],
+        _ texts: StringTables
+    ) {
+        let loose = looseEntitlements
+        let libraries = Dictionary(
+            targets.filter { $0.kind == .library }.map { ($0.module, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for target in targets where target.kind != .test && target.kind != .other {
+            let own = target.files.compactMap { facts[$0] }
+            var seen: Set<String> = [target.module]
+            var others: [FileFacts] = []
+            var open = Set(own.flatMap(\.imports))
+            while let name = open.popFirst() {
+                guard seen.insert(name).inserted, let library = libraries[name] else { continue }
+                let inner = library.files.compactMap { facts[$0] }
+                others += inner
+                open.formUnion(inner.flatMap(\.imports))
+            }
+            let strings = StringTables.paths(target.files)
+            units.append(
+                Unit(
+                    target: target,
+                    index: ModuleIndex(own + others),
+                    ownFiles: Set(own.map(\.file.path)),
+                    objective: target.files.compactMap { objective[$0] },
+                    strings: texts.table(strings),
+                    looseEntitlements: loose,
+                    files: files
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads a `project.pbxproj`: its targets, their settings and their files.
+struct XcodeProject {
+    private let path: String
+    private let files: any ProjectFiles
+    private let lookup: PathLookup
+    private let reader: ConfigReader
+    private let objects: [String: ConfigValue]
+    private let project: ConfigValue
+    /// The folder that holds the `.xcodeproj`.
+    private let folder: String
+    /// Paths of file references, by their ids.
+    private var paths: [String: String] = [:]
+    /// Folders whose files all belong to a target, by their ids.
+    private var folders: [String: String] = [:]
+
+    init?(_ path: String, files: any ProjectFiles, lookup: PathLookup, reader: ConfigReader) {
+        guard let root = reader.read(path), let objects = root["objects"]?.entries else { return nil }
+        self.path = path
+        self.files = files
+        self.lookup = lookup
+        self.reader = reader
+        let known = Dictionary(objects.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+        self.objects = known
+        guard let project = root["rootObject"]?.string.flatMap({ known[$0] }) else { return nil }
+        self.project = project
+        let home = PathLookup.folder(PathLookup.folder(path))
+        folder = PathLookup.join(home, project["projectDirPath"]?.string ?? "")
+        if let group = project["mainGroup"]?.string { collect(group, in: folder, depth: 0) }
+    }
+
+    private mutating func collect(_ id: String, in parent: String, depth: Int) {
+        guard depth < 64, let object = objects[id] else { return }
+        let own = object["path"]?.string
+        let base: String
+        switch object["sourceTree"]?.string {
+        case "SOURCE_ROOT": base = folder
+        case "<group>", nil: base = parent
+        default: base = parent
+        }
+        let place = own.map { PathLookup.join(base, $0) } ?? base
+        switch object["isa"]?.string {
+        case "PBXFileReference": paths[id] = place
+        case "PBXFileSystemSynchronizedRootGroup": folders[id] = place
+        default: for child in object["children"]?.strings ?? [] { collect(child, in: place, depth: depth + 1) }
+        }
+    }
+
+    /// The targets that make something.
+    func targets() -> [Target] {
+        (project["targets"]?.strings ?? []).compactMap { id in
+            guard let object = objects[id], object["isa"]?.string == "PBXNativeTarget" else { return nil }
+            return target(object)
+        }
+    }
+
+    private func target(_ object: ConfigValue) -> Target {
+        let name = object["name"]?.string ?? object["productName"]?.string ?? "target"
+        var missing: [String] = []
+        let settings = configurations(object, name)
+        let type = object["productType"]?.string ?? ""
+        var kind = Self.kind(type)
+        if kind == .app, let first = settings.first?.settings, !Self.isForPhones(first) { kind = .other }
+        let variants = settings.map { variant($0.name, $0.settings, object.position, &missing) }
+        return Target(
+            name: name,
+            kind: kind,
+            place: Place(path, object.position),
+            variants: variants.isEmpty ? [Variant()] : variants,
+            files: sources(object),
+            missing: Array(Set(missing)).sorted()
+        )
+    }
+
+    private static func kind(_ type: String) -> TargetKind {
+        if type.contains("application.on-demand-install-capable") { return .clip }
+        if type.contains("watch") { return .other }
+        if type.contains("app-extension") || type.contains("extensionkit-extension") { return .appExtension }
+        if type.contains("test") { return .test }
+        if type.hasSuffix(".application") { return .app }
+        if type.contains("framework") || type.contains("library") { return .library }
+        return .other
+    }
+
+    private static func isForPhones(_ settings: BuildSettings) -> Bool {
+        if let platforms = settings.value("SUPPORTED_PLATFORMS"), !platforms.contains("$") {
+            return platforms.contains("iphoneos")
+        }
+        guard let sdk = settings.value("SDKROOT"), !sdk.contains("$") else { return true }
+        return sdk == "auto" || sdk.hasPrefix("iphoneos")
+    }
+
+    private func configurations(_ object: ConfigValue, _ name: String) -> [(name: String, settings: BuildSettings)] {
+        func list(_ owner: ConfigValue) -> [(name: String, value: ConfigValue)] {
+            let list = owner["buildConfigurationList"]?.string.flatMap { objects[$0] }
+            return (list?["buildConfigurations"]?.strings ?? []).compactMap { id in
+                objects[id].map { ($0["name"]?.string ?? "", $0) }
+            }
+        }
+        let outer = list(project)
+        return list(object).map { own in
+            var settings = BuildSettings()
+            let here = Place(path, object.position)
+            settings.add([
+                ("SRCROOT", folder, here), ("PROJECT_DIR", folder, here), ("TARGET_NAME", name, here),
+                ("PRODUCT_NAME", name, here), ("CONFIGURATION", own.name, here),
+                ("PROJECT_NAME", projectName, here),
+            ])
+            for value in outer where value.name == own.name { add(value.value, to: &settings) }
+            add(own.value, to: &settings)
+            return (own.name, settings)
+        }
+    }
+
+    private var projectName: String {
+        let package = PathLookup.folder(path).split(separator: "/").last ?? ""
+        return String(package.split(separator: ".").first ?? "")
+    }
+
+    private func add(_ configuration: ConfigValue, to settings: inout BuildSettings) {
+        if let id = configuration["baseConfigurationReference"]?.string, let file = paths[id] {
+            settings.add(ConfigurationFile(files: files, lookup: lookup).settings(file))
+        } else if let name = configuration["baseConfigurationReferenceRelativePath"]?.string,
+            let anchor = configuration["baseConfigurationReferenceAnchor"]?.string.flatMap({ folders[$0] })
+        {
+            settings.add(ConfigurationFile(files: files, lookup: lookup).settings(PathLookup.join(anchor, name)))
+        }
+        let entries = configuration["buildSettings"]?.entries ?? []
+        settings.add(
+            entries.map { ($0.key, $0.value.strings.joined(separator: " "), Place(path, $0.position)) }
+        )
+    }
+
+    private func variant(
+        _ name: String,
+        _ settings: BuildSettings,
+        _ position: Position,
+        _ missing: inout [String]
+    ) -> Variant {
+        var variant = Variant(name: name, isRelease: !name.lowercased().contains("debug"))
+        variant.minimum = settings.value("IPHONEOS_DEPLOYMENT_TARGET").flatMap { Version($0) }
+        variant.isInfoKnown = true
+        if let named = settings.value("INFOPLIST_FILE"), !named.isEmpty {
+            variant.info = file(named)
+            variant.isInfoKnown = variant.info != nil
+            if variant.info == nil { missing.append("The Info.plist \(named) was not found or can't be read.") }
+        }
+        let prefix = "INFOPLIST_KEY_"
+        for key in settings.keys where key.hasPrefix(prefix) {
+            variant.generatedInfo[String(key.dropFirst(prefix.count))] = settings.setting(key)
+        }
+        variant.areEntitlementsKnown = true
+        if let named = settings.value("CODE_SIGN_ENTITLEMENTS"), !named.isEmpty {
+            variant.entitlements = file(named)
+            variant.areEntitlementsKnown = variant.entitlements != nil
+            if variant.entitlements == nil {
+                missing.append("The entitlements \(named) were not found or can't be read.")
+            }
+        }
+        return variant
+    }
+
+    private func file(_ name: String) -> ConfigFile? {
+        let path = name.hasPrefix("/") ? String(name.dropFirst()) : PathLookup.join(folder, name)
+        // SRCROOT may be written out, so that the folder is there already.
+        guard let found = lookup.find(path) ?? lookup.find(name) else { return nil }
+        return reader.read(found).map { ConfigFile(path: found, root: $0) }
+    }
+
+    private func sources(_ object: ConfigValue) -> [String] {
+        var result: Set<String> = []
+        for phase in (object["buildPhases"]?.strings ?? []).compactMap({ objects[$0] }) {
+            let isa = phase["isa"]?.string
+            guard isa == "PBXSourcesBuildPhase" || isa == "PBXResourcesBuildPhase" else { continue }
+            for reference in (phase["files"]?.strings ?? []).compactMap({ objects[$0]?["fileRef"]?.string }) {
+                for path in referenced(reference) { if let found = lookup.find(path) { result.insert(found) } }
+            }
+        }
+        for id in object["fileSystemSynchronizedGroups"]?.strings ?? [] {
+            guard let folder = folders[id] else { continue }
+            let exceptions = exceptions(id, target: object)
+            result.formUnion(lookup.files(under: folder).filter { !exceptions.contains($0) })
+        }
+        return result.sorted()
+    }
+
+    /// The files of a reference: itself, or its languages.
+    private func referenced(_ id: String) -> [String] {
+        if let path = paths[id] { return [path] }
+        return (objects[id]?["children"]?.strings ?? []).compactMap { paths[$0] }
+    }
+
+    /// The files of a synchronized folder that the target leaves out.
+    private func exceptions(_ id: String, target: ConfigValue) -> Set<String> {
+        var result: Set<String> = []
+        for set in (objects[id]?["exceptions"]?.strings ?? []).compactMap({ objects[$0] }) {
+            guard let owner = set["target"]?.string.flatMap({ objects[$0] }), owner.position == target.position else {
+                continue
+            }
+            for name in set["membershipExceptions"]?.strings ?? [] {
+                if let found = lookup.find(PathLookup.join(folders[id] ?? "", name)) { result.insert(found) }
+            }
+        }
+        return result
+    }
+}

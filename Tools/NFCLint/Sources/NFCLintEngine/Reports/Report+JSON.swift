@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Report {
+    /// One JSON object on a line.
+    public var json: String {
+        let message = isFine ? JSONOutput.Value.null : .text(summary)
+        return JSONOutput.line(
+            .object([
+                ("ok", .boolean(isFine)),
+                ("error", isFine ? .null : .text("findings")),
+                ("message", message),
+                ("targets", .list(project.units.map(target))),
+                ("findings", .list(findings.map(finding))),
+            ])
+        )
+    }
+
+    private func target(_ unit: Unit) -> JSONOutput.Value {
+        let variants = unit.target.variants
+        let lists = Set(variants.compactMap { $0.info?.path }).sorted()
+        let entitlements = Set(variants.compactMap { $0.entitlements?.path }).sorted()
+        let minimum = variants.compactMap(\.minimum).min()
+        return .object([
+            ("name", .text(unit.target.name)),
+            ("kind", .text(unit.target.kind.rawValue)),
+            ("described_in", .text(path(unit.target.place.path))),
+            ("info_plists", .list(lists.map { .text(path($0)) })),
+            ("entitlements", .list(entitlements.map { .text(path($0)) })),
+            ("minimum_ios", minimum.map { .text($0.description) } ?? .null),
+            ("sources", .number(unit.target.files.count { $0.hasSuffix(".swift") })),
+            ("uses_core_nfc", .boolean(unit.usesCoreNFC)),
+            ("missing", .list(unit.target.missing.map { .text($0) })),
+        ])
+    }
+
+    private func finding(_ finding: Finding) -> JSONOutput.Value {
+        .object([
+            ("id", .text(finding.id)),
+            ("severity", .text(finding.severity.rawValue)),
+            ("file", .text(path(finding.place.path))),
+            ("line", .number(finding.place.position.line)),
+            ("column", .number(finding.place.position.column)),
+            ("message", .text(finding.message)),
+            ("remedy", .text(finding.remedy)),
+            ("proven", .boolean(finding.isProven)),
+            ("fixable", .boolean(!finding.edits.isEmpty)),
+            ("target", finding.target.map { .text($0) } ?? .null),
+            ("page", .text(page(finding))),
+        ])
+    }
+}

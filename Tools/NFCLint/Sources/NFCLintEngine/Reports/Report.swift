@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What checking a project gave, to be written in one of the formats.
+public struct Report: Sendable {
+    /// The findings in order.
+    public var findings: [Finding]
+    /// The project.
+    public var project: Project
+    /// The rules that were on.
+    public var rules: [Rule]
+    /// The folder that paths are relative to, as the caller named it; empty for the current one.
+    public var folder: String
+    /// Whether warnings count as errors.
+    public var isStrict: Bool
+
+    /// A report.
+    public init(
+        findings: [Finding],
+        project: Project,
+        rules: [Rule],
+        folder: String = "",
+        isStrict: Bool = false
+    ) {
+        self.findings = findings
+        self.project = project
+        self.rules = rules
+        self.folder = folder
+        self.isStrict = isStrict
+    }
+
+    /// Whether nothing was found that fails a build.
+    public var isFine: Bool {
+        !findings.contains { $0.severity == .error || isStrict && $0.severity == .warning }
+    }
+
+    func count(_ severity: Severity) -> Int { findings.count { $0.severity == severity } }
+
+    /// The numbers in words.
+    public var summary: String {
+        func words(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
+        let parts = [
+            words(count(.error), "error", "errors"), words(count(.warning), "warning", "warnings"),
+            words(count(.info), "note", "notes"),
+        ]
+        return parts.joined(separator: ", ") + "."
+    }
+
+    func page(_ finding: Finding) -> String { rules.first { $0.id == finding.id }?.page ?? "" }
+
+    /// A path as the caller can open it.
+    func path(_ path: String) -> String { folder.isEmpty || folder == "." ? path : PathLookup.appending(folder, path) }
+
+    /// The line of a file that a place is in; nil when there is none.
+    func line(_ place: Place) -> String? {
+        guard let bytes = project.files.bytes(place.path) else { return nil }
+        var number = 1
+        var start = 0
+        for (index, byte) in bytes.enumerated() where byte == 0x0A {
+            if number == place.position.line { return text(bytes[start..<index]) }
+            number += 1
+            start = index + 1
+        }
+        return number == place.position.line && start < bytes.count ? text(bytes[start...]) : nil
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>) -> String? {
+        bytes.count > 400 ? nil : String(decoding: bytes.filter { $0 != 0x0D }, as: UTF8.self)
+    }
+}
+
+extension PathLookup {
+    /// A path in a folder, which may begin with a slash.
+    static func appending(_ folder: String, _ path: String) -> String {
+        folder.hasSuffix("/") ? folder + path : folder + "/" + path
+    }
+}

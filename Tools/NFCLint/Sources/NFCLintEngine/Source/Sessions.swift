@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+public import SwiftSyntax
+
+/// The sessions of a module: where they are made and begun, and who answers them.
+public struct Sessions: Sendable {
+    /// What a session reads.
+    public enum Kind: String, Sendable {
+        /// `NFCNDEFReaderSession`.
+        case ndef = "NFCNDEFReaderSession"
+        /// `NFCTagReaderSession`.
+        case tag = "NFCTagReaderSession"
+        /// `NFCVASReaderSession`.
+        case vas = "NFCVASReaderSession"
+        /// `NFCPaymentTagReaderSession`.
+        case payment = "NFCPaymentTagReaderSession"
+    }
+
+    /// A call that makes a session.
+    public struct Creation: Sendable {
+        /// What the session reads.
+        public var kind: Kind
+        /// The number of the function.
+        public var function: Int
+        /// The call.
+        public var call: CallInfo
+        /// The name of the variable or property that takes the session; nil for none.
+        public var stored: String?
+
+        /// The delegate.
+        public var delegate: ExprSyntax? { call.argument("delegate") }
+        /// The queue.
+        public var queue: ExprSyntax? { call.argument("queue") }
+        /// Whether callbacks come on a queue of the session's own.
+        public var hasOwnQueue: Bool { queue == nil || queue?.is(NilLiteralExprSyntax.self) == true }
+    }
+
+    /// A type that answers sessions.
+    public struct Delegate: Sendable {
+        /// The type's name.
+        public var type: String
+        /// Whether it answers sessions for messages, for tags, or both.
+        public var kinds: Set<Kind>
+        /// `didDetect` with tags.
+        public var tags: [Int]
+        /// `didDetectNDEFs`.
+        public var messages: [Int]
+        /// `didInvalidateWithError`.
+        public var invalidation: [Int]
+        /// `…DidBecomeActive`.
+        public var activation: [Int]
+
+        /// All of its callbacks.
+        public var callbacks: [Int] { tags + messages + invalidation + activation }
+    }
+
+    /// Where sessions are made.
+    public private(set) var creations: [Creation] = []
+    /// Where sessions begin: the number of the function, and the call.
+    public private(set) var begins: [(function: Int, call: CallInfo)] = []
+    /// Who answers.
+    public private(set) var delegates: [Delegate] = []
+    /// Names of variables, properties and parameters that hold a session.
+    public private(set) var names: Set<String> = []
+
+    init(_ index: ModuleIndex) {
+        for (number, function) in index.functions.enumerated() {
+            for call in function.calls { note(call, number) }
+            for (name, type) in zip(function.parameters, function.parameterTypes) where Self.isSession(type) {
+                names.insert(name)
+            }
+        }
+        for type in index.types.values {
+            for property in type.properties where property.isSession { names.insert(property.name) }
+        }
+        for creation in creations { if let stored = creation.stored { names.insert(stored) } }
+        for (number, function) in index.functions.enumerated() {
+            for call in function.calls where call.name == "begin" && call.node.arguments.isEmpty {
+                let last = call.base?.split(separator: ".").last.map(String.init) ?? ""
+                let isOwn = Kind(rawValue: last) != nil
+                if isOwn || names.contains(last) || !creations.isEmpty && last.lowercased().hasSuffix("session") {
+                    begins.append((number, call))
+                }
+            }
+        }
+        findDelegates(index)
+    }
+
+    private static func isSession(_ type: String) -> Bool {
+        type.contains("NFC") && type.contains("Session") && !type.contains("Delegate") && !type.contains("->")
+    }
+
+    private mutating func note(_ call: CallInfo, _ number: Int) {
+        let name = call.name == "init" ? call.base ?? "" : call.name
+        guard let kind = Kind(rawValue: name), call.base == nil || call.name == "init" else { return }
+        creations.append(Creation(kind: kind, function: number, call: call, stored: Self.stored(call.node)))
+    }
+
+    /// The variable that takes the value of an expression.
+    static func stored(_ node: some SyntaxProtocol) -> String? {
+        var node = node.parent
+        while let step = node {
+            if let assignment = step.as(InfixOperatorExprSyntax.self), assignment.operator.is(AssignmentExprSyntax.self)
+            {
+                return assignment.leftOperand.lastName
+            }
+            if let binding = step.as(PatternBindingSyntax.self) {
+                return binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text
+            }
+            if let condition = step.as(OptionalBindingConditionSyntax.self) {
+                return condition.pattern.as(IdentifierPatternSyntax.self)?.identifier.text
+            }
+            if step.is(CodeBlockItemSyntax.self) || step.is(FunctionCallExprSyntax.self)
+                || step.is(ClosureExprSyntax.self)
+            {
+                return nil
+            }
+            node = step.parent
+        }
+        return nil
+    }
+
+    private mutating func findDelegates(_ index: ModuleIndex) {
+        let protocols: [(String, Kind)] = [
+            ("NFCNDEFReaderSessionDelegate", .ndef), ("NFCTagReaderSessionDelegate", .tag),
+            ("NFCVASReaderSessionDelegate", .vas), ("NFCPaymentTagReaderSessionDelegate", .payment),
+        ]
+        for type in index.types.values.sorted(by: { $0.name < $1.name }) {
+            var delegate = Delegate(
+                type: type.name,
+                kinds: [],
+                tags: [],
+                messages: [],
+                invalidation: [],
+                activation: []
+            )
+            for (name, kind) in protocols where type.inherited.contains(name) { delegate.kinds.insert(kind) }
+            for number in type.functions where index.functions[number].body != nil {
+                let function = index.functions[number]
+                switch (function.name, function.labels.last) {
+                case ("readerSession", "didDetect"), ("tagReaderSession", "didDetect"): delegate.tags.append(number)
+                case ("readerSession", "didDetectNDEFs"): delegate.messages.append(number)
+                case ("readerSession", "didInvalidateWithError"), ("tagReaderSession", "didInvalidateWithError"):
+                    delegate.invalidation.append(number)
+                case ("readerSessionDidBecomeActive", _), ("tagReaderSessionDidBecomeActive", _):
+                    delegate.activation.append(number)
+                default: continue
+                }
+                if delegate.kinds.isEmpty || function.name.hasPrefix("tagReader") {
+                    delegate.kinds.insert(function.name.hasPrefix("tagReader") ? .tag : .ndef)
+                }
+            }
+            if type.kind != "protocol", !delegate.callbacks.isEmpty { delegates.append(delegate) }
+        }
+    }
+
+    /// Whether there are sessions, and all are for payment cards, which have an entitlement of their own.
+    public var isOnlyPayment: Bool { !creations.isEmpty && creations.allSatisfy { $0.kind == .payment } }
+
+    /// The delegate of a type; nil when it is none.
+    public func delegate(_ type: String?) -> Delegate? { delegates.first { $0.type == type } }
+
+    /// Whether an expression names a session.
+    public func isSession(_ expression: ExprSyntax) -> Bool {
+        guard let name = expression.lastName else { return false }
+        return names.contains(name)
+    }
+
+    /// Whether what stands before the full stop of a call is a session.
+    public func isSession(base: String?) -> Bool {
+        guard let last = base?.split(separator: ".").last.map(String.init) else { return false }
+        return names.contains(last) || last.lowercased().hasSuffix("session")
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import SwiftOperators
+import SwiftParser
+public import SwiftSyntax
+
+/// A Swift file that was parsed.
+public final class SourceFile: Sendable {
+    /// Its path.
+    public let path: String
+    /// Its tree.
+    public let tree: SourceFileSyntax
+    /// Whether parts could not be parsed.
+    public let hasErrors: Bool
+    /// Whether it imports Core NFC.
+    public let importsCoreNFC: Bool
+    /// The offsets at which lines begin.
+    private let lines: [Int]
+
+    /// The largest Swift file that is parsed: what people write is far below, and the depth of a tree grows with the file.
+    static let largest = 512 << 10
+
+    /// Parses a file. What nests deeper than anybody writes is left out by the parser.
+    init(path: String, bytes: [UInt8]) {
+        self.path = path
+        let text = String(decoding: bytes, as: UTF8.self)
+        let parsed = Self.parse(text)
+        hasErrors = parsed.hasError
+        importsCoreNFC = parsed.statements.contains { item in
+            Self.imported(Syntax(item.item)).contains("CoreNFC")
+        }
+        // Operators that nobody knows stay as they are.
+        let folded = OperatorTable.standardOperators.foldAll(parsed) { _ in }
+        tree = folded.as(SourceFileSyntax.self) ?? parsed
+        var lines = [0]
+        for (offset, byte) in text.utf8.enumerated() where byte == 0x0A { lines.append(offset + 1) }
+        self.lines = lines
+    }
+
+    /// The modules that a statement imports, also within `#if`.
+    private static func imported(_ node: Syntax) -> [String] {
+        if let node = node.as(ImportDeclSyntax.self) { return node.path.first.map { [$0.name.text] } ?? [] }
+        guard let node = node.as(IfConfigDeclSyntax.self) else { return [] }
+        return node.clauses.flatMap { clause -> [String] in
+            guard case .statements(let items)? = clause.elements else { return [] }
+            return items.flatMap { imported(Syntax($0.item)) }
+        }
+    }
+
+    private static func parse(_ text: String) -> SourceFileSyntax {
+        var parser = Parser(text, maximumNestingLevel: 128)
+        return SourceFileSyntax.parse(from: &parser)
+    }
+
+    /// The place of an offset in the text.
+    public func place(offset: Int) -> Place {
+        var low = 0
+        var high = lines.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if lines[middle] <= offset { low = middle } else { high = middle }
+        }
+        return Place(path, Position(line: low + 1, column: offset - lines[low] + 1))
+    }
+
+    /// The place of a node, without the comments before it.
+    public func place(_ node: some SyntaxProtocol) -> Place {
+        place(offset: node.positionAfterSkippingLeadingTrivia.utf8Offset)
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Says which files are worth parsing: those that name Core NFC, or what apps answer links with.
+struct SourceFilter: Sendable {
+    /// The words by their first byte.
+    private let words: [[[UInt8]]]
+
+    /// - Parameter modules: modules of the project, whose imports are followed.
+    init(modules: [String]) {
+        let texts =
+            [
+                "NFC", "UserActivit", "alertMessage", "@main", "UIApplicationMain", "onOpenURL", "CardSession",
+                "WindowSceneDelegate",
+            ] + modules.map { "import \($0)" }
+        var words: [[[UInt8]]] = Array(repeating: [], count: 256)
+        for text in texts { words[Int(text.utf8.first ?? 0)].append(Array(text.utf8)) }
+        self.words = words
+    }
+
+    func matters(_ bytes: [UInt8]) -> Bool {
+        let count = bytes.count
+        for index in bytes.indices {
+            let list = words[Int(bytes[index])]
+            guard !list.isEmpty else { continue }
+            for word in list where index + word.count <= count {
+                var step = 1
+                while step < word.count, bytes[index + step] == word[step] { step += 1 }
+                if step == word.count { return true }
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+import SwiftSyntax
+
+/// Follows an expression to the literal texts that it may have: by variables, parameters, properties, cases of enums, keys of
+/// `.strings`, and functions of the module.
+struct TextResolver {
+    struct Found {
+        var text: String
+        var place: Place
+        var hasRawError = false
+        var file: String
+    }
+
+    let index: ModuleIndex
+    let strings: StringTable
+
+    func texts(_ expression: ExprSyntax, in number: Int, depth: Int = 0) -> [Found] {
+        guard depth < 6 else { return [] }
+        let function = index.functions[number]
+        let node = expression.core
+        if let literal = node.as(StringLiteralExprSyntax.self) { return [self.literal(literal, function)] }
+        if let ternary = node.as(TernaryExprSyntax.self) {
+            return texts(ternary.thenExpression, in: number, depth: depth + 1)
+                + texts(ternary.elseExpression, in: number, depth: depth + 1)
+        }
+        if let infix = node.as(InfixOperatorExprSyntax.self) { return joined(infix, number, depth) }
+        if let call = node.as(FunctionCallExprSyntax.self) { return self.call(call, number, depth) }
+        if let member = node.as(MemberAccessExprSyntax.self) { return self.member(member, number, depth) }
+        if let reference = node.as(DeclReferenceExprSyntax.self) {
+            return variable(reference.baseName.text, number, depth)
+        }
+        return []
+    }
+
+    // MARK: Literals
+
+    private func literal(_ node: StringLiteralExprSyntax, _ function: FunctionInfo) -> Found {
+        var text = ""
+        var hasRawError = false
+        for segment in node.segments {
+            switch segment {
+            case .stringSegment(let part): text += Self.unescaped(part.content.text)
+            case .expressionSegment(let part):
+                text.append(SheetText.gap)
+                if part.expressions.count == 1, let only = part.expressions.first?.expression {
+                    hasRawError = hasRawError || Self.isError(only)
+                }
+            }
+        }
+        let path = function.file.path
+        return Found(text: text, place: function.file.place(node), hasRawError: hasRawError, file: path)
+    }
+
+    private static func unescaped(_ text: String) -> String {
+        guard text.contains("\\") else { return text }
+        return text.replacing("\\n", with: "\n").replacing("\\t", with: " ").replacing("\\\"", with: "\"")
+            .replacing("\\'", with: "'")
+    }
+
+    /// Whether a whole error is meant, and not its description.
+    static func isError(_ node: ExprSyntax) -> Bool {
+        let node = node.core
+        if let call = node.as(FunctionCallExprSyntax.self), call.calledExpression.words == "String",
+            let first = call.arguments.first, first.label?.text == "describing"
+        {
+            return isError(first.expression)
+        }
+        guard let name = node.as(DeclReferenceExprSyntax.self)?.baseName.text.lowercased() else { return false }
+        return name == "error" || name == "err" || name.hasSuffix("error") || name == "nserror"
+    }
+
+    private func localized(_ key: Found) -> [Found] {
+        if let text = strings[key.text] {
+            return [Found(text: text.text, place: text.place, file: text.place.path)]
+        }
+        // A key that is a sentence is its own text.
+        return key.text.contains(" ") ? [key] : []
+    }
+
+    // MARK: Operators
+
+    private func joined(_ node: InfixOperatorExprSyntax, _ number: Int, _ depth: Int) -> [Found] {
+        let sign = node.operator.trimmedDescription
+        let left = texts(node.leftOperand, in: number, depth: depth + 1)
+        let right = texts(node.rightOperand, in: number, depth: depth + 1)
+        if sign == "??" { return left + right }
+        guard sign == "+" else { return [] }
+        guard let first = left.first else {
+            return right.map { found in
+                var found = found
+                found.text = String(SheetText.gap) + found.text
+                return found
+            }
+        }
+        let last = right.count == 1 ? right[0].text : String(SheetText.gap)
+        var result = first
+        result.text += last
+        result.hasRawError = first.hasRawError || right.contains(where: \.hasRawError)
+        return [result]
+    }
+
+    // MARK: Calls
+
+    private func call(_ node: FunctionCallExprSyntax, _ number: Int, _ depth: Int) -> [Found] {
+        let callee = node.calledExpression.core
+        let name = callee.lastName ?? ""
+        let first = node.arguments.first
+        let isKey =
+            name == "NSLocalizedString" || name == "LocalizedStringResource" || name == "localizedString"
+            || name == "String" && first?.label?.text == "localized"
+        if isKey, let first {
+            if let value = node.arguments.first(where: { ["value", "defaultValue"].contains($0.label?.text) })?
+                .expression,
+                let text = value.literalText, !text.isEmpty
+            {
+                return texts(value, in: number, depth: depth + 1)
+            }
+            return texts(first.expression, in: number, depth: depth + 1).flatMap(localized)
+        }
+        if name == "String", first?.label?.text == "format", let first {
+            return texts(first.expression, in: number, depth: depth + 1).map { found in
+                var found = found
+                for sign in ["%@", "%d", "%ld", "%i", "%u", "%s", "%1$@", "%2$@"] {
+                    found.text = found.text.replacing(sign, with: String(SheetText.gap))
+                }
+                return found
+            }
+        }
+        if name == "String", let first, first.label?.text == nil || first.label?.text == "describing" {
+            if Self.isError(first.expression) {
+                let file = index.functions[number].file
+                return [Found(text: String(SheetText.gap), place: file.place(node), hasRawError: true, file: file.path)]
+            }
+            return texts(first.expression, in: number, depth: depth + 1)
+        }
+        if ["localized", "localize", "localised"].contains(name), let base = callee.memberBase {
+            return texts(base, in: number, depth: depth + 1).flatMap(localized)
+        }
+        return results(node, number, depth)
+    }
+
+    /// What a function of the module returns.
+    private func results(_ node: FunctionCallExprSyntax, _ number: Int, _ depth: Int) -> [Found] {
+        guard let info = index.functions[number].calls.first(where: { $0.node.id == node.id }) else { return [] }
+        return index.targets(of: info, in: index.functions[number]).prefix(3).flatMap { target in
+            returned(target).flatMap { texts($0.value, in: target, depth: depth + 1) }
+        }
+    }
+
+    /// What a function or a property returns, with the case under which it does.
+    private func returned(_ number: Int) -> [(value: ExprSyntax, cases: [String])] {
+        let finder = ReturnFinder(viewMode: .sourceAccurate)
+        guard let body = index.functions[number].body else { return [] }
+        finder.walk(body)
+        return finder.values
+    }
+
+    // MARK: Names
+
+    private func member(_ node: MemberAccessExprSyntax, _ number: Int, _ depth: Int) -> [Found] {
+        let name = node.declName.baseName.text
+        guard let base = node.base?.core else {
+            // A case or a static of a type that is not named.
+            return []
+        }
+        if ["localized", "localizedString"].contains(name) {
+            return texts(base, in: number, depth: depth + 1).flatMap(localized)
+        }
+        if let type = base.lastName.flatMap({ index.types[$0] }) {
+            if let property = type.properties.first(where: { $0.name == name }) {
+                return value(of: property, number, depth)
+            }
+            return computed(name, of: type, only: nil, depth)
+        }
+        // `Type.case.rawValue`, or another property of a case.
+        if let inner = base.as(MemberAccessExprSyntax.self),
+            let type = inner.base?.lastName.flatMap({ index.types[$0] })
+        {
+            let chosen = inner.declName.baseName.text
+            if let raw = type.cases.first(where: { $0.name == chosen }) {
+                if name == "rawValue", let value = raw.value {
+                    return texts(value, in: type.functions.first ?? number, depth: depth + 1)
+                }
+                return computed(name, of: type, only: chosen, depth)
+            }
+            if let shared = type.properties.first(where: { $0.name == chosen }),
+                let made = shared.type.flatMap({ index.types[$0] })
+            {
+                return computed(name, of: made, only: nil, depth)
+            }
+        }
+        if base.words == "self" || base.words == "Self" { return variable(name, number, depth) }
+        return []
+    }
+
+    private func value(of property: PropertyInfo, _ number: Int, _ depth: Int) -> [Found] {
+        guard let value = property.value else { return [] }
+        // The place is in the file of the property.
+        let home = index.functions.firstIndex { $0.node.id == property.node.id } ?? number
+        return texts(value, in: home, depth: depth + 1)
+    }
+
+    private func computed(_ name: String, of type: TypeInfo, only chosen: String?, _ depth: Int) -> [Found] {
+        let functions = type.functions.filter {
+            index.functions[$0].name == name && index.functions[$0].kind == .property
+        }
+        return functions.flatMap { number in
+            let values = returned(number)
+            let matching = values.filter { chosen == nil || $0.cases.isEmpty || $0.cases.contains(chosen ?? "") }
+            return matching.flatMap { texts($0.value, in: number, depth: depth + 1) }
+        }
+    }
+
+    private func variable(_ name: String, _ number: Int, _ depth: Int) -> [Found] {
+        let function = index.functions[number]
+        let finder = BindingFinder(name)
+        if let body = function.body { finder.walk(body) }
+        let assigned = function.assignments.filter { $0.target.words == name }.map(\.value)
+        let local = finder.values + assigned
+        if !local.isEmpty, finder.isDeclared { return local.flatMap { texts($0, in: number, depth: depth + 1) } }
+        if let position = function.parameters.firstIndex(of: name) {
+            return arguments(position, of: number, depth)
+        }
+        for type in index.family(function.owner).sorted() {
+            guard let info = index.types[type] else { continue }
+            if let property = info.properties.first(where: { $0.name == name }),
+                property.value != nil || !property.isConstant
+            {
+                let set = info.functions.flatMap { other in
+                    index.functions[other].assignments.filter {
+                        $0.name == name && ($0.target.memberBase?.words ?? "self") == "self"
+                    }
+                    .flatMap { texts($0.value, in: other, depth: depth + 2) }
+                }
+                return value(of: property, number, depth) + set
+            }
+            let own = computed(name, of: info, only: nil, depth)
+            if !own.isEmpty { return own }
+        }
+        if let global = index.globals.first(where: { $0.name == name }) { return value(of: global, number, depth) }
+        return []
+    }
+
+    /// What callers pass for a parameter.
+    private func arguments(_ position: Int, of number: Int, _ depth: Int) -> [Found] {
+        let function = index.functions[number]
+        let label = function.labels[position]
+        var result: [Found] = []
+        for caller in index.callers(number).prefix(40) {
+            let calls = index.functions[caller].calls.filter { call in
+                call.name == function.name && index.targets(of: call, in: index.functions[caller]).contains(number)
+            }
+            for call in calls {
+                let same = label == "_" ? nil : call.argument(label)
+                let plain = function.labels.prefix(position).filter { $0 == "_" }.count
+                let unlabelled = call.node.arguments.filter { $0.label == nil }.map(\.expression)
+                let value = same ?? (label == "_" && plain < unlabelled.count ? unlabelled[plain] : nil)
+                if let value { result += texts(value, in: caller, depth: depth + 1) }
+            }
+        }
+        return result
+    }
+}
+
+/// Finds what is returned, and under which cases of a switch.
+private final class ReturnFinder: SyntaxVisitor {
+    var values: [(value: ExprSyntax, cases: [String])] = []
+    private var cases: [[String]] = []
+
+    override func visit(_ node: SwitchCaseSyntax) -> SyntaxVisitorContinueKind {
+        let label = node.label.trimmedDescription
+        let names = label.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+        cases.append(names.filter { $0 != "case" && $0 != "let" })
+        return .visitChildren
+    }
+    override func visitPost(_ node: SwitchCaseSyntax) { cases.removeLast() }
+    override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+    override func visit(_ node: ReturnStmtSyntax) -> SyntaxVisitorContinueKind {
+        if let value = node.expression { values.append((value, cases.last ?? [])) }
+        return .skipChildren
+    }
+    override func visit(_ node: CodeBlockItemSyntax) -> SyntaxVisitorContinueKind {
+        // The only expression of a body, or of a case.
+        if case .expr(let value) = node.item, node.parent?.as(CodeBlockItemListSyntax.self)?.count == 1,
+            !value.is(SwitchExprSyntax.self), !value.is(IfExprSyntax.self)
+        {
+            values.append((value, cases.last ?? []))
+        }
+        return .visitChildren
+    }
+}
+
+/// Finds the values that a local variable gets where it is declared.
+private final class BindingFinder: SyntaxVisitor {
+    private let name: String
+    var values: [ExprSyntax] = []
+    var isDeclared = false
+
+    init(_ name: String) {
+        self.name = name
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
+        if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name {
+            isDeclared = true
+            if let value = node.initializer?.value { values.append(value) }
+        }
+        return .visitChildren
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The reason for scanning says nothing.
+    static let cfg002 = Rule(
+        id: "CFG002",
+        severity: .error,
+        title: "The reason for scanning says nothing",
+        why: """
+            An empty NFCReaderUsageDescription is a security violation (code 2), and a placeholder is refused by \
+            App Review.
+            """,
+        fix: "Write a sentence that says what is scanned and why.",
+        bad: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string></string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Lorem ipsum dolor</string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>NFCReaderUsageDescription</string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <true/>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+        ],
+        good: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                )
+        ],
+        check: { unit, findings in
+            for variant in unit.target.variants {
+                guard let usage = variant.info(Keys.usage) else { continue }
+                guard let text = usage.value.string else {
+                    findings.add(usage.key, "NFCReaderUsageDescription is \(usage.value.kind), and has to be a string.")
+                    continue
+                }
+                let words = text.lowercased()
+                if text.allSatisfy(\.isWhitespace) {
+                    findings.add(usage.key, "NFCReaderUsageDescription is empty, so sessions end with code 2.")
+                } else if placeholders.contains(where: words.contains) || words == "description" || words == "string" {
+                    findings.add(usage.key, "NFCReaderUsageDescription is a placeholder: \"\(text)\".")
+                }
+            }
+        }
+    )
+    private static let placeholders = [
+        "todo", "fixme", "lorem", "nfcreaderusagedescription", "your description", "usage description",
+        "description here",
+        "placeholder", "xxx", "[object",
+    ]
+}

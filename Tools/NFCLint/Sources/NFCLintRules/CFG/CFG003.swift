@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The reason for scanning is too thin.
+    static let cfg003 = Rule(
+        id: "CFG003",
+        severity: .warning,
+        title: "The reason for scanning is too thin",
+        why: "One or two words do not say why the app scans, and App Review asks for a reason.",
+        fix: "Write a sentence that says what is scanned and why.",
+        bad: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>NFC</string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Scan tags</string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+        ],
+        good: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>ドアを開けるためにバッジを読み取ります。</string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+        ],
+        check: { unit, findings in
+            for variant in unit.target.variants {
+                guard let usage = variant.info(Keys.usage), let text = usage.value.string, !text.contains("$(") else {
+                    continue
+                }
+                let sheet = SheetText(text: text, role: .usage, place: usage.key)
+                let count = sheet.words.count
+                guard sheet.hasWords, (1...2).contains(count) else { continue }
+                findings.add(
+                    usage.key,
+                    "NFCReaderUsageDescription has \(count == 1 ? "one word" : "two words") only: \"\(text)\"."
+                )
+            }
+        }
+    )
+}

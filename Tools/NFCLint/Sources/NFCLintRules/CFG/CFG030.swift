@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// A key has blanks around it, or another case.
+    static let cfg030 = Rule(
+        id: "CFG030",
+        severity: .error,
+        title: "A key has blanks around it, or another case",
+        why: "Keys are compared exactly, so iOS does not find this one.",
+        fix: "Write the key exactly as it is documented.",
+        bad: [
+            Example.plist(
+                """
+                <key> NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                """
+            )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+            Example.entitlements(
+                """
+                <key>com.apple.developer.nfc.readersession.Formats</key>
+                <array><string>TAG</string></array>
+                """
+            )
+                + Example.plist(
+                    """
+                    <key>NFCReaderUsageDescription</key>
+                    <string>Badges are scanned to open doors.</string>
+                    """
+                )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                ),
+        ],
+        good: [
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Badges are scanned to open doors.</string>
+                """
+            )
+                + Example.entitlements(
+                    """
+                    <key>com.apple.developer.nfc.readersession.formats</key>
+                    <array><string>TAG</string></array>
+                    """
+                )
+                + Example.swift(
+                    """
+                    class Reader: NSObject {
+                        var session: NFCTagReaderSession?
+                        func scan() {
+                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        }
+                    }
+                    """
+                )
+        ],
+        check: { unit, findings in
+            for variant in unit.target.variants {
+                for file in [variant.info, variant.entitlements].compactMap({ $0 }) {
+                    for entry in file.root.entries ?? [] {
+                        let meant = entry.key.trimmingBlanks.lowercased()
+                        guard let key = Keys.all.first(where: { $0.lowercased() == meant }), key != entry.key else {
+                            continue
+                        }
+                        let what =
+                            key == entry.key.trimmingBlanks ? "has blanks around it" : "is written in another case"
+                        findings.add(
+                            file.place(entry.position),
+                            "The key \"\(entry.key)\" \(what), so iOS does not find \(key)."
+                        )
+                    }
+                }
+            }
+        }
+    )
+}

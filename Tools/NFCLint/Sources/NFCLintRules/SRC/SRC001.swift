@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session starts without a check that the device can read.
+    static let src001 = Rule(
+        id: "SRC001",
+        severity: .warning,
+        title: "A session starts without a check that the device can read",
+        why: """
+            On devices without NFC, and where reading is off, a session ends with code 1 and the person sees \
+            nothing that helps.
+            """,
+        fix: "Check readingAvailable of the session type before you make the session, and say what is missing.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                        session?.begin()
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var canRead: Bool { NFCReaderSession.readingAvailable }
+                    func scan() {
+                        guard canRead else { return }
+                        start()
+                    }
+                    func start() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false) }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            let names: Set<String> = ["readingAvailable", "isReadingAvailable"]
+            for creation in unit.ownCreations where !unit.mentions(unit.connected(creation.function), names) {
+                let name = creation.kind.rawValue
+                let place = unit.place(creation.call.node, creation.function)
+                if unit.mentionsAnywhere(names) {
+                    let text =
+                        "\(name) is made here, and readingAvailable is checked elsewhere. Not proven that it is on this path."
+                    findings.add(place, text, severity: .info, isProven: false)
+                } else {
+                    findings.add(place, "\(name) is made without a check of readingAvailable.")
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session that ended is begun again.
+    static let src008 = Rule(
+        id: "SRC008",
+        severity: .error,
+        title: "A session that ended is begun again",
+        why: "begin() on a session that was invalidated does nothing: no sheet, and no callback.",
+        fix: "Make a new session for each scan.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func again() {
+                        session?.invalidate()
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    lazy var session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                    func scan() { session.begin() }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            for (number, call) in unit.sessions.begins where unit.isOwn(unit.index.functions[number]) {
+                guard let base = call.node.calledExpression.memberBase, let name = base.lastName else { continue }
+                let place = unit.place(call.node, number)
+                if isInvalidatedBefore(call.node, base) {
+                    findings.add(place, "\(name) was invalidated just before, so begin() does nothing.")
+                    continue
+                }
+                let function = unit.index.functions[number]
+                guard function.kind == .function, !function.assignments.contains(where: { $0.name == name }) else {
+                    continue
+                }
+                let family = unit.index.family(function.owner)
+                let properties = family.compactMap { unit.index.types[$0] }.flatMap(\.properties).filter {
+                    $0.name == name
+                }
+                guard let property = properties.first, property.isSession, property.value != nil,
+                    property.type?.contains("?") != true
+                else { continue }
+                let isMadeAgain = unit.index.functions.contains { $0.assignments.contains { $0.name == name } }
+                guard !isMadeAgain, property.value?.is(NilLiteralExprSyntax.self) != true else { continue }
+                let text =
+                    "\(name) is made once, and begun each time. After the first scan begin() does nothing. Not proven."
+                findings.add(place, text, severity: .warning, isProven: false)
+            }
+        }
+    )
+    /// Whether an earlier statement of the same block invalidates the session, and none between makes a new one.
+    private static func isInvalidatedBefore(_ node: FunctionCallExprSyntax, _ base: ExprSyntax) -> Bool {
+        guard let item = node.enclosing(CodeBlockItemSyntax.self),
+            let list = item.parent?.as(CodeBlockItemListSyntax.self),
+            let position = list.firstIndex(where: { $0.id == item.id })
+        else {
+            return false
+        }
+        guard item.item.as(ExprSyntax.self)?.core.id == node.id else { return false }
+        for statement in list[..<position].reversed() {
+            let text = statement.trimmedDescription
+            if text == "\(base.words).invalidate()" || text == "\(base.words)?.invalidate()"
+                || text == "\(base.words)!.invalidate()"
+            {
+                return true
+            }
+            let isPlain =
+                statement.item.as(ExprSyntax.self)?.core.as(FunctionCallExprSyntax.self).map {
+                    Names.isQuiet($0.calledExpression.lastName ?? "")
+                } == true
+            if !isPlain { return false }
+        }
+        return false
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+/// What rules ask of sources.
+extension Unit {
+    /// A function, what it reaches, from where it may be reached, and what is checked there.
+    func connected(_ number: Int) -> Set<Int> {
+        var result = Set(index.reach(number))
+        for caller in index.allCallers(number) { result.formUnion(index.reach(caller, depth: 3)) }
+        return result
+    }
+
+    /// Whether one of some functions mentions one of some names.
+    func mentions(_ functions: some Sequence<Int>, _ names: Set<String>) -> Bool {
+        functions.contains { !index.functions[$0].names.isDisjoint(with: names) }
+    }
+
+    /// Whether anything in the module mentions one of some names.
+    func mentionsAnywhere(_ names: Set<String>) -> Bool { mentions(index.functions.indices, names) }
+
+    /// The place of a node of a function.
+    func place(_ node: some SyntaxProtocol, _ number: Int) -> Place? {
+        let function = index.functions[number]
+        return isOwn(function) ? function.file.place(node) : nil
+    }
+
+    /// The place of a function's name, where the target owns it.
+    func place(_ number: Int) -> Place? { isOwn(index.functions[number]) ? index.functions[number].place : nil }
+
+    /// The calls of a name in the target's own functions.
+    func ownCalls(_ names: Set<String>) -> [(number: Int, call: CallInfo)] {
+        ownFunctions.flatMap { number, function in
+            function.calls.filter { names.contains($0.name) }.map { (number, $0) }
+        }
+    }
+
+    /// The sessions that the target makes.
+    var ownCreations: [Sessions.Creation] { sessions.creations.filter { isOwn(index.functions[$0.function]) } }
+
+    /// The delegates that the target owns, by their callbacks.
+    var ownDelegates: [Sessions.Delegate] {
+        sessions.delegates.filter { delegate in delegate.callbacks.contains { isOwn(index.functions[$0]) } }
+    }
+
+    /// The sessions that a delegate answers: those that are made with `self` in its type, or with a name that may mean it.
+    func creations(for delegate: Sessions.Delegate) -> [Sessions.Creation] {
+        let family = index.family(delegate.type)
+        return sessions.creations.filter { creation in
+            let owner = index.functions[creation.function].owner ?? ""
+            guard let value = creation.delegate else { return family.contains(owner) }
+            if value.words == "self" { return family.contains(owner) }
+            if let made = value.core.as(FunctionCallExprSyntax.self)?.calledExpression.words {
+                return made == delegate.type
+            }
+            return !sessions.delegates.contains { $0.type == owner }
+        }
+    }
+
+    /// Whether some functions call one of some names.
+    func calls(_ functions: some Sequence<Int>, _ names: Set<String>) -> Bool {
+        functions.contains { index.functions[$0].calls.contains { names.contains($0.name) } }
+    }
+
+    /// Offsets of a node in its file, for changes.
+    func range(_ node: some SyntaxProtocol) -> Range<Int> {
+        node.positionAfterSkippingLeadingTrivia.utf8Offset..<node.endPositionBeforeTrailingTrivia.utf8Offset
+    }
+}
+
+/// Names that rules have in common.
+enum Names {
+    /// Commands that need a connected tag. An APDU to an ISO 7816 tag does not.
+    static let commands: Set<String> = [
+        "queryNDEFStatus", "readNDEF", "writeNDEF", "writeLock", "sendMiFareCommand", "sendMiFareISO7816Command",
+        "readSingleBlock", "writeSingleBlock", "readMultipleBlocks", "writeMultipleBlocks", "lockBlock",
+        "getSystemInfo",
+        "readWithoutEncryption", "writeWithoutEncryption", "requestService", "requestResponse", "requestSystemCode",
+        "customCommand", "extendedReadSingleBlock", "extendedReadMultipleBlocks", "fastReadMultipleBlocks",
+    ]
+
+    /// Calls that only write down what happens.
+    static let quiet: Set<String> = [
+        "print", "debugPrint", "NSLog", "os_log", "dump", "log", "debug", "info", "warning", "trace", "verbose",
+        "notice",
+        "error", "fault", "logger", "logError", "logMessage", "DLog", "addLog", "appendLog",
+    ]
+
+    static func isQuiet(_ call: String) -> Bool { quiet.contains(call) }
+}
+
+/// Finds nodes of a type in a tree.
+final class Finder<Node: SyntaxProtocol>: SyntaxAnyVisitor {
+    private(set) var nodes: [Node] = []
+
+    static func all(_ type: Node.Type, in node: (some SyntaxProtocol)?) -> [Node] {
+        guard let node else { return [] }
+        let finder = Finder<Node>(viewMode: .sourceAccurate)
+        finder.walk(Syntax(node))
+        return finder.nodes
+    }
+
+    override func visitAny(_ node: Syntax) -> SyntaxVisitorContinueKind {
+        if let match = node.as(Node.self) { nodes.append(match) }
+        return .visitChildren
+    }
+}

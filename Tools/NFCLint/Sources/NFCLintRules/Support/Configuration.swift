@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+/// A value of a target's configuration, and where it stands.
+struct Located {
+    var value: ConfigValue
+    /// Where the key stands.
+    var key: Place
+    var path: String
+
+    /// Where a value in it stands.
+    func place(_ value: ConfigValue) -> Place { Place(path, value.position) }
+}
+
+extension ConfigFile {
+    func located(_ key: String) -> Located? {
+        root.entry(key).map { Located(value: $0.value, key: place($0.position), path: path) }
+    }
+}
+
+extension Variant {
+    /// A value of the Info.plist, also where a setting makes it.
+    func info(_ key: String) -> Located? {
+        if let found = info?.located(key) { return found }
+        return generatedInfo[key].map {
+            Located(value: ConfigValue(.string($0.value), $0.place.position), key: $0.place, path: $0.place.path)
+        }
+    }
+
+    /// A value of the entitlements.
+    func entitlement(_ key: String) -> Located? { entitlements?.located(key) }
+
+    /// The list of formats; nil when there is none.
+    var formats: Located? { entitlement(Keys.formats) }
+
+    /// The texts of a list.
+    static func texts(_ located: Located?) -> [String] { located?.value.array?.compactMap(\.string) ?? [] }
+}
+
+extension Unit {
+    /// The app's ways of being built; none where it is no app.
+    var appVariants: [Variant] { isApp ? target.variants : [] }
+
+    /// Calls for each value of a key of the Info.plist.
+    func forEachInfo(_ key: String, _ body: (Located, Variant) -> Void) {
+        for variant in target.variants {
+            if let located = variant.info(key) { body(located, variant) }
+        }
+    }
+
+    /// Calls for each value of a key of the entitlements.
+    func forEachEntitlement(_ key: String, _ body: (Located, Variant) -> Void) {
+        for variant in target.variants {
+            if let located = variant.entitlement(key) { body(located, variant) }
+        }
+    }
+
+    /// A change that puts a key into a property list in XML; none for other files.
+    func inserting(_ text: String, into file: ConfigFile?) -> [Edit] {
+        guard let file, file.path.hasSuffix(".plist") || file.path.hasSuffix(".entitlements"),
+            let range = file.root.range,
+            let bytes = files.bytes(file.path), bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) == 0x3C
+        else {
+            return []
+        }
+        let end = "</dict>".utf8.count
+        guard range.count > end, range.upperBound <= bytes.count else {
+            return [Edit(path: file.path, range: range, replacement: "<dict>\n\(text)</dict>")]
+        }
+        let offset = range.upperBound - end
+        guard bytes[offset..<range.upperBound].elementsEqual("</dict>".utf8) else {
+            return [Edit(path: file.path, range: range, replacement: "<dict>\n\(text)</dict>")]
+        }
+        return [Edit(path: file.path, range: offset..<offset, replacement: text)]
+    }
+
+    /// A change that takes a value out of a property list, with the blanks before it.
+    func removing(_ value: ConfigValue, in path: String) -> [Edit] {
+        guard let range = value.range, let bytes = files.bytes(path), range.upperBound <= bytes.count,
+            bytes[range].first == 0x3C
+        else {
+            return []
+        }
+        var start = range.lowerBound
+        while start > 0, bytes[start - 1] == 0x20 || (0x09...0x0D).contains(bytes[start - 1]) { start -= 1 }
+        return [Edit(path: path, range: start..<range.upperBound, replacement: "")]
+    }
+}

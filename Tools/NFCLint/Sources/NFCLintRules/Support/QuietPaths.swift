@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+/// Finds paths through the code of a tag that end and do nothing: no call but for a log.
+///
+/// Each closure of a tag's command is a path of its own, since it runs when the command is done.
+struct QuietPaths {
+    /// Where a path ends, and why.
+    struct End {
+        var node: Syntax
+        var setsText: Bool
+    }
+
+    /// The name of the list of tags.
+    let tags: String?
+
+    /// The ends of quiet paths in some statements and in the closures of commands in them; one for each closure.
+    func ends(_ statements: CodeBlockItemListSyntax) -> [End] {
+        var result: [End] = []
+        var state = State()
+        follow(statements, &state)
+        if state.isOpen, state.ends.isEmpty, let last = statements.last, !statements.isEmpty {
+            state.ends.append(End(node: Syntax(last), setsText: state.setsText))
+        }
+        if let first = state.ends.first { result.append(first) }
+        for closure in Finder.all(ClosureExprSyntax.self, in: Syntax(statements)) where Self.isHandler(closure) {
+            var inner = State()
+            follow(closure.statements, &inner)
+            if inner.isOpen, inner.ends.isEmpty {
+                inner.ends.append(
+                    End(node: closure.statements.last.map(Syntax.init) ?? Syntax(closure), setsText: inner.setsText)
+                )
+            }
+            if let first = inner.ends.first { result.append(first) }
+        }
+        return result
+    }
+
+    private struct State {
+        /// Whether the path goes on without a call so far.
+        var isOpen = true
+        var setsText = false
+        var ends: [End] = []
+    }
+
+    /// Whether a closure is what a command calls when it is done.
+    private static func isHandler(_ closure: ClosureExprSyntax) -> Bool {
+        var parent = closure.parent
+        while let step = parent, !step.is(FunctionCallExprSyntax.self) {
+            if step.is(CodeBlockItemSyntax.self) { return false }
+            parent = step.parent
+        }
+        let name = parent?.as(FunctionCallExprSyntax.self)?.calledExpression.lastName ?? ""
+        return Names.commands.contains(name) || name == "connect" || name == "sendCommand"
+    }
+
+    private func follow(_ statements: CodeBlockItemListSyntax, _ state: inout State) {
+        for statement in statements {
+            guard state.isOpen else { return }
+            follow(statement, &state)
+        }
+    }
+
+    private func follow(_ statement: CodeBlockItemSyntax, _ state: inout State) {
+        let item = Syntax(statement.item)
+        if let node = item.as(ReturnStmtSyntax.self) {
+            if let value = node.expression, Self.acts(value) { state.isOpen = false; return }
+            state.ends.append(End(node: Syntax(node), setsText: state.setsText))
+            state.isOpen = false
+        } else if item.is(ThrowStmtSyntax.self) || item.is(BreakStmtSyntax.self) || item.is(ContinueStmtSyntax.self) {
+            state.isOpen = item.is(BreakStmtSyntax.self)
+        } else if let node = item.as(GuardStmtSyntax.self) {
+            guard !isHarmless(node.conditions) else { return }
+            var inner = state
+            follow(node.body.statements, &inner)
+            state.ends = inner.ends
+        } else if let node = Self.expression(item, IfExprSyntax.self) {
+            follow(node, &state)
+        } else if let node = Self.expression(item, SwitchExprSyntax.self) {
+            follow(node, &state)
+        } else if let node = item.as(DoStmtSyntax.self) {
+            let entry = state
+            follow(node.body.statements, &state)
+            for clause in node.catchClauses {
+                var inner = entry
+                inner.ends = state.ends
+                follow(clause.body.statements, &inner)
+                if inner.isOpen, inner.ends.count == state.ends.count, !state.isOpen {
+                    inner.ends.append(End(node: Syntax(clause), setsText: inner.setsText))
+                }
+                state.ends = inner.ends
+            }
+        } else if item.is(ForStmtSyntax.self) || item.is(WhileStmtSyntax.self) || item.is(RepeatStmtSyntax.self) {
+            if Finder.all(FunctionCallExprSyntax.self, in: item).contains(where: { !Self.isQuiet($0) }) {
+                state.isOpen = false
+            }
+        } else if item.is(DeferStmtSyntax.self) {
+            if Finder.all(FunctionCallExprSyntax.self, in: item).contains(where: { !Self.isQuiet($0) }) {
+                state.isOpen = false
+            }
+        } else if item.is(VariableDeclSyntax.self) {
+            // A value that needs a closure goes on in it.
+            if !Finder.all(ClosureExprSyntax.self, in: item).isEmpty { state.isOpen = false }
+        } else if let assignment = Self.expression(item, InfixOperatorExprSyntax.self),
+            assignment.operator.is(AssignmentExprSyntax.self)
+        {
+            if assignment.leftOperand.lastName == "alertMessage" { state.setsText = true }
+            if !assignment.leftOperand.is(DiscardAssignmentExprSyntax.self) { return }
+            if Self.acts(assignment.rightOperand) { state.isOpen = false }
+        } else if Self.acts(item) {
+            state.isOpen = false
+        }
+    }
+
+    private func follow(_ node: IfExprSyntax, _ state: inout State) {
+        let entry = state
+        let harmless = isHarmless(node.conditions)
+        var then = entry
+        follow(node.body.statements, &then)
+        if harmless { then.ends = entry.ends }
+        var other = entry
+        switch node.elseBody {
+        case .ifExpr(let next): follow(next, &other)
+        case .codeBlock(let block): follow(block.statements, &other)
+        case nil: break
+        }
+        state.isOpen = (then.isOpen && !harmless) || other.isOpen
+        state.setsText = then.setsText && other.setsText
+        state.ends += then.ends.dropFirst(entry.ends.count) + other.ends.dropFirst(entry.ends.count)
+    }
+
+    private func follow(_ node: SwitchExprSyntax, _ state: inout State) {
+        let entry = state
+        var isOpen = false
+        for element in node.cases {
+            guard case .switchCase(let item) = element else { continue }
+            var inner = entry
+            follow(item.statements, &inner)
+            // What a later iOS may add is not looked at.
+            let isUnknown = item.attribute != nil
+            if !isUnknown { isOpen = isOpen || inner.isOpen }
+            state.ends += isUnknown ? [] : Array(inner.ends.dropFirst(entry.ends.count))
+        }
+        state.isOpen = isOpen
+    }
+
+    /// Whether a condition fails only where there is nothing to answer: no tag, or the object is gone.
+    private func isHarmless(_ conditions: ConditionElementListSyntax) -> Bool {
+        let text = conditions.trimmedDescription
+        if text.contains("self") && conditions.contains(where: { $0.condition.is(OptionalBindingConditionSyntax.self) })
+        {
+            let names = conditions.compactMap {
+                $0.condition.as(OptionalBindingConditionSyntax.self)?.pattern.trimmedDescription
+            }
+            if names.contains("self") || names.contains("strongSelf") || names.contains("`self`") { return true }
+        }
+        if let tags {
+            for sign in [".first", ".isEmpty", ".last", ".count == 0", ".count > 0", ".count < 1", ".count >= 1"]
+            where text.contains(tags + sign) {
+                return true
+            }
+        }
+        return text.contains("#available") || text.lowercased().hasSuffix("session") || text.contains("let session")
+    }
+
+    private static func expression<Node: ExprSyntaxProtocol>(_ item: Syntax, _ type: Node.Type) -> Node? {
+        item.as(Node.self) ?? item.as(ExpressionStmtSyntax.self)?.expression.as(Node.self)
+    }
+
+    private static func isQuiet(_ call: FunctionCallExprSyntax) -> Bool {
+        Names.isQuiet(call.calledExpression.lastName ?? "")
+    }
+
+    /// Whether a statement calls something other than a log. A command that is waited for ends nothing.
+    private static func acts(_ node: some SyntaxProtocol) -> Bool {
+        Finder.all(FunctionCallExprSyntax.self, in: Syntax(node)).contains { call in
+            let name = call.calledExpression.lastName ?? ""
+            guard !Names.isQuiet(name) else { return false }
+            let isWaitedFor = call.parent?.is(AwaitExprSyntax.self) == true
+            return !(isWaitedFor && (Names.commands.contains(name) || name == "connect" || name == "sendCommand"))
+        }
+    }
+}
