@@ -9,6 +9,14 @@ final class ScriptedLink: FrameLink {
     struct Step: Sendable {
         var request: Frame
         var result: Result<Frame, LinkError>
+        /// How long the answer has to be waited for, where the test says so.
+        var timeout: Airtime?
+
+        func within(_ timeout: Airtime) -> Step {
+            var step = self
+            step.timeout = timeout
+            return step
+        }
     }
 
     private struct State {
@@ -40,6 +48,9 @@ final class ScriptedLink: FrameLink {
             state.steps.removeFirst()
             if step.request != frame {
                 Issue.record("request \(hex(frame.bytes)) in place of \(hex(step.request.bytes))")
+            }
+            if let wanted = step.timeout, wanted != timeout {
+                Issue.record("\(hex(frame.bytes)) waits \(timeout) in place of \(wanted)")
             }
             state.statistics.count(
                 request: frame,
