@@ -18,6 +18,7 @@ package final class Locked<Value>: @unchecked Sendable {
         unsafe pthread_mutexattr_init(&attributes)
         unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
         let status = unsafe pthread_mutex_init(mutex, &attributes)
+        // mutate: equivalent, because the process ends anyway where no mutex could be made.
         unsafe pthread_mutexattr_destroy(&attributes)
         precondition(status == 0, "no mutex could be made")
     }

@@ -224,8 +224,13 @@ struct FrameLinkTests {
         for (block, wanted): (UInt8, LinkError.Code) in [(1, .timeout), (2, .transmission), (3, .transmission)] {
             #expect(await Self.code { () throws(LinkError) in try await send(block) } == wanted)
         }
+        // What the reader was found to have is not looked for again.
+        let before = service.commands.count
+        #expect(try await reader.discover([.nfcV], systemCodes: []).count == 1)
+        let begun = [head + "000002820000", "ffca000000", head + "000002810000", head + "0002048f02020300"]
+        #expect(Array(service.commands[before...]) == begun)
         await reader.release()
         #expect(service.commands.last == head + "000002820000")
-        #expect(service.look(\.dispositions) == [.unpower])
+        #expect(service.look(\.dispositions) == [.reset, .unpower])
     }
 }

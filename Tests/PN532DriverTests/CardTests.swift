@@ -201,6 +201,24 @@ struct CardTests {
         #expect(log == [String](repeating: "86", count: 251))
     }
 
+    @Test("The longest command of ISO/IEC 7816-4 comes whole")
+    func longest() async throws {
+        let parts = Locked(0)
+        _ = try await Self.log { code, _ in
+            guard code == 0x86 else { return nil }
+            let part = parts.withLock {
+                $0 += 1
+                return $0
+            }
+            return .answer(
+                part <= 250 ? [0x40] + [UInt8](repeating: 1, count: 262) : [0] + [UInt8](repeating: 2, count: 44)
+            )
+        } _: { card in
+            let command = try await card.nextCommand()
+            #expect(command?.count == 65544)
+        }
+    }
+
     @Test("Historical bytes are 15 at most")
     func historicalBytes() async throws {
         let bytes = [UInt8](1...15)

@@ -135,6 +135,27 @@ struct ExactExchangeTests {
         }
     }
 
+    @Test("A look for tags that fails leaves none of those that were found before")
+    func failedLook() async throws {
+        let looks = Locked(0)
+        let chip = try ScriptedChip { code, _ in
+            guard code == 0x4A else { return code == 0x42 ? .answer([0, 0x0A]) : nil }
+            let look = looks.withLock {
+                $0 += 1
+                return $0
+            }
+            return .answer(look == 1 ? Self.tagA : [3])
+        }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path, limits: .patient)
+        let link = try #require(try await reader.discover([.nfcA], systemCodes: []).first).link
+        _ = try await link.transceive(Frame([0x60]), timeout: .milliseconds(5))
+        await #expect(throws: LinkError(.transmission, "")) { try await reader.discover([.nfcA], systemCodes: []) }
+        await #expect(throws: LinkError(.tagRemoved, "")) {
+            try await link.transceive(Frame([0x60]), timeout: .milliseconds(5))
+        }
+    }
+
     // MARK: Type 1 tags through the registers
 
     /// Octets with a parity bit behind each, as they lie in the contactless unit's buffer.

@@ -110,6 +110,18 @@ struct LineFaultTests {
         #expect(pages == Self.payload)
     }
 
+    @Test("An answer that breaks off is waited for no longer than the command's own time", .timeLimit(.minutes(1)))
+    func tornAtTheEnd() async throws {
+        var limits = HostLimits.patient
+        limits.tolerance = .seconds(1)
+        let whole = ScriptedChip.frame(0x42, Self.pages)
+        let chip = try Self.chip { $0 == 1 ? .octets(Array(whole.prefix(4))) : nil }
+        defer { chip.end() }
+        let start = ContinuousClock.now
+        let error = await #expect(throws: LinkError.self) { _ = try await Self.read(chip, limits: limits) }
+        #expect(error?.code == .timeout && ContinuousClock.now - start < .seconds(20))
+    }
+
     @Test("A command without acknowledgement is not repeated, since the tag may have had it")
     func noAcknowledgement() async throws {
         let chip = try Self.chip { $0 == 1 ? .unacknowledged(ScriptedChip.frame(0x42, Self.pages)) : nil }

@@ -58,6 +58,8 @@ struct SerialPortErrorTests {
         #expect(fast.path == "/dev/ttyUSB0")
         #expect(fast.speed == .baud921600)
         #expect(try SerialLineName("/dev/odd@name").path == "/dev/odd@name")
+        let both = try SerialLineName("/dev/odd@name@9600")
+        #expect(both.path == "/dev/odd@name" && both.speed == .baud9600)
         #expect(throws: LinkError(.unsupported, "")) { try SerialLineName("/dev/ttyUSB0@1234") }
         #expect(throws: LinkError(.unsupported, "")) { try SerialLineName("") }
         #expect(throws: LinkError(.unsupported, "")) { try SerialLineName("@115200") }

@@ -163,6 +163,11 @@ import Testing
         #expect(lock.withLock { $0 } == 1)
     }
 
+    @Test func `hands a value over to a task from whatever thread it comes`() async {
+        #expect(await handedOver { $0(5) } == 5)
+        #expect(await handedOver { done in Task.detached { done("later") } } == "later")
+    }
+
     @Test func `guards a value that many tasks count`() async {
         let lock = Locked(0)
         await withTaskGroup { group in

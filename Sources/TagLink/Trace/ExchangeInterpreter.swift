@@ -103,20 +103,16 @@ public struct ExchangeInterpreter: Sendable {
 /// Says in words what is sent to a card: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424 DNA
 /// with or without their wrapping, and the commands of a PC/SC reader.
 struct CommandInterpreter: Sendable {
-    private enum Kind: Sendable {
-        case interindustry, wrapped, native
-    }
-
-    private var kind = Kind.interindustry
+    /// Whether the last command was a native one, whose answer begins with its status in place of ending with it.
+    private var isNative = false
 
     init() {}
 
     mutating func meaning(ofCommand octets: [UInt8]) -> String {
-        kind = .interindustry
+        isNative = false
         guard octets.count >= 4 else { return native(octets) }
         let (cla, ins) = (octets[0], octets[1])
         if cla == 0x90, octets[2] == 0, octets[3] == 0, let name = DESFireWords.commands[ins] {
-            kind = .wrapped
             return DESFireWords.request(name, ins, Self.data(octets))
         }
         if cla == 0xFF { return APDUWords.reader(octets) }
@@ -126,24 +122,20 @@ struct CommandInterpreter: Sendable {
     }
 
     mutating func meaning(ofAnswer octets: [UInt8]) -> String {
-        if kind == .native {
+        if isNative {
             guard let status = octets.first else { return "nothing" }
             return Self.join(octets.count - 1, DESFireWords.status(status))
         }
         guard octets.count >= 2 else { return octets.isEmpty ? "nothing" : "no status word" }
         let word = Int(high: octets[octets.count - 2], low: octets[octets.count - 1])
-        let status =
-            kind == .wrapped && word >> 8 == 0x91
-            ? word.hexText(digits: 4).lowercased() + " " + DESFireWords.status(UInt8(word & 0xFF))
-            : StatusWords.meaning(of: word)
-        return Self.join(octets.count - 2, status)
+        return Self.join(octets.count - 2, StatusWords.meaning(of: word))
     }
 
     private mutating func native(_ octets: [UInt8]) -> String {
         guard let code = octets.first, let name = DESFireWords.commands[code] else {
             return ExchangeInterpreter.size(octets)
         }
-        kind = .native
+        isNative = true
         return DESFireWords.request(name, code, Array(octets.dropFirst()))
     }
 

@@ -24,7 +24,7 @@ struct OctetCursor {
     mutating func next() -> UInt8? { rest.popFirst() }
 
     mutating func take(_ count: Int) -> [UInt8]? {
-        guard count >= 0, rest.count >= count else { return nil }
+        guard rest.count >= count else { return nil }
         defer { rest = rest.dropFirst(count) }
         return Array(rest.prefix(count))
     }
