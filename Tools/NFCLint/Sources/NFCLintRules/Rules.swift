@@ -4,7 +4,7 @@ public import NFCLintEngine
 /// All rules.
 public enum Rules {
     /// The rules in order of their ids.
-    public static let all: [Rule] = configuration + source
+    public static let all: [Rule] = configuration + source + texts
 
     /// Those of Info.plist and entitlements.
     static let configuration: [Rule] = [
@@ -15,7 +15,14 @@ public enum Rules {
 
     /// Those of sources.
     static let source: [Rule] = [
-        .src001, .src002, .src003, .src004, .src005, .src006, .src007, .src008, .src009, .src010,
+        .src001, .src002, .src003, .src004, .src005, .src006, .src007, .src008, .src009, .src010, .src011, .src012,
+        .src013, .src014, .src015, .src016, .src017, .src018, .src019, .src020, .src021, .src022, .src023, .src024,
+        .src025, .src026, .src027, .src028, .src029, .src030, .src031, .src032, .src033,
+    ]
+
+    /// Those of what people read.
+    static let texts: [Rule] = [
+        .txt001, .txt002, .txt003, .txt004, .txt005, .txt006, .txt007, .txt008, .txt009, .txt010,
     ]
 
     /// The rule of an id, in any case; nil when there is none.

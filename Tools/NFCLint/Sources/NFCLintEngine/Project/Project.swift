@@ -27,6 +27,15 @@ public struct Project: Sendable {
             if let fact = result.facts { facts[path] = fact }
             if let reason = result.problem { problems.append((Place(path), reason)) }
         }
+        // Files that use what makes sessions or checks for them, and do not name Core NFC themselves.
+        let helpers = Self.helpers(facts.values)
+        if !helpers.isEmpty {
+            let filter = SourceFilter(names: helpers)
+            let others = swift.filter { facts[$0] == nil }
+            for (path, result) in zip(others, Parallel.map(others) { Self.parse($0, files, filter) }) {
+                if let fact = result.facts { facts[path] = fact }
+            }
+        }
         fileCount = files.paths.count
         let texts = StringTables(files: files, reader: reader)
         let objective = ObjectiveFacts.read(wanted.sorted(), files)
@@ -63,6 +72,21 @@ public struct Project: Sendable {
             problem = "The file is not UTF-8; other bytes were replaced."
         }
         return Parsed(facts: FileFacts(file), problem: problem)
+    }
+
+    /// Names by which other files use sessions: the types that make or answer them, and what checks for them.
+    private static func helpers(_ facts: some Sequence<FileFacts>) -> [String] {
+        var names: Set<String> = []
+        for fact in facts where fact.file.importsCoreNFC {
+            for type in fact.types where type.inherited.contains(where: { $0.contains("SessionDelegate") }) {
+                names.insert(type.name)
+            }
+            for function in fact.functions where function.names.contains("readingAvailable") {
+                if function.kind != .topLevel, function.kind != .initializer { names.insert(function.name) }
+                if let owner = function.owner { names.insert(owner) }
+            }
+        }
+        return names.filter { $0.count > 5 }.sorted()
     }
 
     private mutating func assemble(

@@ -9,6 +9,8 @@ public struct Sessions: Sendable {
         case ndef = "NFCNDEFReaderSession"
         /// `NFCTagReaderSession`.
         case tag = "NFCTagReaderSession"
+        /// `NFCISO15693ReaderSession`, of iOS 11.
+        case iso15693 = "NFCISO15693ReaderSession"
         /// `NFCVASReaderSession`.
         case vas = "NFCVASReaderSession"
         /// `NFCPaymentTagReaderSession`.

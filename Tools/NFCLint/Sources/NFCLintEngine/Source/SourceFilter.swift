@@ -5,6 +5,9 @@ struct SourceFilter: Sendable {
     /// The words by their first byte.
     private let words: [[[UInt8]]]
 
+    /// - Parameter names: types and helpers that other files may use.
+    init(names: [String]) { self.init(words: names) }
+
     /// - Parameter modules: modules of the project, whose imports are followed.
     init(modules: [String]) {
         let texts =
@@ -12,6 +15,10 @@ struct SourceFilter: Sendable {
                 "NFC", "UserActivit", "alertMessage", "@main", "UIApplicationMain", "onOpenURL", "CardSession",
                 "WindowSceneDelegate",
             ] + modules.map { "import \($0)" }
+        self.init(words: texts)
+    }
+
+    private init(words texts: [String]) {
         var words: [[[UInt8]]] = Array(repeating: [], count: 256)
         for text in texts { words[Int(text.utf8.first ?? 0)].append(Array(text.utf8)) }
         self.words = words

@@ -133,6 +133,10 @@ struct TextResolver {
             }
             return texts(first.expression, in: number, depth: depth + 1)
         }
+        if name == "tr", node.arguments.count >= 2, let key = node.arguments.dropFirst().first?.expression {
+            // What SwiftGen makes: the table, and the key.
+            return texts(key, in: number, depth: depth + 1).flatMap(localized)
+        }
         if ["localized", "localize", "localised"].contains(name), let base = callee.memberBase {
             return texts(base, in: number, depth: depth + 1).flatMap(localized)
         }
@@ -190,7 +194,31 @@ struct TextResolver {
             }
         }
         if base.words == "self" || base.words == "Self" { return variable(name, number, depth) }
+        if let type = declaredType(base, number) {
+            if name == "rawValue" {
+                return type.cases.compactMap(\.value).flatMap {
+                    texts($0, in: type.functions.first ?? number, depth: depth + 1)
+                }
+            }
+            return computed(name, of: type, only: nil, depth)
+        }
         return []
+    }
+
+    /// The type of a parameter or a property, where it is an enum of the module.
+    private func declaredType(_ node: ExprSyntax, _ number: Int) -> TypeInfo? {
+        guard let name = node.as(DeclReferenceExprSyntax.self)?.baseName.text else { return nil }
+        let function = index.functions[number]
+        var text: String?
+        if let position = function.parameters.firstIndex(of: name) {
+            text = function.parameterTypes[position]
+        } else {
+            let properties = index.family(function.owner).compactMap { index.types[$0] }.flatMap(\.properties)
+            text = properties.first { $0.name == name }?.type
+        }
+        let plain = text?.split { !($0.isLetter || $0.isNumber || $0 == "_") }.last.map(String.init)
+        guard let type = plain.flatMap({ index.types[$0] }), type.kind == "enum" else { return nil }
+        return type
     }
 
     private func value(of property: PropertyInfo, _ number: Int, _ depth: Int) -> [Found] {

@@ -65,11 +65,18 @@ extension Rule {
                 let properties = family.compactMap { unit.index.types[$0] }.flatMap(\.properties).filter {
                     $0.name == name
                 }
-                guard let property = properties.first, property.isSession, property.value != nil,
-                    property.type?.contains("?") != true
+                guard let property = properties.first, property.isSession else { continue }
+                let setters = unit.index.functions.filter {
+                    family.contains($0.owner ?? "")
+                        && $0.assignments.contains { $0.name == name && !$0.value.is(NilLiteralExprSyntax.self) }
+                }
+                let isMade = property.value != nil && property.value?.is(NilLiteralExprSyntax.self) != true
+                // What is set when a screen loads or an object is made is set once.
+                let isSetOnce = setters.allSatisfy {
+                    $0.kind == .initializer || ["viewDidLoad", "awakeFromNib"].contains($0.name)
+                }
+                guard isSetOnce, isMade != !setters.isEmpty, !["viewDidLoad", "awakeFromNib"].contains(function.name)
                 else { continue }
-                let isMadeAgain = unit.index.functions.contains { $0.assignments.contains { $0.name == name } }
-                guard !isMadeAgain, property.value?.is(NilLiteralExprSyntax.self) != true else { continue }
                 let text =
                     "\(name) is made once, and begun each time. After the first scan begin() does nothing. Not proven."
                 findings.add(place, text, severity: .warning, isProven: false)

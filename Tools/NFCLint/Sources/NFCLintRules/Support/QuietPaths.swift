@@ -16,10 +16,12 @@ struct QuietPaths {
     let tags: String?
 
     /// The ends of quiet paths in some statements and in the closures of commands in them; one for each closure.
-    func ends(_ statements: CodeBlockItemListSyntax) -> [End] {
+    ///
+    /// - Parameter withBody: whether the statements themselves count, and not only the closures in them.
+    func ends(_ statements: CodeBlockItemListSyntax, withBody: Bool) -> [End] {
         var result: [End] = []
         var state = State()
-        follow(statements, &state)
+        if withBody { follow(statements, &state) } else { state.isOpen = false }
         if state.isOpen, state.ends.isEmpty, let last = statements.last, !statements.isEmpty {
             state.ends.append(End(node: Syntax(last), setsText: state.setsText))
         }
@@ -115,17 +117,21 @@ struct QuietPaths {
 
     private func follow(_ node: IfExprSyntax, _ state: inout State) {
         let entry = state
-        let harmless = isHarmless(node.conditions)
+        let isHarmless = isHarmless(node.conditions)
+        // Whether there is nothing to answer where the condition holds, or where it does not.
+        let text = node.conditions.trimmedDescription
+        let isForNone = ["isEmpty", "== 0", "< 1", "== nil"].contains { text.contains($0) } && !text.hasPrefix("!")
         var then = entry
         follow(node.body.statements, &then)
-        if harmless { then.ends = entry.ends }
         var other = entry
         switch node.elseBody {
         case .ifExpr(let next): follow(next, &other)
         case .codeBlock(let block): follow(block.statements, &other)
         case nil: break
         }
-        state.isOpen = (then.isOpen && !harmless) || other.isOpen
+        if isHarmless, isForNone { then = State(isOpen: false, ends: entry.ends) }
+        if isHarmless, !isForNone { other = State(isOpen: false, ends: entry.ends) }
+        state.isOpen = then.isOpen || other.isOpen
         state.setsText = then.setsText && other.setsText
         state.ends += then.ends.dropFirst(entry.ends.count) + other.ends.dropFirst(entry.ends.count)
     }
@@ -155,7 +161,10 @@ struct QuietPaths {
             }
             if names.contains("self") || names.contains("strongSelf") || names.contains("`self`") { return true }
         }
-        if let tags {
+        let asksForOne = [".count == 1", ".count < 2", ".count > 1", ".count <= 1"].contains {
+            text.contains("\(tags ?? "tags")\($0)")
+        }
+        if let tags, !asksForOne {
             for sign in [".first", ".isEmpty", ".last", ".count == 0", ".count > 0", ".count < 1", ".count >= 1"]
             where text.contains(tags + sign) {
                 return true

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// More than one tag is not handled.
+    static let src013 = Rule(
+        id: "SRC013",
+        severity: .info,
+        title: "More than one tag is not handled",
+        why: "Two tags can be in the field. Which of them is the first is chance.",
+        fix: "With more than one tag, say so and restart polling.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        guard let tag = tags.first else { return }
+                        session.connect(to: tag) { _ in session.invalidate() }
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        if tags.count > 1 { return session.restartPolling() }
+                        guard let tag = tags.first else { return }
+                        session.connect(to: tag) { _ in session.invalidate() }
+                    }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            for delegate in unit.ownDelegates {
+                for number in delegate.tags {
+                    let function = unit.index.functions[number]
+                    guard let name = function.parameters.last, let body = function.body else { continue }
+                    let uses = Finder.all(MemberAccessExprSyntax.self, in: body).filter { $0.base?.core.words == name }
+                    let members = Set(uses.map(\.declName.baseName.text))
+                    let element = Finder.all(SubscriptCallExprSyntax.self, in: body).first {
+                        $0.calledExpression.core.words == name
+                    }
+                    let passes = function.calls.contains {
+                        $0.node.arguments.contains { $0.expression.core.words == name }
+                    }
+                    let loops = Finder.all(ForStmtSyntax.self, in: body).contains {
+                        $0.sequence.trimmedDescription.contains(name)
+                    }
+                    guard !loops, !passes,
+                        members.isDisjoint(with: [
+                            "count", "dropFirst", "forEach", "enumerated", "map", "filter", "compactMap",
+                        ])
+                    else { continue }
+                    let first =
+                        uses.first { $0.declName.baseName.text == "first" }.map { unit.place($0, number) }
+                        ?? element.map { unit.place($0, number) }
+                    findings.add(first ?? nil, "The first tag is taken, and more than one is not handled.")
+                }
+            }
+        }
+    )
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// The interface is changed from the queue of the session.
+    static let src016 = Rule(
+        id: "SRC016",
+        severity: .warning,
+        title: "The interface is changed from the queue of the session",
+        why: """
+            With queue nil callbacks come on a queue of the session. UIKit and SwiftUI may be used on the main \
+            thread alone.
+            """,
+        fix: "Pass .main as the queue, or go to the main actor first.",
+        bad: [
+            .swift(
+                """
+                class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                        tableView.reloadData()
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                        DispatchQueue.main.async { self.tableView.reloadData() }
+                    }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            for delegate in unit.ownDelegates {
+                let creations = unit.creations(for: delegate)
+                guard !creations.isEmpty, creations.allSatisfy({ $0.hasOwnQueue && $0.kind != .payment }) else {
+                    continue
+                }
+                let type = unit.index.types[delegate.type]
+                guard type?.marks.contains("@MainActor") != true else { continue }
+                let names = InterfaceNames(unit.index, delegate.type)
+                // didDetectNDEFs never runs beside didDetect for tags.
+                let callbacks =
+                    delegate.tags.isEmpty
+                    ? delegate.callbacks : delegate.tags + delegate.invalidation + delegate.activation
+                for number in callbacks where !unit.index.functions[number].marks.contains("@MainActor") {
+                    guard let node = names.firstUse(in: number) else { continue }
+                    findings.add(node, "The interface is changed here, on the queue of the session.")
+                }
+            }
+        }
+    )
+}

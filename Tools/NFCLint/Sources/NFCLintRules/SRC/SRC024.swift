@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A well-known record is built wrong.
+    static let src024 = Rule(
+        id: "SRC024",
+        severity: .error,
+        title: "A well-known record is built wrong",
+        why: """
+            The payload of a text record begins with a status byte and a language, that of a URI record with a \
+            code. Other readers cut off the first letters of a record without them, or show nothing.
+            """,
+        fix: "Use wellKnownTypeTextPayload(string:locale:) or wellKnownTypeURIPayload(url:).",
+        bad: [
+            .swift(
+                """
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: "T".data(using: .utf8)!, identifier: Data(), payload: "Hello".data(using: .utf8)!)
+                }
+                """
+            ),
+            .swift(
+                """
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: Data(), identifier: Data(), payload: Data("Hello".utf8))
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: "T".data(using: .utf8)!, identifier: Data(), payload: Data([2]) + Data("enHello".utf8))
+                }
+                """
+            ),
+            .swift(
+                """
+                func record(_ text: String) -> NFCNDEFPayload? {
+                    .wellKnownTypeTextPayload(string: text, locale: .current)
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for (number, call) in unit.ownCalls(["NFCNDEFPayload"]) where call.base == nil {
+                guard call.argument("format")?.lastName == "nfcWellKnown", let type = call.argument("type") else {
+                    continue
+                }
+                let place = unit.place(call.node, number)
+                if isEmpty(type) {
+                    findings.add(
+                        place,
+                        "A well-known record is built with an empty type, so no reader knows what it is."
+                    )
+                    continue
+                }
+                guard let letter = literal(type), letter == "T" || letter == "U", let payload = call.argument("payload")
+                else { continue }
+                guard let source = text(payload, unit.index.functions[number], 0) else { continue }
+                let what =
+                    letter == "T"
+                    ? "a text record has no status byte and no language" : "a URI record has no code for its beginning"
+                switch source {
+                case .literal(let text):
+                    guard let first = text.unicodeScalars.first, first.value >= 0x24 else { continue }
+                    findings.add(place, "The payload of \(what).")
+                case .variable:
+                    let message = "The payload of \(what), unless the text brings them. Not proven."
+                    findings.add(place, message, severity: .warning, isProven: false)
+                }
+            }
+        }
+    )
+    private enum Source {
+        case literal(String)
+        case variable
+    }
+
+    private static func isEmpty(_ node: ExprSyntax) -> Bool {
+        let text = node.words
+        return text == "Data()" || text == "Data([])" || literal(node) == "" || text == "Data.init()"
+            || text == ".init()"
+    }
+
+    /// The text whose bytes an expression is: `"T".data(using: .utf8)!` or `Data("T".utf8)`.
+    private static func literal(_ node: ExprSyntax) -> String? {
+        guard let inner = inner(node) else { return nil }
+        return inner.literalText
+    }
+
+    /// What is turned into bytes; nil when an expression is something else.
+    private static func inner(_ node: ExprSyntax) -> ExprSyntax? {
+        let node = node.core
+        if let infix = node.as(InfixOperatorExprSyntax.self), infix.operator.trimmedDescription == "??" {
+            return inner(infix.leftOperand)
+        }
+        guard let call = node.as(FunctionCallExprSyntax.self) else { return nil }
+        if call.calledExpression.lastName == "data", let base = call.calledExpression.memberBase,
+            call.arguments.first?.label?.text == "using"
+        {
+            return base
+        }
+        guard call.calledExpression.words == "Data", let first = call.arguments.first, first.label == nil else {
+            return nil
+        }
+        return first.expression.core.as(MemberAccessExprSyntax.self).flatMap {
+            $0.declName.baseName.text == "utf8" ? $0.base?.core : nil
+        }
+    }
+
+    /// Where the bytes of a payload come from, when they are those of a text alone.
+    private static func text(_ node: ExprSyntax, _ function: FunctionInfo, _ depth: Int) -> Source? {
+        guard depth < 3 else { return nil }
+        if let inner = inner(node) {
+            guard let string = inner.as(StringLiteralExprSyntax.self) else {
+                return inner.is(DeclReferenceExprSyntax.self) || inner.is(MemberAccessExprSyntax.self) ? .variable : nil
+            }
+            if let text = inner.literalText { return .literal(text) }
+            // A literal with a part that is put in: its beginning counts.
+            guard case .stringSegment(let part)? = string.segments.first, let sign = part.content.text.first else {
+                return nil
+            }
+            return sign == "\\" ? nil : .literal(part.content.text)
+        }
+        guard let name = node.core.as(DeclReferenceExprSyntax.self)?.baseName.text else { return nil }
+        let bindings = Finder.all(PatternBindingSyntax.self, in: function.body).filter {
+            $0.pattern.trimmedDescription == name
+        }
+        // One that is added to may get its first bytes later.
+        let isConstant = bindings.first?.enclosing(VariableDeclSyntax.self)?.bindingSpecifier.text == "let"
+        if bindings.count == 1, isConstant, let value = bindings[0].initializer?.value {
+            return text(value, function, depth + 1)
+        }
+        let conditions = Finder.all(OptionalBindingConditionSyntax.self, in: function.body).filter {
+            $0.pattern.trimmedDescription == name
+        }
+        if conditions.count == 1, let value = conditions[0].initializer?.value {
+            return text(value, function, depth + 1)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session is invalidated when it has ended.
+    static let src025 = Rule(
+        id: "SRC025",
+        severity: .warning,
+        title: "A session is invalidated when it has ended",
+        why: """
+            In didInvalidateWithError the session is over already. invalidate() there does nothing for it, and \
+            ends a new one by mistake.
+            """,
+        fix: "Leave the call out.",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        session.invalidate()
+                        self.session = nil
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            for delegate in unit.ownDelegates {
+                for number in delegate.invalidation {
+                    let function = unit.index.functions[number]
+                    for call in function.calls where call.name == "invalidate" {
+                        guard unit.sessions.isSession(base: call.base),
+                            call.base?.lowercased().contains("urlsession") != true
+                        else { continue }
+                        findings.add(
+                            unit.place(call.node, number),
+                            "The session has ended already, so invalidate() is of no use here."
+                        )
+                        break
+                    }
+                }
+            }
+        }
+    )
+}

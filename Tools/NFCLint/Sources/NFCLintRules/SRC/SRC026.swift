@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A session begins with no action of the person.
+    static let src026 = Rule(
+        id: "SRC026",
+        severity: .info,
+        title: "A session begins with no action of the person",
+        why: """
+            The sheet covers the screen. It should come when somebody asked to scan, not when a screen appears.
+            """,
+        fix: "Begin the session from a button.",
+        bad: [
+            .swift(
+                """
+                class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    override func viewDidLoad() {
+                        super.viewDidLoad()
+                        scan()
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        guard NFCNDEFReaderSession.readingAvailable else { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.alertMessage = "Hold your iPhone near the badge."
+                        session?.begin()
+                    }
+                    @IBAction func pressed(_ sender: Any) { scan() }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            var seen: Set<Place> = []
+            for (begin, call) in unit.sessions.begins {
+                for number in unit.index.allCallers(begin, depth: 3) {
+                    let function = unit.index.functions[number]
+                    let isStart = starts(function, unit) && (number != begin || !isInClosure(call))
+                    let appearing = function.calls.first { call in
+                        let isOn = call.context.contains {
+                            ["onAppear", "task"].contains($0.split(separator: ".").last.map(String.init) ?? "")
+                        }
+                        return isOn && (number == begin ? call.name == "begin" : reaches(call, begin, function, unit))
+                    }
+                    guard isStart || appearing != nil else { continue }
+                    let step =
+                        appearing
+                        ?? function.calls.first {
+                            number == begin
+                                ? $0.name == "begin" : reaches($0, begin, function, unit) && !isInClosure($0)
+                        }
+                    guard let step, let place = unit.place(step.node, number), seen.insert(place).inserted else {
+                        continue
+                    }
+                    findings.add(
+                        place,
+                        "A session begins in \(appearing == nil ? function.name : "onAppear"), with no action of the person."
+                    )
+                }
+            }
+        }
+    )
+    private static let starts: Set<String> = [
+        "viewDidLoad", "viewWillAppear", "viewDidAppear", "awakeFromNib", "loadView",
+    ]
+
+    private static func starts(_ function: FunctionInfo, _ unit: Unit) -> Bool {
+        if starts.contains(function.name) { return true }
+        return function.kind == .initializer
+            || function.name == "application" && function.labels.last == "didFinishLaunchingWithOptions"
+    }
+
+    /// Whether a call stands in a closure, which runs later: that of a button, for example.
+    private static func isInClosure(_ call: CallInfo) -> Bool {
+        call.context.contains { !$0.hasPrefix("DispatchQueue") && !$0.hasPrefix("Task") }
+    }
+
+    private static func reaches(_ call: CallInfo, _ begin: Int, _ function: FunctionInfo, _ unit: Unit) -> Bool {
+        unit.index.targets(of: call, in: function).contains {
+            $0 == begin || unit.index.reach($0, depth: 2).contains(begin)
+        }
+    }
+}

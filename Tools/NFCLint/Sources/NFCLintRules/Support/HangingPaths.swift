@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+/// The paths of a target's callbacks that leave a session hanging.
+struct HangingPaths {
+    struct End {
+        var node: Syntax
+        /// Whether the path changes the text of the sheet.
+        var setsText: Bool
+        /// Whether it is the path for more than one tag.
+        var isForSeveral: Bool
+    }
+
+    private(set) var ends: [(number: Int, end: End)] = []
+
+    init(_ unit: Unit) {
+        var seen: Set<Int> = []
+        for delegate in unit.ownDelegates {
+            for callback in delegate.tags {
+                for number in unit.index.reach(callback, depth: 3) where seen.insert(number).inserted {
+                    let function = unit.index.functions[number]
+                    let isPart = number == callback || unit.calls([number], Names.commands.union(["connect"]))
+                    guard isPart, unit.isOwn(function), let statements = function.statements, !statements.isEmpty else {
+                        continue
+                    }
+                    let tags = number == callback ? function.parameters.last : nil
+                    let isCallback = number == callback
+                    for end in QuietPaths(tags: tags).ends(statements, withBody: isCallback) {
+                        let several = tags.map { Self.isForSeveral(end.node, $0) } ?? false
+                        ends.append((number, End(node: end.node, setsText: end.setsText, isForSeveral: several)))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a node is in the branch for more than one tag.
+    private static func isForSeveral(_ node: Syntax, _ tags: String) -> Bool {
+        var node: Syntax? = node
+        while let step = node {
+            let conditions = step.as(IfExprSyntax.self)?.conditions ?? step.as(GuardStmtSyntax.self)?.conditions
+            if let text = conditions?.trimmedDescription, text.contains("\(tags).count") { return true }
+            node = step.parent
+        }
+        return false
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+/// What changes the interface in a type: calls of UIKit, outlets, and published properties.
+struct InterfaceNames {
+    private let index: ModuleIndex
+    private let published: Set<String>
+    private let outlets: Set<String>
+    private let isController: Bool
+
+    init(_ index: ModuleIndex, _ type: String) {
+        self.index = index
+        let properties = index.family(type).compactMap { index.types[$0] }.flatMap(\.properties)
+        published = Set(properties.filter { $0.marks.contains("@Published") }.map(\.name))
+        outlets = Set(
+            properties.filter { $0.marks.contains("@IBOutlet") || $0.type?.hasPrefix("UI") == true }.map(\.name)
+        )
+        let inherited = index.family(type).compactMap { index.types[$0] }.flatMap(\.inherited)
+        isController = inherited.contains {
+            $0.hasSuffix("ViewController") || $0.hasSuffix("Controller") || $0 == "UIView"
+        }
+    }
+
+    private static let calls: Set<String> = [
+        "reloadData", "performSegue", "pushViewController", "popViewController", "setNeedsLayout",
+    ]
+
+    /// The first place of a function, or of one that it calls, that changes the interface and has not gone to the main thread.
+    func firstUse(in number: Int) -> Place? {
+        let function = index.functions[number]
+        if let own = use(function) { return own }
+        for call in function.calls where !isOnMain(call.context) {
+            for target in index.targets(of: call, in: function) {
+                let inner = index.functions[target]
+                guard !inner.marks.contains("@MainActor"), inner.kind == .function, use(inner) != nil else { continue }
+                return function.file.place(call.node)
+            }
+        }
+        return nil
+    }
+
+    private func use(_ function: FunctionInfo) -> Place? {
+        for call in function.calls where !isOnMain(call.context) {
+            let isPlain = call.base == nil || call.base == "self"
+            let presents = isController && isPlain && (call.name == "present" || call.name == "dismiss")
+            if Self.calls.contains(call.name) || presents { return function.file.place(call.node) }
+        }
+        for assignment in function.assignments where !isOnMain(assignment.context) {
+            guard let name = assignment.name else { continue }
+            let base = assignment.target.memberBase
+            if published.contains(name), base == nil || base?.words == "self" {
+                return function.file.place(assignment.target)
+            }
+            if let outlet = base?.lastName, outlets.contains(outlet) { return function.file.place(assignment.target) }
+        }
+        return nil
+    }
+
+    private func isOnMain(_ context: [String]) -> Bool {
+        context.contains { step in
+            step.contains(".main") || step.contains("MainActor") || step.contains("onMain")
+                || step.contains("runOnMain")
+                || step.contains("mainQueue") || step.contains("mainThread")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The text has a word of the technology.
+    static let txt001 = Rule(
+        id: "TXT001",
+        severity: .warning,
+        title: "The text has a word of the technology",
+        why: "People know the object in their hand, not NFC or tags (Human Interface Guidelines).",
+        fix: "Name the object: \"Hold your iPhone near the museum card.\"",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near an NFC tag."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "Tag is read only.") }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "NFCタグをかざしてください。"
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            for text in unit.sheetTexts {
+                let found = words(text.text)
+                guard !found.isEmpty else { continue }
+                let names = found.map { "\"\($0)\"" }.joined(separator: ", ")
+                findings.add(
+                    text.place,
+                    "People do not know \(names): \(text.shown)",
+                    severity: text.role == .instruction ? .warning : .info
+                )
+            }
+        }
+    )
+    private static let technology: Set<String> = [
+        "nfc", "corenfc", "tag", "tags", "ndef", "rfid", "apdu", "iso", "uid", "mifare", "felica", "transponder",
+        "nfc-tag",
+        "nfc-tags", "iso7816", "iso15693", "iso14443", "iso-dep", "tag's", "etiqueta", "tagged",
+    ]
+    private static let joined = ["タグ", "태그", "标签", "標籤"]
+
+    private static func words(_ text: String) -> [String] {
+        var result: [String] = []
+        var current = ""
+        // Letters of the technology's names are ASCII; other letters end a word, as kana behind NFC do.
+        for character in text + " " {
+            if character.isASCII, character.isLetter || character.isNumber || character == "-" {
+                current.append(character)
+            } else {
+                let name = current.lowercased().trimmingHyphens
+                if technology.contains(name), !result.contains(current) { result.append(current) }
+                current = ""
+            }
+        }
+        if text.lowercased().contains("near-field") || text.lowercased().contains("near field") {
+            result.append("near-field")
+        }
+        return result + joined.filter(text.contains)
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+extension Rule {
+    /// The sheet has no text when the session begins.
+    static let txt010 = Rule(
+        id: "TXT010",
+        severity: .warning,
+        title: "The sheet has no text when the session begins",
+        why: "Without alertMessage the sheet does not say what to hold where.",
+        fix: "Set alertMessage before begin().",
+        bad: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.begin()
+                    }
+                }
+                """
+            )
+        ],
+        good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            )
+        ],
+        check: { unit, findings in
+            for (number, call) in unit.sessions.begins where unit.isOwn(unit.index.functions[number]) {
+                let before = Set(unit.index.reach(number, depth: 2) + unit.index.allCallers(number))
+                let sets = { (functions: Set<Int>) in
+                    functions.contains { function in
+                        unit.index.functions[function].assignments.contains { $0.name == "alertMessage" }
+                            || unit.index.functions[function].names.contains("alertMessage") && function == number
+                    }
+                }
+                guard !sets(before.subtracting(unit.sessions.delegates.flatMap(\.callbacks))) else { continue }
+                let active = Set(unit.sessions.delegates.flatMap(\.activation))
+                let makers = Set(unit.sessions.creations.map(\.function))
+                if sets(active) {
+                    findings.add(
+                        unit.place(call.node, number),
+                        "alertMessage is set after begin() only.",
+                        severity: .info
+                    )
+                } else if !sets(makers) {
+                    findings.add(unit.place(call.node, number), "The session begins without an alertMessage.")
+                }
+            }
+        }
+    )
+}
