@@ -50,7 +50,7 @@ ALLOWED = {
         "Foundation", "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "PrivateStorage", "Testing",
     } | SYSTEM,
     "Tools/NFCLint/Sources/NFCLintEngine": {"Foundation", "SwiftOperators", "SwiftParser", "SwiftSyntax"},
-    "Tools/NFCLint/Sources/NFCLintRules": {"NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},
+    "Tools/NFCLint/Sources/NFCLintRules": {"Foundation", "NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},
     "Tools/NFCLint/Sources/nfc-lint": {"ArgumentParser", "Foundation", "NFCLintEngine", "NFCLintRules"},
     "Examples/TagReader": {
         "CoreNFC", "Foundation", "Glibc", "Synchronization", "UserActivityReceiving", "VisibleText",

@@ -4,7 +4,7 @@ public import NFCLintEngine
 /// All rules.
 public enum Rules {
     /// The rules in order of their ids.
-    public static let all: [Rule] = configuration + source + texts
+    public static let all: [Rule] = associations + configuration + domains + source + tags + texts
 
     /// Those of Info.plist and entitlements.
     static let configuration: [Rule] = [
@@ -23,6 +23,22 @@ public enum Rules {
     /// Those of what people read.
     static let texts: [Rule] = [
         .txt001, .txt002, .txt003, .txt004, .txt005, .txt006, .txt007, .txt008, .txt009, .txt010,
+    ]
+
+    /// Those of association files.
+    static let associations: [Rule] = [
+        .aasa001, .aasa002, .aasa003, .aasa004, .aasa005, .aasa006, .aasa007, .aasa008, .aasa009, .aasa010, .aasa011,
+        .aasa012, .aasa013, .aasa014, .aasa015, .aasa016, .aasa017,
+    ]
+
+    /// Those of associated domains.
+    static let domains: [Rule] = [
+        .dom001, .dom002, .dom003, .dom004, .dom005, .dom006, .dom007, .dom008, .dom009, .dom010,
+    ]
+
+    /// Those of what tags hold.
+    static let tags: [Rule] = [
+        .tag001, .tag002, .tag003, .tag004, .tag005, .tag006, .tag007,
     ]
 
     /// The rule of an id, in any case; nil when there is none.

@@ -41,5 +41,5 @@ public struct Rule: Sendable {
     }
 
     /// The address of its page.
-    public var page: String { "https://opencorenfc.org/lint/\(id.lowercased())" }
+    public var page: String { "https://opencorenfc.org/documentation/nfclintrules/\(id.lowercased())" }
 }

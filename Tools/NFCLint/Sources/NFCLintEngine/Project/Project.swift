@@ -10,12 +10,15 @@ public struct Project: Sendable {
     public private(set) var problems: [(place: Place, reason: String)] = []
     /// The number of files that were looked at.
     public private(set) var fileCount = 0
+    /// What the caller knows of the app.
+    public let options: ProjectOptions
     /// The files.
     public let files: any ProjectFiles
 
     /// Reads a project.
-    public init(_ files: any ProjectFiles) {
+    public init(_ files: any ProjectFiles, options: ProjectOptions = ProjectOptions()) {
         self.files = files
+        self.options = options
         let reader = ConfigReader(files)
         let targets = Discovery(files: files, reader: reader).targets()
         let filter = SourceFilter(modules: targets.filter { $0.kind == .library }.map(\.module))
@@ -89,6 +92,16 @@ public struct Project: Sendable {
         return names.filter { $0.count > 5 }.sorted()
     }
 
+    /// What belongs to no target: association files, and what tags hold.
+    private func loosePieces() -> Target {
+        let paths = files.paths.filter { path in
+            let name = path.split(separator: "/").last ?? ""
+            return name.hasPrefix("apple-app-site-association") || name.hasSuffix(".ndef")
+                || options.images.contains(path)
+        }
+        return Target(name: "links and tags", kind: .loose, place: Place(""), variants: [Variant()], files: paths)
+    }
+
     private mutating func assemble(
         _ targets: [Target],
         _ facts: [String: FileFacts],
@@ -100,6 +113,7 @@ public struct Project: Sendable {
             targets.filter { $0.kind == .library }.map { ($0.module, $0) },
             uniquingKeysWith: { first, _ in first }
         )
+        let targets = targets + [loosePieces()]
         for target in targets where target.kind != .test && target.kind != .other {
             let own = target.files.compactMap { facts[$0] }
             var seen: Set<String> = [target.module]
@@ -120,6 +134,7 @@ public struct Project: Sendable {
                     objective: target.files.compactMap { objective[$0] },
                     strings: texts.table(strings),
                     looseEntitlements: loose,
+                    options: options,
                     files: files
                 )
             )

@@ -12,6 +12,8 @@ public enum TargetKind: String, Sendable {
     case library
     /// Tests.
     case test
+    /// Files that belong to no target.
+    case loose
     /// Something that is not for phones, such as a watch app.
     case other
 }
@@ -45,6 +47,8 @@ public struct Variant: Sendable {
     public var areEntitlementsKnown: Bool
     /// The least version of iOS; nil when unknown.
     public var minimum: Version?
+    /// The app's identifier with the team's prefix; nil when it is not known.
+    public var identifier: String?
     /// Whether this is how users get it.
     public var isRelease: Bool
 

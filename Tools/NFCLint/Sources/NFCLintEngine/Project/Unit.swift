@@ -14,6 +14,8 @@ public struct Unit: Sendable {
     public let strings: StringTable
     /// Entitlements with keys of Core NFC that no target of the project names.
     public let looseEntitlements: [ConfigFile]
+    /// What the caller knows of the app.
+    public let options: ProjectOptions
     /// All files.
     public let files: any ProjectFiles
     /// Its sessions and delegates.
@@ -28,6 +30,7 @@ public struct Unit: Sendable {
         objective: [ObjectiveFacts],
         strings: StringTable,
         looseEntitlements: [ConfigFile],
+        options: ProjectOptions,
         files: any ProjectFiles
     ) {
         self.target = target
@@ -36,6 +39,7 @@ public struct Unit: Sendable {
         self.objective = objective
         self.strings = strings
         self.looseEntitlements = looseEntitlements
+        self.options = options
         self.files = files
         let sessions = Sessions(index)
         self.sessions = sessions

@@ -139,6 +139,11 @@ struct XcodeProject {
         _ missing: inout [String]
     ) -> Variant {
         var variant = Variant(name: name, isRelease: !name.lowercased().contains("debug"))
+        if let team = settings.value("DEVELOPMENT_TEAM"), let bundle = settings.value("PRODUCT_BUNDLE_IDENTIFIER"),
+            !team.isEmpty, !bundle.contains("$"), !team.contains("$")
+        {
+            variant.identifier = "\(team).\(bundle)"
+        }
         variant.minimum = settings.value("IPHONEOS_DEPLOYMENT_TARGET").flatMap { Version($0) }
         variant.isInfoKnown = true
         if let named = settings.value("INFOPLIST_FILE"), !named.isEmpty {

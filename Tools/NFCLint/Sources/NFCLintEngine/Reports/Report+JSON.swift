@@ -9,7 +9,7 @@ extension Report {
                 ("ok", .boolean(isFine)),
                 ("error", isFine ? .null : .text("findings")),
                 ("message", message),
-                ("targets", .list(project.units.map(target))),
+                ("targets", .list(project.units.filter { $0.target.kind != .loose }.map(target))),
                 ("findings", .list(findings.map(finding))),
             ])
         )

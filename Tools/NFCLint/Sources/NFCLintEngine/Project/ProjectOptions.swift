@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the caller knows of an app beside its files.
+public struct ProjectOptions: Sendable {
+    /// Links of tags that are to open the app.
+    public var links: [String]
+    /// The app's identifier, with the team's prefix.
+    public var app: String?
+    /// Images of tags that were handed over, by their paths.
+    public var images: Set<String>
+
+    /// What is known.
+    public init(links: [String] = [], app: String? = nil, images: Set<String> = []) {
+        self.links = links
+        self.app = app
+        self.images = images
+    }
+}
