@@ -99,3 +99,142 @@ private final class Remains: @unchecked Sendable {
         #expect(remains.names == [])
     }
 }
+
+@Suite(.timeLimit(.minutes(10))) struct `A session that is made when its test's field has ended` {
+    /// Has each way make a session a while after its field has ended, and waits for what that ends with.
+    ///
+    /// - Returns: the ways whose session did not end with an error that says so, with what it did.
+    private static func wrong(
+        _ ways: [Way],
+        during other: @Sendable (@escaping @Sendable () async throws -> Void) async throws -> Void
+    ) async throws
+        -> [String]
+    {
+        var wrong: [String] = []
+        for way in ways {
+            let result = Box<Result<String, any Error>>()
+            let hasEnded = `A session whose test nobody knows`.Flag()
+            try await withField { _ in
+                way.perform {
+                    while !hasEnded.isSet { usleep(1000) }
+                    // On, by a queue and by a delay: all of it is still the test's.
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 0.01) {
+                        Task.detached { LinkReader().begin { result.set($0) } }
+                    }
+                }
+            }
+            try await other {
+                hasEnded.set()
+                for _ in 0..<1000 where result.value == nil { usleep(10_000) }
+            }
+            guard case .failure(let error)? = result.value,
+                (error as? NFCReaderError)?.code == .readerSessionInvalidationErrorSystemIsBusy
+            else {
+                wrong.append("\(way): \(String(describing: result.value))")
+                continue
+            }
+        }
+        return wrong
+    }
+
+    @Test func `It ends with an error, and does not meet the process's reader`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let wrong = try await Self.wrong([.globalQueue, .task, .detachedTask, .thread]) { try await $0() }
+            guard wrong.isEmpty else { fatalError("\(wrong)") }
+        }
+        let said = try CrashTests.said(result)
+        #expect(said.contains("begun by what a test has left behind, when the test's field had ended"), "\(said)")
+    }
+
+    @Test func `It ends with an error, and does not meet another test's tag`() async {
+        await #expect(processExitsWith: .success) {
+            let wrong = try await Self.wrong([.globalQueue, .task, .detachedTask]) { work in
+                try await withField(.product("NTAG215", holding: .uri("https://example.com/other"))) { _ in
+                    try await work()
+                }
+            }
+            guard wrong.isEmpty else { fatalError("\(wrong)") }
+        }
+    }
+
+    @Test func `A task that slept until then ends with an error too`() async {
+        await #expect(processExitsWith: .success) {
+            let result = Box<Result<String, any Error>>()
+            try await withField { field in
+                Task {
+                    try? await Task.sleep(for: .seconds(3600))
+                    await Task.detached { LinkReader().begin { result.set($0) } }.value
+                }
+                await field.settle()
+            }
+            for _ in 0..<1000 where result.value == nil { try await Task.sleep(for: .milliseconds(10)) }
+            guard case .failure? = result.value else { fatalError("\(String(describing: result.value))") }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct `What comes after a field` {
+    /// Whether the caller, and what it begins, belongs to no test.
+    private static func isOfNoTest() async -> Bool {
+        guard NFCEnvironment.current === NFCEnvironment.process else { return false }
+        let inTask = await Task.detached { NFCEnvironment.current === NFCEnvironment.process }.value
+        let onQueue = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(returning: NFCEnvironment.current === NFCEnvironment.process)
+            }
+        }
+        try? await Task.sleep(for: .milliseconds(2))
+        return inTask && onQueue && NFCEnvironment.current === NFCEnvironment.process
+    }
+
+    @Test func `The code behind withField is of no test`() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<20 {
+                try await withField("NTAG215") { field in
+                    _ = try await field.completion { LinkReader().begin($0) }
+                }
+                guard await Self.isOfNoTest() else { fatalError("It belongs to the field that has ended.") }
+            }
+        }
+    }
+
+    @Test func `The code behind an exploration is of no test`() async {
+        await #expect(processExitsWith: .success) {
+            try await explore(.losses, near: PlantedBug.link) { field in
+                _ = try await field.completion { LinkReader().begin($0) }.get()
+            }
+            guard await Self.isOfNoTest() else { fatalError("It belongs to a field that has ended.") }
+        }
+    }
+
+    @Test func `The code behind a test with the trait is not of its field`() async throws {
+        let test = try #require(Test.current)
+        for _ in 0..<20 {
+            let trait: FieldTrait = .field("NTAG215")
+            let ended = Box<NFCEnvironment>()
+            try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                let field = try #require(TestField.current)
+                ended.set(field.environment)
+                _ = try await field.completion { LinkReader().begin($0) }
+            }
+            let environments = [
+                NFCEnvironment.current,
+                await Task.detached { NFCEnvironment.current }.value,
+                await withCheckedContinuation { continuation in
+                    DispatchQueue.global().async { continuation.resume(returning: NFCEnvironment.current) }
+                },
+            ]
+            #expect(!environments.contains { $0 === ended.value })
+        }
+    }
+}
+
+/// What there is once it was set.
+private final class Box<Value: Sendable>: @unchecked Sendable {
+    // Sendable because of its lock.
+    private let lock = NSLock()
+    private var stored: Value?
+
+    func set(_ value: Value) { lock.withLock { stored = value } }
+    var value: Value? { lock.withLock { stored } }
+}

@@ -2,14 +2,20 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import Synchronization
 import Testing
 
-/// A client that ends its session from a thread of its own, a moment after something failed.
-private final class ThreadedReader: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+/// A client that ends its session a while after something failed.
+private final class LateReader: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
     // Sendable because everything is used on the session's queue, once it has begun.
+    /// Calls what it is given, after a while.
+    private let wait: @Sendable (@escaping @Sendable () -> Void) throws -> Void
     private var session: NFCNDEFReaderSession?
     private var completion: (@Sendable (Bool) -> Void)?
     private var hasRead = false
+    private(set) var hasFailed = false
+
+    init(_ wait: @escaping @Sendable (@escaping @Sendable () -> Void) throws -> Void) { self.wait = wait }
 
     func begin(_ completion: @escaping @Sendable (Bool) -> Void) {
         self.completion = completion
@@ -32,10 +38,8 @@ private final class ThreadedReader: NSObject, NFCNDEFReaderSessionDelegate, @unc
     }
 
     private func fail() {
-        Thread.detachNewThread { [self] in
-            Thread.sleep(forTimeInterval: 0.1)
-            session?.invalidate(errorMessage: "Hold the card still, and try again.")
-        }
+        hasFailed = true
+        try? wait { [self] in session?.invalidate(errorMessage: "Hold the card still, and try again.") }
     }
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
@@ -48,10 +52,39 @@ private final class ThreadedReader: NSObject, NFCNDEFReaderSessionDelegate, @unc
 @Suite(.timeLimit(.minutes(5))) struct `A thread that a run begins` {
     @Test func `Is waited for while it sleeps`() async throws {
         let report = try await explore(.losses, near: PlantedBug.link) { field in
-            let reader = ThreadedReader()
+            let reader = LateReader { done in
+                Thread.detachNewThread {
+                    Thread.sleep(forTimeInterval: 0.1)
+                    done()
+                }
+            }
             let hasRead = try await field.completion { reader.begin($0) }
             if !hasRead { throw CancellationError() }
         }
         #expect(report.runs > 5)
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `What a run waits for that is outside of the process` {
+    @Test func `A program's end is waited for, also where the first run begins none`() async throws {
+        let failures = Mutex(0)
+        // Foundation holds what is called when a program ends until a moment later.
+        let invariants = Invariant.all.filter { $0.name != Invariant.nothingLeaks.name }
+        try await explore(.losses, near: PlantedBug.link, invariants: invariants) { field in
+            let reader = LateReader { done in
+                let program = Process()
+                program.executableURL = URL(filePath: "/bin/sleep")
+                program.arguments = ["0.3"]
+                program.terminationHandler = { _ in done() }
+                try program.run()
+            }
+            let hasRead = try await field.completion { reader.begin($0) }
+            if reader.hasFailed {
+                #expect(field.now < .seconds(30))
+                failures.withLock { $0 += 1 }
+            }
+            if !hasRead { throw CancellationError() }
+        }
+        #expect(failures.withLock { $0 } > 0)
     }
 }

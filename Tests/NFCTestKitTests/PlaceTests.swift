@@ -7,7 +7,7 @@ import Testing
 /// How a client comes to make its session.
 enum Way: String, CaseIterable, Sendable {
     case mainQueue, globalQueue, ownQueue, barrier, workItem, group, notification, delay, timer, operation
-    case task, detachedTask, delegate
+    case task, detachedTask, thread, cThread, delegate
 
     private static let queue = DispatchQueue(label: "client", attributes: .concurrent)
     private static let operations = OperationQueue()
@@ -30,11 +30,31 @@ enum Way: String, CaseIterable, Sendable {
         case .operation: Self.operations.addOperation(work)
         case .task: Task { work() }
         case .detachedTask: Task.detached { work() }
+        case .thread: Thread.detachNewThread(work)
+        case .cThread: CThread.begin(work)
         case .delegate:
             LinkReader { reader in
                 DispatchQueue.main.async(execute: work)
                 reader.readLink()
             }.begin { _ in }
+        }
+    }
+
+    /// A thread that is begun without Foundation.
+    private final class CThread {
+        private let work: @Sendable () -> Void
+        private init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+
+        static func begin(_ work: @escaping @Sendable () -> Void) {
+            var thread = pthread_t()
+            let context = unsafe Unmanaged.passRetained(CThread(work)).toOpaque()
+            let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+                if let context = unsafe context {
+                    unsafe Unmanaged<CThread>.fromOpaque(context).takeRetainedValue().work()
+                }
+                return nil
+            }
+            if unsafe pthread_create(&thread, nil, body, context) == 0 { pthread_detach(thread) }
         }
     }
 

@@ -87,6 +87,14 @@ extension ReaderSession {
         case .granted: break
         case .waits(let isForActiveSession): if isForActiveSession { mistakes.add(.waitsForTurn) }
         case .refused: handle(.turnRefused)
+        case .isOver:
+            environment.noticeOnce(
+                """
+                A session was begun by what a test has left behind, when the test's field had ended. It ends with error 203. \
+                Let the test wait for all that it begins.
+                """
+            )
+            handle(.turnRefused)
         }
     }
 

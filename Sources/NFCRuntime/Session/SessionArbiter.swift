@@ -21,6 +21,8 @@ public final class SessionArbiter: Sendable {
         case waits(forActiveSession: Bool)
         /// It is refused, and no turn comes.
         case refused
+        /// It is refused, because all sessions were ended before.
+        case isOver
     }
 
     private struct Request: Sendable {
@@ -79,7 +81,7 @@ public final class SessionArbiter: Sendable {
             if state.isClosed {
                 // A client that begins again at once, whatever happens, would do so for ever.
                 state.refusalsLeft -= 1
-                return (state.refusalsLeft >= 0 ? .refused : .waits(forActiveSession: false), nil)
+                return (state.refusalsLeft >= 0 ? .isOver : .waits(forActiveSession: false), nil)
             }
             guard state.holder == nil else {
                 // The sheet leaves while its session ends.

@@ -29,7 +29,10 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
             busyPolicy: busyPolicy,
             reader: .ofProcess
         )
-        defer { field.close() }
+        defer {
+            field.close()
+            CarriedPlace.handOver()
+        }
         try await field.attend(function)
         await field.letGoOfReader()
     }

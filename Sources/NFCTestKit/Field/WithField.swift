@@ -228,7 +228,7 @@ private final class Outcome<Value: Sendable>: Sendable {
             state.result = result
             return state.waiting.take()
         }
-        waiting?(result)
+        CarriedPlace.handingOver { waiting?(result) }
     }
 
     func value() async throws -> Value {

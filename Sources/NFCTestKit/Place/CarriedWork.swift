@@ -11,6 +11,7 @@ import NFCRuntime
     private(set) var jobQueue: UInt?
 
     override var work: CarriedWork? { self }
+    override var isOfThread: Bool { false }
     /// The group that is entered as long as the work has not returned.
     private let group: DispatchLibrary.Pointer?
 
@@ -32,7 +33,7 @@ import NFCRuntime
         _ context: DispatchLibrary.Pointer?,
         _ function: @escaping DispatchLibrary.Function
     ) -> DispatchLibrary.Pointer? {
-        guard let owner = CarriedPlace.current else { return nil }
+        guard let owner = CarriedPlace.owner else { return nil }
         return unsafe counted(for: owner, context, function)
     }
 
@@ -41,7 +42,7 @@ import NFCRuntime
         block: DispatchLibrary.Pointer,
         group: DispatchLibrary.Pointer? = nil
     ) -> DispatchLibrary.Pointer? {
-        guard let owner = CarriedPlace.current, let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
+        guard let owner = CarriedPlace.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
         if let group = unsafe group {
             unsafe DispatchLibrary.retain(group)
             unsafe DispatchLibrary.enter(group)
@@ -50,15 +51,21 @@ import NFCRuntime
     }
 
     /// The same for a test that is known. A block is one that was copied.
+    ///
+    /// - Parameter isOfField: whether it stays the field's whoever begins it now.
     static func counted(
         for owner: (environment: NFCEnvironment, place: FieldPlace),
         _ context: DispatchLibrary.Pointer?,
         _ function: DispatchLibrary.Function?,
-        group: DispatchLibrary.Pointer? = nil
+        group: DispatchLibrary.Pointer? = nil,
+        isOfField: Bool = false
     ) -> DispatchLibrary.Pointer {
-        if CarriedPlace.ofThread !== owner.environment { owner.place.noteGuest() }
+        let scope = CarriedPlace.scope
+        if scope?.environment !== owner.environment || scope?.isOfThread == true { owner.place.noteGuest() }
         owner.place.enqueued()
         let work = unsafe CarriedWork(owner, context, function, group: group)
+        // A block has the field in any case.
+        if !isOfField, unsafe function != nil { work.isHandedOver = scope?.isHandedOver == true }
         return unsafe Unmanaged.passRetained(work).toOpaque()
     }
 
@@ -70,7 +77,7 @@ import NFCRuntime
         on queue: DispatchLibrary.Pointer
     ) {
         let work = unsafe Unmanaged<CarriedWork>.fromOpaque(pointer).takeUnretainedValue()
-        if work.place.isDriven, unsafe SwiftJobs.isJob(function, of: queue) {
+        if work.place.isDriven, work.place.isOpen, unsafe SwiftJobs.isJob(function, of: queue) {
             let number = UInt(bitPattern: queue)
             work.jobQueue = number
             let job = unsafe SwiftJobs.Job(pointer, of: queue)

@@ -6,14 +6,18 @@ import TagLink
 /// The fields that are open in the process. While there is one, the process's own reader is out of reach.
 enum OpenFields {
     private static let count = Atomic(0)
+    private static let wasAdded = Atomic(false)
     private static let environments = Locked<[NFCEnvironment]>([])
 
     /// Whether any is open.
     static var areThere: Bool { count.load(ordering: .acquiring) > 0 }
+    /// Whether any has been open so far.
+    static var haveBeenThere: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
         NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }
         environments.withLock { $0.append(environment) }
+        wasAdded.store(true, ordering: .releasing)
         count.add(1, ordering: .releasing)
     }
 
@@ -28,10 +32,10 @@ enum OpenFields {
     }
 
     /// Finds the test of a session that is made now, in a task that does not say so: what came with the work of the thread,
-    /// else the only field that is open.
+    /// else the only field that is open. When that test has ended, so does the session, with an error.
     private static func search() -> NFCEnvironment? {
+        if let carried = CarriedPlace.carried { return carried }
         guard areThere else { return nil }
-        if let carried = CarriedPlace.ofThread, (carried.place as? FieldPlace)?.isOpen == true { return carried }
         let open = environments.withLock { $0 }
         guard let first = open.first else { return nil }
         return open.count == 1 ? first : unknown(among: open)

@@ -20,7 +20,7 @@ import NFCRuntime
         let held = unsafe Held(copy)
         let carrying: @convention(block) () -> Void = {
             place.begins(wasQueued: false)
-            CarriedPlace.within(environment) {
+            CarriedPlace.within(CarriedScope(environment, in: CarriedPlace.scope, lasts: true)) {
                 NFCEnvironment.$scoped.withValue(environment) { unsafe DispatchLibrary.call(held.block) }
             }
             place.ends()
@@ -40,4 +40,26 @@ package func carryHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMuta
 package func noteTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64) {
     CarriedPlace.current?.place.noteSource()
     unsafe DispatchLibrary.setTimer(source, start, interval, leeway)
+}
+
+/// Called by `Timer` of Foundation.
+@_cdecl("CFRunLoopAddTimer")
+package func noteRunLoopTimer(_ loop: UnsafeRawPointer?, _ timer: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
+    CarriedPlace.current?.place.noteSource()
+    unsafe RunLoopSources.addTimer(loop, timer, mode)
+}
+
+/// Called by `Process` of Foundation, and by its ports and streams.
+@_cdecl("CFRunLoopAddSource")
+package func noteRunLoopSource(_ loop: UnsafeRawPointer?, _ source: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
+    CarriedPlace.current?.place.noteSource()
+    unsafe RunLoopSources.addSource(loop, source, mode)
+}
+
+/// The functions of Foundation's library in front of which these stand.
+@safe private enum RunLoopSources {
+    typealias Add = @convention(c) (UnsafeRawPointer?, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
+
+    static let addTimer: Add = unsafe DispatchLibrary.next("CFRunLoopAddTimer")
+    static let addSource: Add = unsafe DispatchLibrary.next("CFRunLoopAddSource")
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
+import NFCRuntime
 
-/// Threads that code of a test begins. What they do is not counted, so that where there are some a test is waited for longer.
+/// Threads that code of a test begins. They belong to the test; what they do is not counted, so that where there are some a test
+/// is waited for longer.
 @safe enum OwnThreads {
     typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     typealias Create =
@@ -15,33 +17,67 @@ package import Glibc
     static let create: Create = unsafe DispatchLibrary.next("pthread_create")
     static let createOfFoundation: CreateOfFoundation = unsafe DispatchLibrary.next("_CFThreadCreate")
 
-    /// Remembers that a test begins a thread, unless it is one that libdispatch needs for its queues.
-    static func note(_ body: @escaping Body) {
-        guard let place = CarriedPlace.current?.place else { return }
-        if unsafe SwiftJobs.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)) { return }
-        place.noteThread()
+    /// A thread of a test: what it does, and what runs around that.
+    @safe private final class Begun: CarriedScope {
+        private let body: Body
+        private let context: UnsafeMutableRawPointer?
+
+        init(_ environment: NFCEnvironment, _ body: @escaping Body, _ context: UnsafeMutableRawPointer?) {
+            unsafe self.body = body
+            unsafe self.context = context
+            super.init(environment, lasts: true)
+        }
+
+        override var isOfThread: Bool { true }
+
+        func run() -> UnsafeMutableRawPointer? { unsafe CarriedPlace.within(self) { unsafe body(context) } }
     }
+
+    /// Runs what ``carried(_:_:)`` has made.
+    static let run: Body = { pointer in
+        guard let pointer = unsafe pointer else { return nil }
+        return unsafe Unmanaged<Begun>.fromOpaque(pointer).takeRetainedValue().run()
+    }
+
+    /// What a thread is given in place of what a test gives it; nil for a thread of no test, and for one that libdispatch needs for
+    /// its queues.
+    static func carried(_ body: @escaping Body, _ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let (environment, place) = CarriedPlace.current,
+            !(unsafe SwiftJobs.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
+        else { return nil }
+        place.noteThread()
+        return unsafe Unmanaged.passRetained(Begun(environment, body, context)).toOpaque()
+    }
+
+    /// Lets go of what no thread will run.
+    static func release(_ carried: UnsafeMutableRawPointer) { unsafe Unmanaged<Begun>.fromOpaque(carried).release() }
 }
 
 /// Called by the program itself. A library's calls of the function, which has a version, do not come here.
 @_cdecl("pthread_create")
-package func noteThread(
+package func carryThread(
     _ thread: UnsafeMutablePointer<pthread_t>,
     _ attributes: UnsafePointer<pthread_attr_t>?,
     _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    unsafe OwnThreads.note(body)
-    return unsafe OwnThreads.create(thread, attributes, body, context)
+    guard let carried = unsafe OwnThreads.carried(body, context) else {
+        return unsafe OwnThreads.create(thread, attributes, body, context)
+    }
+    let status = unsafe OwnThreads.create(thread, attributes, OwnThreads.run, carried)
+    if status != 0 { unsafe OwnThreads.release(carried) }
+    return status
 }
 
 /// Called by `Thread` of Foundation.
 @_cdecl("_CFThreadCreate")
-package func noteThreadOfFoundation(
+package func carryThreadOfFoundation(
     _ attributes: pthread_attr_t,
     _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> pthread_t {
-    unsafe OwnThreads.note(body)
-    return unsafe OwnThreads.createOfFoundation(attributes, body, context)
+    guard let carried = unsafe OwnThreads.carried(body, context) else {
+        return unsafe OwnThreads.createOfFoundation(attributes, body, context)
+    }
+    return unsafe OwnThreads.createOfFoundation(attributes, OwnThreads.run, carried)
 }

@@ -15,12 +15,14 @@
         until time: UInt64,
         _ wait: DispatchLibrary.Wait
     ) -> Int {
-        guard let (environment, place) = CarriedPlace.current, CarriedPlace.ofThread === environment else {
+        guard let (environment, place) = CarriedPlace.current, let scope = CarriedPlace.scope,
+            scope.environment === environment, !scope.isOfThread
+        else {
             return unsafe wait(object, time)
         }
         // A look without a wait.
         if unsafe wait(object, 0) == 0 { return 0 }
-        SwiftJobs.release(after: CarriedPlace.scope?.work)
+        SwiftJobs.release(after: scope.work)
         place.releaseJobs()
         guard let duration = VirtualDelay.duration(until: time) else {
             let id = place.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: nil)

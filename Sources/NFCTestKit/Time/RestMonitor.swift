@@ -89,7 +89,7 @@ final class RestMonitor: Sendable {
             RestMonitor.shared.run()
             return nil
         }
-        guard unsafe pthread_create(&thread, nil, begin, nil) == 0 else { return queue.async { self.run() } }
+        guard unsafe OwnThreads.create(&thread, nil, begin, nil) == 0 else { return queue.async { self.run() } }
         pthread_detach(thread)
     }
 

@@ -14,10 +14,17 @@ import NFCRuntime
         let work: DispatchLibrary.Pointer?
         /// Nil for a block, which is the work then.
         let function: DispatchLibrary.Function?
+        private let place: FieldPlace
+        private weak let environment: NFCEnvironment?
         private var isEnqueued = false
 
-        init(_ queue: DispatchLibrary.Pointer, _ work: DispatchLibrary.Pointer?, _ function: DispatchLibrary.Function?)
-        {
+        init(
+            _ owner: (environment: NFCEnvironment, place: FieldPlace),
+            _ queue: DispatchLibrary.Pointer,
+            _ work: DispatchLibrary.Pointer?,
+            _ function: DispatchLibrary.Function?
+        ) {
+            (environment, place) = (owner.environment, owner.place)
             unsafe self.queue = queue
             unsafe self.work = work
             unsafe self.function = function
@@ -25,17 +32,22 @@ import NFCRuntime
         }
 
         /// Puts the work on its queue.
-        func enqueue(for owner: (environment: NFCEnvironment, place: FieldPlace)) {
+        func enqueue() {
+            guard let environment else { return }
             isEnqueued = true
             let work = unsafe function == nil ? self.work.flatMap { unsafe DispatchLibrary.copyBlock($0) } : self.work
-            let counted = unsafe CarriedWork.counted(for: owner, work, function)
+            let counted = unsafe CarriedWork.counted(for: (environment, place), work, function, isOfField: true)
             unsafe DispatchLibrary.async(queue, counted, CarriedWork.run)
         }
 
         deinit {
             if let function = unsafe function {
                 // The field has ended. A task that sleeps, with all it holds, ends only when it wakes.
-                if !isEnqueued { unsafe DispatchLibrary.async(queue, work, function) }
+                if !isEnqueued, environment != nil {
+                    enqueue()
+                } else if !isEnqueued {
+                    unsafe DispatchLibrary.async(queue, work, function)
+                }
             } else if let block = unsafe work {
                 unsafe DispatchLibrary.releaseBlock(block)
             }
@@ -44,10 +56,10 @@ import NFCRuntime
     }
 
     static func delay(_ time: UInt64, _ queue: DispatchLibrary.Pointer, block: DispatchLibrary.Pointer) {
-        guard let owner = CarriedPlace.current, let clock = owner.place.field?.drivenClock,
-            let wait = duration(until: time), let copy = unsafe DispatchLibrary.copyBlock(block)
-        else { return unsafe DispatchLibrary.afterBlock(time, queue, block) }
-        unsafe delay(for: owner, by: wait, on: clock, Waiting(queue, copy, nil))
+        guard let owner = CarriedPlace.owner, time != .max, let copy = unsafe DispatchLibrary.copyBlock(block) else {
+            return unsafe DispatchLibrary.afterBlock(time, queue, block)
+        }
+        unsafe delay(for: owner, time, queue, copy, nil)
     }
 
     static func delay(
@@ -56,26 +68,30 @@ import NFCRuntime
         _ context: DispatchLibrary.Pointer?,
         _ function: @escaping DispatchLibrary.Function
     ) {
-        guard let owner = CarriedPlace.current, let clock = owner.place.field?.drivenClock,
-            let wait = duration(until: time)
-        else { return unsafe DispatchLibrary.after(time, queue, context, function) }
-        unsafe delay(for: owner, by: wait, on: clock, Waiting(queue, context, function))
+        guard let owner = CarriedPlace.owner, time != .max else {
+            return unsafe DispatchLibrary.after(time, queue, context, function)
+        }
+        unsafe delay(for: owner, time, queue, context, function)
     }
 
+    /// Delays work of a test by its field's time; by real time on a reader, and when the field has ended.
     private static func delay(
         for owner: (environment: NFCEnvironment, place: FieldPlace),
-        by wait: Duration,
-        on clock: ManualClock,
-        _ waiting: Waiting
+        _ time: UInt64,
+        _ queue: DispatchLibrary.Pointer,
+        _ work: DispatchLibrary.Pointer?,
+        _ function: DispatchLibrary.Function?
     ) {
-        // The clock is the environment's: an event that held that would hold itself.
-        let place = owner.place
-        _ = clock.schedule(after: wait) { [weak environment = owner.environment] in
-            if let environment { waiting.enqueue(for: (environment, place)) }
+        guard owner.place.isOpen, let clock = owner.place.field?.drivenClock, let wait = duration(until: time) else {
+            let counted = unsafe CarriedWork.counted(for: owner, work, function)
+            return unsafe DispatchLibrary.after(time, queue, counted, CarriedWork.run)
         }
+        // The clock is the environment's: an event that held that would hold itself.
+        let waiting = unsafe Waiting(owner, queue, work, function)
+        _ = clock.schedule(after: wait) { waiting.enqueue() }
     }
 
-    /// How long it is until a `dispatch_time_t`; nil for ever.
+    /// How long it is until a `dispatch_time_t`; nil for `.distantFuture`.
     ///
     /// It was made from the clock a moment ago: rounded up to 10 ms, or 1 ms for a short one, the moment does not count.
     static func duration(until time: UInt64) -> Duration? {
