@@ -3,7 +3,8 @@ import Foundation
 
 /// The modules that the tests were built with, for tests that run the compiler.
 enum BuiltModules {
-    private static let products = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
+    private static let products = URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
+        .deletingLastPathComponent()
 
     private static let folder = products.appendingPathComponent("Modules").path
 

@@ -22,6 +22,47 @@ import Testing
         }
     }
 
+    @Test func `A result of bytes is shown as they are, and what a flow threw is named`() async throws {
+        let result = try await Self.failure(.losses) { field -> [Data?] in
+            let link = try? await field.completion("read") { LinkReader().begin($0) }.get()
+            return [link.map { Data($0.utf8.prefix(2)) } ?? Data([0xAB]), nil]
+        }
+        #expect(result?.finding == "the flow returned [<ab>, nil], and without faults [<68 74>, nil]")
+        let thrown = try await Self.failure(.losses) { field -> Int in
+            let link = try? await field.completion("write") { Writer("a", bug: .noErrorShown).start($0) }.get()
+            if link == nil { throw CocoaError(.userCancelled) }
+            return 0
+        }
+        #expect(thrown?.finding.contains("the flow failed with ") == true, "\(thrown?.finding ?? "passed")")
+    }
+
+    @Test func `A line about the app is printed once for all runs`() async throws {
+        let said = try CrashTests.said(
+            await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                try await explore(.losses, near: Self.link, invariants: []) { field in
+                    _ = try await field.completion("read") { done in
+                        LinkReader { reader in reader.readLink() }.begin(done)
+                        let unheard = NFCNDEFReaderSession(
+                            delegate: Unheard(),
+                            queue: nil,
+                            invalidateAfterFirstRead: true
+                        )
+                        unheard.begin()
+                        unheard.invalidate()
+                    }.get()
+                }
+            }
+        )
+        let count = said.components(separatedBy: "The delegate of a session was released").count - 1
+        #expect(count == 1, "\(said)")
+    }
+
+    /// A delegate that nobody keeps.
+    private final class Unheard: NSObject, NFCNDEFReaderSessionDelegate {
+        func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
+    }
+
     @Test func `Bytes that hold no NDEF are checked too`() async throws {
         let flow: @Sendable (TestField) async throws -> String = { try await BlockWriter().scan($0) }
         let failure = try await Self.failure(.badAnswers, near: "ICODE SLIX2", flow)

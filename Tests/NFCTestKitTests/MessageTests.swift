@@ -60,6 +60,19 @@ import Testing
         #expect(reason.contains("Never called: read.") && reason.contains("grace: .milliseconds(100)"), "\(reason)")
     }
 
+    @Test func `It says that a retry has no limit`() async {
+        let isOver = `A session whose test nobody knows`.Flag()
+        let reason = await Self.reason { field in
+            let _: Int = try await field.completion("read") { _ in Self.retry(until: isOver) }
+        }
+        isOver.set()
+        #expect(reason.contains("Look for a retry without a limit"), "\(reason)")
+    }
+
+    private static func retry(until isOver: `A session whose test nobody knows`.Flag) {
+        if !isOver.isSet { DispatchQueue.global().async { retry(until: isOver) } }
+    }
+
     @Test func `An exploration in a field says that it makes fields of its own`() async {
         let reason = await Self.reason { _ in _ = try await explore(.losses, near: "NTAG215") { _ in } }
         #expect(reason.contains("call explore outside of withField"), "\(reason)")

@@ -69,7 +69,7 @@ private final class LateReader: NSObject, NFCNDEFReaderSessionDelegate, @uncheck
     @Test func `A program's end is waited for, also where the first run begins none`() async throws {
         let failures = Mutex(0)
         // Foundation holds what is called when a program ends until a moment later.
-        let invariants = Invariant.all.filter { $0.name != Invariant.nothingLeaks.name }
+        let invariants = Invariant.all.except(.nothingLeaks)
         try await explore(.losses, near: PlantedBug.link, invariants: invariants) { field in
             let reader = LateReader { done in
                 let program = Process()

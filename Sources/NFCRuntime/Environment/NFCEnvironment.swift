@@ -192,7 +192,7 @@ public final class NFCEnvironment: Sendable {
     ///   - source: what the line begins with.
     package func notice(_ text: String, from source: String = "CoreNFC") {
         let text = VisibleText.escaped(text)
-        OutputDescriptor.standardError.write("\(source): \(text)\n")
+        if place?.prints(text) != false { OutputDescriptor.standardError.write("\(source): \(text)\n") }
         onNotice?(text)
     }
 

@@ -8,6 +8,11 @@ package protocol TestPlace: AnyObject, Sendable {
     ///   - object: held weakly, if at all.
     ///   - kind: what it is.
     func made(_ object: AnyObject, as kind: MadeObject)
+
+    /// Whether a line about the app is printed too, and not only kept in the test's trace.
+    ///
+    /// - Parameter notice: the line.
+    func prints(_ notice: String) -> Bool
 }
 
 /// What is freed when a test has ended.

@@ -33,6 +33,7 @@ struct Explorer {
     private var first: FlowRun?
     private var attempts: [ExplorationReport.Attempt] = []
     private let readings = TagReadings()
+    private let printedLines = PrintedLines()
     /// What the process writes when it ends in a run.
     private var note: RunNote?
     /// The invariants that had nothing to look at so far, and why.
@@ -218,6 +219,7 @@ struct Explorer {
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )
+        field.place.sharePrintedLines(printedLines)
         note?.begin(script, in: field.place)
         field.state.withLock { [note] state in
             state.runNote = note

@@ -12,5 +12,22 @@ struct FlowResult: Sendable, CustomStringConvertible {
 
     func isEqual(to other: FlowResult) -> Bool { equals(other.value) }
 
-    var description: String { String(describing: value) }
+    var description: String { Self.words(for: value) }
+
+    /// Bytes in hex: as text they would only be counted.
+    private static func words(for value: Any) -> String {
+        if let bytes = value as? any Collection<UInt8> {
+            let shown = bytes.prefix(32).map { byte in
+                let digits = String(byte, radix: 16)
+                return digits.count < 2 ? "0" + digits : digits
+            }
+            return "<\(shown.joined(separator: " "))\(bytes.count > 32 ? " …, \(bytes.count) bytes" : "")>"
+        }
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .optional: return mirror.children.first.map { words(for: $0.value) } ?? "nil"
+        case .collection: return "[\(mirror.children.map { words(for: $0.value) }.joined(separator: ", "))]"
+        default: return String(describing: value)
+        }
+    }
 }

@@ -101,7 +101,7 @@ extension Invariant {
                 return .nothingToCheck("the flow never failed by itself")
             }
             return run.showsError || run.endsByLimit
-                ? .holds : .broken("the flow failed, and the sheet never showed an error")
+                ? .holds : .broken("\(run.howItFailed), and the sheet never showed an error")
         }
     )
 
@@ -128,10 +128,10 @@ extension Invariant {
                 return .holds
             }
             if last.content.state == .success {
-                return .broken("the flow failed, and the sheet ended with a check mark")
+                return .broken("\(run.howItFailed), and the sheet ended with a check mark")
             }
             if last.content.state == .failure, last.content.message.isEmpty {
-                return .broken("the flow failed, and the error on the sheet has no words")
+                return .broken("\(run.howItFailed), and the error on the sheet has no words")
             }
             return .holds
         }
@@ -145,6 +145,9 @@ extension Invariant {
                 return .nothingToCheck("the flow returned no value in a run with faults")
             }
             if result.isEqual(to: goal) { return .holds }
+            if "\(result)" == "\(goal)" {
+                return .broken("the flow returned another value than without faults; in words both are \(result)")
+            }
             return .broken("the flow returned \(result), and without faults \(goal)")
         }
     )
@@ -156,7 +159,7 @@ extension Invariant {
     public static let nothingLeaks = Invariant("nothing leaks") { run in
         run.leaks.isEmpty
             ? nil
-            : "\(run.leaks.joined(separator: ", ")) not freed: look for a reference cycle, such as a closure that holds its owner"
+            : "\(run.leaks.joined(separator: ", ")) \(run.leaks.count == 1 ? "was" : "were") not freed: look for a reference cycle, such as a closure that holds its owner"
     }
 }
 
@@ -164,6 +167,13 @@ extension FlowRun {
     /// The sheet, or the app, showed an error in words.
     var showsError: Bool {
         !shownErrors.isEmpty || sheet.contains { $0.content.state == .failure && !$0.content.message.isEmpty }
+    }
+
+    /// That the flow failed, and with what.
+    fileprivate var howItFailed: String {
+        guard let error else { return "the flow failed" }
+        let words = "\(error)"
+        return "the flow failed with \(words.count > 200 ? words.prefix(200) + "…" : words)"
     }
 
     /// Whether the power went in a write of the run that left bits of the old memory and of the new.

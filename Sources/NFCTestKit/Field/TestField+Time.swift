@@ -145,6 +145,21 @@ extension TestField {
         )
     }
 
+    /// Ends a flow that does one thing after the other, for which no time passes.
+    func stopEndless() {
+        fail(
+            FieldError(
+                .neverEnds,
+                """
+                The flow goes on for ever: it does one thing after the other, and the field's time stands, for nothing that it \
+                does sends a frame or waits. Look for a retry without a limit, such as of a command that fails because the tag \
+                is gone.
+                """,
+                trace: trace
+            )
+        )
+    }
+
     /// Ends the flow with an error. A test's function that has one and goes on is ended with the process.
     ///
     /// - Parameter isFirst: whether it counts only where there was none before.

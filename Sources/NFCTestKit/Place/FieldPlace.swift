@@ -58,6 +58,8 @@ final class FieldPlace: TestPlace {
         var postponed: [SwiftJobs.Job] = []
         /// Whether the monitor has seen them before.
         var isOld = false
+        /// The lines that were printed before, which are not printed again; nil where all are printed.
+        var printed: PrintedLines?
         /// Whether the test has failed because of a wait.
         var isBlocked = false
         weak var field: TestField?
@@ -77,6 +79,11 @@ final class FieldPlace: TestPlace {
 
     var work: Work { state.withLock { $0.work } }
     var isOpen: Bool { state.withLock { $0.work.isOpen } }
+
+    /// The lines about the app that the runs of an exploration have printed: each is printed once.
+    func sharePrintedLines(_ lines: PrintedLines) { state.withLock { $0.printed = lines } }
+
+    func prints(_ notice: String) -> Bool { state.withLock { $0.printed }?.add(notice) ?? true }
 
     /// Whether the field has ended because of a wait without an end, which is given up then.
     var givesUpWaits: Bool { state.withLock { $0.isBlocked && !$0.work.isOpen } }
@@ -225,4 +232,12 @@ final class FieldPlace: TestPlace {
             quiet = .zero
         }
     }
+}
+
+/// Lines that are printed once, however often they are said.
+final class PrintedLines: Sendable {
+    private let lines = Locked<Set<String>>([])
+
+    /// - Returns: false when the line is there.
+    func add(_ line: String) -> Bool { lines.withLock { $0.insert(line).inserted } }
 }

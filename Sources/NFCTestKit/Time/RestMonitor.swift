@@ -21,6 +21,8 @@ final class RestMonitor: Sendable {
     private static let longestRound = Duration.milliseconds(50)
     /// Code that runs for so long without anything else happening is blocked.
     private static let blocked = Duration.seconds(60)
+    /// Code that does so much, for so long, while the field's time stands, goes on for ever.
+    private static let endless = (changes: UInt64(100_000), duration: Duration.seconds(5))
 
     private struct State {
         var places: [FieldPlace] = []
@@ -44,10 +46,21 @@ final class RestMonitor: Sendable {
         var nextLook = Duration.zero
         var step = Duration.milliseconds(1)
 
+        /// The field's time, for how long it has stood, in real time, and the activity when it came.
+        var standing: (time: Duration?, duration: Duration, activity: UInt64)
+
         init(_ place: FieldPlace, _ work: FieldPlace.Work) {
             self.place = place
             activity = work.activity
+            standing = (place.field?.now, .zero, work.activity)
             looks = Dictionary(uniqueKeysWithValues: work.waits.map { ($0.id, $0.looks) })
+        }
+
+        /// Notes that things have happened, or that nothing has.
+        mutating func goOn(_ work: FieldPlace.Work, _ round: Duration) {
+            let before = standing
+            if activity == work.activity { quiet += round } else { self = Watched(place, work) }
+            if standing.time == before.time { standing = (before.time, before.duration + round, before.activity) }
         }
 
         /// Whether every wait without an end has looked since it became quiet, and in vain: whatever it waits for was not
@@ -113,11 +126,8 @@ final class RestMonitor: Sendable {
             rounds = places.isEmpty ? rounds + 1 : 0
             watched = places.map { place in
                 let work = place.work
-                guard var watched = watched.first(where: { $0.place === place }), watched.activity == work.activity
-                else {
-                    return Watched(place, work)
-                }
-                watched.quiet += round
+                guard var watched = watched.first(where: { $0.place === place }) else { return Watched(place, work) }
+                watched.goOn(work, round)
                 return watched
             }
             for index in watched.indices { look(at: &watched[index], &threads) }
@@ -131,7 +141,10 @@ final class RestMonitor: Sendable {
 
     private func look(at watched: inout Watched, _ threads: inout ThreadRest) {
         let work = watched.place.work
-        guard work.activity == watched.activity, let field = watched.place.field else { return }
+        guard let field = watched.place.field else { return }
+        let changes = work.activity &- watched.standing.activity
+        if watched.standing.duration >= Self.endless.duration, changes >= Self.endless.changes { field.stopEndless() }
+        guard work.activity == watched.activity else { return }
         let quiet = watched.quiet
         if work.isAtRest {
             // What nobody counts rests when all threads do; a long rest is one whatever other tests do.
