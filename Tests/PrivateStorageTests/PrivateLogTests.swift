@@ -57,4 +57,26 @@ import Testing
         #expect(throws: StorageError(.failed, "")) { try PrivateLog(pipe, replacing: head) }
         #expect(throws: StorageError(.notAFile, "")) { try PrivateLog(place.folder, replacing: head) }
     }
+
+    @Test func `It has begun when something is in it, and one to which nothing can be written goes again`() throws {
+        let log = try PrivateLog(place.path("log"), replacing: head)
+        #expect(!log.isStarted && log.path == place.path("log"))
+        try log.append(head)
+        #expect(log.isStarted)
+        #expect(try PrivateLog("/dev/null", replacing: head).isStarted)
+    }
+
+    @Test func `A file to which nothing could be written is not left behind, but one that was there is`() async throws {
+        for (name, isThere) in [("new", false), ("old", true)] {
+            let path: String = isThere ? try place.file(name, "") : place.path(name)
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                signal(SIGXFSZ, SIG_IGN)
+                let log = try PrivateLog(path, replacing: [])
+                var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+                #expect(unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0)
+                #expect(throws: StorageError(.failed, "")) { try log.append([1]) }
+            }
+            #expect(FileManager.default.fileExists(atPath: path) == isThere)
+        }
+    }
 }

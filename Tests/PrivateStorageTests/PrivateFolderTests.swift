@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import PrivateStorage
+
+@Suite struct `A private folder` {
+    private let place: Place
+    private let folder: PrivateFolder
+
+    init() throws {
+        place = try Place()
+        folder = try PrivateFolder(place.path("own"))
+    }
+
+    private func code(_ body: () throws(StorageError) -> Void) -> StorageError.Code? {
+        do throws(StorageError) {
+            try body()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func `has files that are its owner's alone, and are replaced in one step`() throws {
+        try folder.write("file", [0x61])
+        #expect(try place.text("own/file") == "a" && place.mode("own/file") == 0o600)
+        try folder.replace("file", with: [0x62], mode: 0o640)
+        #expect(try place.text("own/file") == "b" && place.mode("own/file") == 0o640)
+        try folder.replace("new", with: [0x63])
+        #expect(try place.mode("own/new") == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["file", "new"])
+        try folder.rename("new", to: "file")
+        #expect(try place.text("own/file") == "c")
+        try folder.remove("file")
+        try folder.remove("file")
+        for name in ["", "..", "a/b"] {
+            #expect(code { () throws(StorageError) in try folder.write(name, []) } == .denied)
+            #expect(code { () throws(StorageError) in try folder.replace(name, with: []) } == .denied)
+            #expect(code { () throws(StorageError) in _ = try folder.folder(name) } == .denied)
+        }
+    }
+
+    @Test func `makes a file anew in the place of another, and follows no link`() throws {
+        let other = try place.file("other", "secret")
+        _ = try place.link("own/file", to: other)
+        #expect(code { () throws(StorageError) in _ = try folder.open("file", O_RDONLY) } == .unsafe)
+        let file = try folder.makeFile("file")
+        #expect(unsafe write(file, "x", 1) == 1)
+        var octet: UInt8 = 0
+        // It is read and written, and closed in programs that are started.
+        #expect(unsafe pread(file, &octet, 1, 0) == 1 && octet == 0x78)
+        #expect(fcntl(file, F_GETFD) & FD_CLOEXEC != 0)
+        close(file)
+        #expect(try place.text("other") == "secret" && place.text("own/file") == "x")
+        try FileManager.default.createDirectory(atPath: place.path("own/full/x"), withIntermediateDirectories: true)
+        #expect(code { () throws(StorageError) in try folder.replace("full", with: [1]) } != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["file", "full"])
+    }
+
+    @Test func `is found by an absolute path alone, and made only where that is wanted`() throws {
+        for path in ["own", "", "\0"] {
+            #expect(code { () throws(StorageError) in _ = try PrivateFolder(path) } == .denied)
+        }
+        #expect(code { () throws(StorageError) in _ = try PrivateFolder(place.path("a\0b")) } == .denied)
+        #expect(
+            code { () throws(StorageError) in _ = try PrivateFolder(place.path("none"), creates: false) } == .missing
+        )
+        let link = try place.link("link", to: "own")
+        #expect(code { () throws(StorageError) in _ = try PrivateFolder(link) } == .unsafe)
+        let deep = try PrivateFolder(place.path("x/y/z"), newMode: 0o750)
+        #expect(try place.mode("x") == 0o750 && place.mode("x/y") == 0o750)
+        #expect(try place.mode("x/y/z") == 0o700 && deep.path == place.path("x/y/z"))
+        let open = try PrivateFolder(place.path("p/q"), guests: .mayRead, newMode: 0o755)
+        #expect(try place.mode("p/q") == 0o755 && open.folder("r").path == place.path("p/q/r"))
+        #expect(try place.mode("p/q/r") == 0o700)
+    }
+
+    @Test func `gets a mode, and is shared with a group by one mode alone`() throws {
+        for (mode, isShared): (UInt32, Bool) in [
+            (0o2750, true), (0o750, false), (0o2770, false), (0o2755, false), (0o6750, false), (0o3750, false),
+            (0o2740, false),
+            (0o2650, true),
+        ] {
+            try folder.setMode(mode)
+            #expect(try place.status("own").st_mode & 0o7777 == mode && folder.isSharedWithGroup == isShared)
+        }
+    }
+
+    @Test func `has folders in it that are given to others, and goes when it is empty`() throws {
+        try folder.makeFolder("in", owner: geteuid(), group: getegid(), mode: 0o2750)
+        #expect(try place.status("own/in").st_mode & 0o7777 == 0o2750)
+        try folder.makeFolder("in", owner: geteuid(), group: getegid(), mode: 0o700)
+        #expect(try place.mode("own/in") == 0o700)
+        _ = try place.link("own/link", to: "in")
+        #expect(
+            code { () throws(StorageError) in try folder.makeFolder("link", owner: 0, group: 0, mode: 0o700) }
+                == .unsafe
+        )
+        if Place.isRoot {
+            try folder.makeFolder("given", owner: 12345, group: 54321, mode: 0o2710)
+            let status = try place.status("own/given")
+            #expect(status.st_uid == 12345 && status.st_gid == 54321 && status.st_mode & 0o7777 == 0o2710)
+            #expect(folder.removeFolder("given", with: []))
+        }
+        _ = try place.file("own/in/a", "")
+        _ = try place.file("own/in/b", "")
+        #expect(!folder.removeFolder("in", with: ["a", "../../other"]))
+        #expect(folder.removeFolder("in", with: ["b"]) && !folder.removeFolder("in", with: []))
+        #expect(!folder.removeFolder("link", with: []))
+        folder.removeIfEmpty()
+        #expect(try place.names == ["own"])
+        try folder.remove("link")
+        folder.removeIfEmpty()
+        #expect(try place.names.isEmpty)
+    }
+
+    @Test func `of a random name is made where temporary files go`() throws {
+        let random = try PrivateFolder.random("nfc-tests")
+        defer { random.removeIfEmpty() }
+        #expect(random.path.hasPrefix(PrivateFolder.parentOfRandom + "/nfc-tests."))
+        var status = stat()
+        #expect(unsafe lstat(random.path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+    }
+
+    @Test func `of a random name goes by TMPDIR where that is absolute`() async {
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("TMPDIR", "/var/tmp", 1)
+            #expect(PrivateFolder.parentOfRandom == "/var/tmp")
+            unsafe setenv("TMPDIR", "tmp", 1)
+            #expect(PrivateFolder.parentOfRandom == "/tmp")
+            unsafe unsetenv("TMPDIR")
+            #expect(PrivateFolder.parentOfRandom == "/tmp")
+        }
+    }
+
+    // MARK: The user's folders
+
+    @Test func `A user's folders are named by the environment, and below the home else`() {
+        let usual = UserFolders(environment: ["HOME": "/home/a"])
+        #expect(usual.data == "/home/a/.local/share" && usual.state == "/home/a/.local/state")
+        #expect(usual.cache == "/home/a/.cache" && usual.config == "/home/a/.config")
+        #expect(usual.allData == ["/home/a/.local/share", "/usr/local/share", "/usr/share"])
+        #expect(usual.allConfig == ["/home/a/.config", "/etc/xdg"])
+        let own = UserFolders(environment: [
+            "HOME": "/home/a", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/c",
+            "XDG_CONFIG_HOME": "/o",
+            "XDG_DATA_DIRS": "/x/:relative:/d:/y//:/x:/", "XDG_CONFIG_DIRS": "",
+        ])
+        #expect([own.data, own.state, own.cache, own.config] == ["/d", "/s", "/c", "/o"])
+        #expect(own.allData == ["/d", "/x", "/y", "/"] && own.allConfig == ["/o", "/etc/xdg"])
+        let relative = UserFolders(environment: ["HOME": "/home/a", "XDG_DATA_HOME": "d", "XDG_CACHE_HOME": ""])
+        #expect(relative.data == usual.data && relative.cache == usual.cache)
+        let homeless = UserFolders(environment: [:])
+        #expect(homeless.data.hasPrefix("/") && homeless.data == UserFolders(environment: ["HOME": "relative"]).data)
+        let many = (0..<100).map { "/f\($0)" }.joined(separator: ":")
+        #expect(UserFolders(environment: ["HOME": "/h", "XDG_DATA_DIRS": many]).allData.count == 64)
+    }
+}
+
+@Suite struct `A private socket` {
+    private let place: Place
+    private let folder: PrivateFolder
+
+    init() throws {
+        place = try Place()
+        folder = try PrivateFolder(place.path("own"))
+    }
+
+    @Test func `is connected to by its path, and says who the other side is`() throws {
+        let listener = try PrivateSocket.listen("socket", in: folder)
+        defer { close(listener) }
+        #expect(try place.mode("own/socket") == 0o600 && place.status("own/socket").st_mode & S_IFMT == S_IFSOCK)
+        #expect(PrivateSocket.accept(listener) == nil)
+        let client = try #require(PrivateSocket.connect(place.path("own/socket")))
+        defer { close(client) }
+        let server = try #require(PrivateSocket.accept(listener))
+        defer { close(server) }
+        for end in [client, server] {
+            let peer = try #require(PrivateSocket.peer(of: end))
+            #expect(peer.process == getpid() && peer.user == geteuid() && peer.isOwnOrRoot)
+            #expect(fcntl(end, F_GETFD) & FD_CLOEXEC != 0)
+        }
+        #expect(unsafe write(client, "hello", 5) == 5)
+        var buffer = [UInt8](repeating: 0, count: 8)
+        #expect(unsafe read(server, &buffer, 8) == 5)
+        #expect(!PrivateSocket.Peer(process: 1, user: geteuid() + 1).isOwnOrRoot)
+        #expect(PrivateSocket.Peer(process: 1, user: 0).isOwnOrRoot && PrivateSocket.peer(of: -1) == nil)
+    }
+
+    @Test func `is not taken from one who listens, and takes the place of one that is left over`() throws {
+        let first = try PrivateSocket.listen("socket", in: folder)
+        #expect(throws: StorageError(.inUse, "")) { try PrivateSocket.listen("socket", in: folder) }
+        // With a queue that is full it is in use too.
+        var clients: [Int32] = []
+        while clients.count < 16, let client = PrivateSocket.connect(place.path("own/socket")) {
+            clients.append(client)
+        }
+        #expect(clients.count < 16)
+        #expect(throws: StorageError(.inUse, "")) { try PrivateSocket.listen("socket", in: folder) }
+        for client in clients { close(client) }
+        close(first)
+        #expect(PrivateSocket.connect(place.path("own/socket")) == nil)
+        close(try PrivateSocket.listen("socket", in: folder))
+        _ = try place.file("own/file", "mine")
+        #expect(throws: StorageError(.occupied, "")) { try PrivateSocket.listen("file", in: folder) }
+        #expect(try place.text("own/file") == "mine")
+        for path in ["own/file", "own/none"] { #expect(PrivateSocket.connect(place.path(path)) == nil) }
+    }
+
+    @Test func `has a path of 107 bytes at most`() throws {
+        let room = PrivateSocket.maximumPathLength - folder.path.utf8.count - 1
+        let name = String(repeating: "a", count: room)
+        #expect(throws: StorageError(.denied, "")) { try PrivateSocket.listen(name + "a", in: folder) }
+        close(try PrivateSocket.listen(name, in: folder))
+        for name in ["", "..", "a/b"] {
+            #expect(throws: StorageError(.denied, "")) { try PrivateSocket.listen(name, in: folder) }
+        }
+    }
+
+    @Test func `is for a group where its folder is`() throws {
+        try folder.setMode(0o2750)
+        close(try PrivateSocket.listen("socket", in: folder))
+        #expect(try place.mode("own/socket") == 0o660)
+    }
+
+    @Test(.enabled(if: Place.isRoot)) func `of another user is not connected to`() throws {
+        let listener = try PrivateSocket.listen("socket", in: folder)
+        defer { close(listener) }
+        let path = place.path("own/socket")
+        try #require(unsafe chown(path, 12345, 12345) == 0)
+        #expect(PrivateSocket.connect(path) == nil)
+    }
+}
