@@ -61,6 +61,68 @@ struct CardCryptographyTests {
         )
     }
 
+    @Test(
+        "CMAC over triple DES gives the examples of NIST SP 800-38B, D.4",
+        arguments: [
+            (0, "b7a688e122ffaf95"), (8, "8e8f293136283797"), (20, "743ddbe0ce2dc2ed"), (32, "33e6b1092400eae5"),
+        ]
+    )
+    func cmacOfTripleDES(length: Int, expected: String) throws {
+        let cipher = try BlockCipher.des(hex("8aa83bf8cbda10620bc1bf19fbb6cd58bc313d4a371ca8b5"))
+        #expect(cipher.blockLength == 8)
+        #expect(try cipher.cmac(Array(message[..<length])) == hex(expected))
+    }
+
+    @Test("A CMAC's first block is combined with the code before it, where cards chain them")
+    func chainedCMAC() throws {
+        let cipher = try BlockCipher.aes(hex("2b7e151628aed2a6abf7158809cf4f3c"))
+        let first = Array(message[..<16])
+        let vector = hex("000102030405060708090a0b0c0d0e0f")
+        let mixed = zip(first, vector).map { $0 ^ $1 }
+        #expect(try cipher.cmac(first + message[16..<40], vector: vector) == cipher.cmac(mixed + message[16..<40]))
+        #expect(try cipher.cmac(first, vector: vector) != cipher.cmac(first))
+        #expect(try cipher.cmac(first, vector: [UInt8](repeating: 0, count: 16)) == cipher.cmac(first))
+    }
+
+    @Test(
+        "Keys of DES of 8, 16 and 24 octets are one cipher where their parts are the same, and blocks are turned back"
+    )
+    func keysOfDES() throws {
+        let (a, b, block) = (hex("0123456789abcdef"), hex("fedcba9876543210"), Array("Now is t".utf8))
+        func encrypt(_ key: [UInt8]) throws -> [UInt8] { try BlockCipher.des(key).encrypt(block) }
+        #expect(try encrypt(a) == encrypt(a + a) && encrypt(a) == encrypt(a + a + a))
+        #expect(try encrypt(a + b) == encrypt(a + b + a) && encrypt(a + b) != encrypt(a + b + b))
+        for key in [a, a + b, a + b + b] {
+            let cipher = try BlockCipher.des(key)
+            #expect(try cipher.decrypt(cipher.encrypt(block)) == block)
+            let mode = BlockCipher.Mode.blockChaining(vector: b)
+            #expect(try cipher.decrypt(cipher.encrypt(block + block, mode), mode) == block + block)
+            #expect(try cipher.encrypt([]) == [])
+        }
+        for count in [0, 7, 9, 15, 17, 23, 25] {
+            #expect(throws: CryptographyError.self) { try BlockCipher.des([UInt8](repeating: 0, count: count)) }
+        }
+        for count in [0, 15, 17, 24, 32] {
+            #expect(throws: CryptographyError.self) { try BlockCipher.aes([UInt8](repeating: 0, count: count)) }
+        }
+        for (message, key) in [([UInt8](), a + b), (block, a), (block, a + b + a), (block + [0], a + b)] {
+            #expect(throws: CryptographyError.self) { try BlockCipher.retailMAC(message, key: key) }
+        }
+    }
+
+    @Test("Hashes have the length that they say")
+    func hashLengths() throws {
+        for digest in MessageDigest.allCases { #expect(try digest.hash([1, 2, 3]).count == digest.length) }
+        #expect(MessageDigest.sha1.length == 20 && MessageDigest.sha256.length == 32)
+        #expect(
+            try MessageDigest.sha1.hash([]) == hex("da39a3ee5e6b4b0d3255bfef95601890afd80709")
+        )
+        #expect(
+            try MessageDigest.sha256.hash(Array("abc".utf8))
+                == hex("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        )
+    }
+
     @Test("Wrong lengths are refused")
     func wrongLengths() throws {
         #expect(throws: CryptographyError.self) { try BlockCipher.aes([1, 2, 3]) }

@@ -23,10 +23,47 @@ struct FeliCaLiteCodesTests {
         #expect(code == [0xB7, 0xF6, 0xF3, 0x05, 0x9B, 0xE2, 0x85, 0x31])
     }
 
+    /// Codes by the formulas of the FeliCa Lite-S User's Manual (2.10), with the cipher alone.
+    private func expected(_ data: [UInt8], firstHalfFirst: Bool) throws -> [UInt8] {
+        func turned(_ octets: [UInt8]) -> [UInt8] {
+            stride(from: 0, to: octets.count, by: 8).flatMap { octets[$0..<$0 + 8].reversed() }
+        }
+        let session = try BlockCipher.des(turned(cardKey)).encrypt(
+            turned(challenge),
+            .blockChaining(vector: [UInt8](repeating: 0, count: 8))
+        )
+        let key = firstHalfFirst ? session : Array(session[8...] + session[..<8])
+        let vector = Array(turned(challenge)[..<8])
+        let all = try BlockCipher.des(key).encrypt(turned(data), .blockChaining(vector: vector))
+        return all.suffix(8).reversed()
+    }
+
+    @Test("The numbers of one to four blocks fill a block of the code", arguments: 0...4)
+    func numbers(count: Int) throws {
+        let blocks = [UInt8](0x05..<UInt8(0x05 + count))
+        let numbers = blocks.flatMap { [$0, 0x00] } + [UInt8](repeating: 0xFF, count: 8 - 2 * count)
+        let codes = try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
+        #expect(try codes.readCode(blocks: blocks, data: data) == expected(numbers + data, firstHalfFirst: true))
+        #expect(try codes.mac(data) == expected(data, firstHalfFirst: true))
+    }
+
+    @Test("A counter of three octets is in front of what is written")
+    func counter() throws {
+        let codes = try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
+        for counter: UInt32 in [0, 0x00FF_FFFE, 0x1234_5678] {
+            let head = (0..<3).map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) } + [0, 0x0E, 0, 0x91, 0]
+            #expect(
+                try codes.writeCode(block: 0x0E, data: data, counter: counter)
+                    == expected(head + data, firstHalfFirst: false)
+            )
+        }
+    }
+
     @Test("Wrong lengths are refused")
     func wrongLengths() throws {
         #expect(throws: CryptographyError.self) { try FeliCaLiteCodes(cardKey: [1], challenge: challenge) }
         let codes = try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
+        #expect(throws: CryptographyError.self) { try FeliCaLiteCodes(cardKey: cardKey, challenge: [1]) }
         #expect(throws: CryptographyError.self) { try codes.mac([]) }
         #expect(throws: CryptographyError.self) { try codes.mac([1, 2, 3]) }
     }

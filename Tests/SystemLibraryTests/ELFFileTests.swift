@@ -72,4 +72,85 @@ import Testing
         other[4] = 1
         #expect(throws: ELFFile.Failure.self) { try ELFFile(parsing: other) }
     }
+
+    /// Changes a number in a file, the low byte first.
+    private static func changed(_ bytes: [UInt8], at offset: Int, _ size: Int, to value: UInt64) -> [UInt8] {
+        var bytes = bytes
+        for index in 0..<size { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
+        return bytes
+    }
+
+    private static func reason(_ bytes: [UInt8]) -> String? {
+        do throws(ELFFile.Failure) {
+            _ = try ELFFile(parsing: bytes)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test func `Numbers that lie are refused with what is wrong`() {
+        let whole = Self.library(runPath: "/opt/lib")
+        // Program headers: their place, size and count; each has 56 bytes.
+        for (offset, size, value, reason): (Int, Int, UInt64, String) in [
+            (54, 2, 55, "Its program headers are invalid."), (54, 2, 0, "Its program headers are invalid."),
+            (56, 2, 1025, "It is cut off."), (32, 8, UInt64(whole.count) + 1, "It is cut off."),
+            (32, 8, .max, "It is cut off."), (32, 8, UInt64(whole.count), "It is cut off."),
+            (64 + 56 + 32, 8, .max, "A part of it is too large."),
+            (64 + 56 + 32, 8, 16, "Its dynamic section has no end."),
+            (64 + 56 + 8, 8, UInt64(whole.count) + 1, "It is cut off."),
+            (64 + 16, 8, 0x9000, "Its table of names is missing."),
+            (64 + 32, 8, 8, "Its table of names is missing."),
+        ] {
+            #expect(Self.reason(Self.changed(whole, at: offset, size, to: value)) == reason, "\(offset) \(value)")
+        }
+        let dynamic = 64 + 4 * 56
+        // The name's place, and the table's size: in the dynamic section's first and last but one entries.
+        #expect(Self.reason(Self.changed(whole, at: dynamic + 8, 8, to: 4096)) == "A name lies outside of its table.")
+        let size = dynamic + 4 * 16 + 8
+        #expect(
+            Self.reason(Self.changed(whole, at: size, 8, to: UInt64(whole.count))) == "Its table of names is cut off."
+        )
+        #expect(Self.reason(Self.changed(whole, at: size, 8, to: .max)) == "Its table of names is cut off.")
+        #expect(Self.reason(Self.changed(whole, at: size, 8, to: 5)) != nil)
+        var unended = whole
+        unended[whole.count - 1] = 0x61
+        #expect(Self.reason(unended) == "A name has no end.")
+        #expect(Self.reason(whole) == nil)
+    }
+
+    @Test func `A program without a dynamic section needs nothing, and its stack may be executable`() throws {
+        let whole = Self.library()
+        let noDynamic = try ELFFile(parsing: Self.changed(whole, at: 64 + 56, 4, to: 6))
+        #expect(noDynamic.neededLibraries.isEmpty && !noDynamic.bindsAtStart && noDynamic.runPath == nil)
+        let noStack = try ELFFile(parsing: Self.changed(whole, at: 64 + 2 * 56, 4, to: 6))
+        #expect(noStack.hasExecutableStack)
+        let executable = try ELFFile(parsing: Self.changed(whole, at: 64 + 2 * 56 + 4, 4, to: 7))
+        #expect(executable.hasExecutableStack)
+        let writable = try ELFFile(parsing: Self.changed(whole, at: 64 + 3 * 56, 4, to: 6))
+        #expect(!writable.hasReadOnlyRelocations)
+    }
+
+    @Test(
+        arguments: [(24, 0, true), (30, 8, true), (30, 7, false), (0x6FFF_FFFB, 1, true), (0x6FFF_FFFB, 2, false)]
+            as [(UInt64, UInt64, Bool)]
+    )
+    func `Names are bound at the start by one of three marks`(tag: UInt64, value: UInt64, binds: Bool) throws {
+        // The entry behind the needed library.
+        let entry = 64 + 4 * 56 + 16
+        let whole = Self.changed(Self.changed(Self.library(), at: entry, 8, to: tag), at: entry + 8, 8, to: value)
+        #expect(try ELFFile(parsing: whole).bindsAtStart == binds)
+    }
+
+    @Test func `Both kinds of run path are looked in, one behind the other`() throws {
+        let entry = 64 + 4 * 56 + 16
+        for tag: UInt64 in [15, 29] {
+            let whole = Self.changed(Self.library(runPath: "/opt/lib"), at: entry, 8, to: tag)
+            #expect(try ELFFile(parsing: whole).runPath == "/opt/lib")
+        }
+        // The needed library's entry made one of a path.
+        let both = Self.changed(Self.library(needed: "/a", runPath: "/b"), at: 64 + 4 * 56, 8, to: 15)
+        let file = try ELFFile(parsing: both)
+        #expect(file.runPath == "/a:/b" && file.neededLibraries.isEmpty)
+    }
 }
