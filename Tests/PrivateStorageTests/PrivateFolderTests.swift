@@ -137,19 +137,19 @@ import Testing
     // MARK: The user's folders
 
     @Test func `A user's folders are named by the environment, and below the home else`() {
-        let usual = UserFolders(environment: ["HOME": "/home/a"])
-        #expect(usual.data == "/home/a/.local/share" && usual.state == "/home/a/.local/state")
-        #expect(usual.cache == "/home/a/.cache" && usual.config == "/home/a/.config")
-        #expect(usual.allData == ["/home/a/.local/share", "/usr/local/share", "/usr/share"])
-        #expect(usual.allConfig == ["/home/a/.config", "/etc/xdg"])
+        let usual = UserFolders(environment: ["HOME": "/h/a"])
+        #expect(usual.data == "/h/a/.local/share" && usual.state == "/h/a/.local/state")
+        #expect(usual.cache == "/h/a/.cache" && usual.config == "/h/a/.config")
+        #expect(usual.allData == ["/h/a/.local/share", "/usr/local/share", "/usr/share"])
+        #expect(usual.allConfig == ["/h/a/.config", "/etc/xdg"])
         let own = UserFolders(environment: [
-            "HOME": "/home/a", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/c",
+            "HOME": "/h/a", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/c",
             "XDG_CONFIG_HOME": "/o",
             "XDG_DATA_DIRS": "/x/:relative:/d:/y//:/x:/", "XDG_CONFIG_DIRS": "",
         ])
         #expect([own.data, own.state, own.cache, own.config] == ["/d", "/s", "/c", "/o"])
         #expect(own.allData == ["/d", "/x", "/y", "/"] && own.allConfig == ["/o", "/etc/xdg"])
-        let relative = UserFolders(environment: ["HOME": "/home/a", "XDG_DATA_HOME": "d", "XDG_CACHE_HOME": ""])
+        let relative = UserFolders(environment: ["HOME": "/h/a", "XDG_DATA_HOME": "d", "XDG_CACHE_HOME": ""])
         #expect(relative.data == usual.data && relative.cache == usual.cache)
         let homeless = UserFolders(environment: [:])
         #expect(homeless.data.hasPrefix("/") && homeless.data == UserFolders(environment: ["HOME": "relative"]).data)
