@@ -56,6 +56,11 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "NFCLintEngineTests",
+            dependencies: ["NFCLintEngine", "NFCLintRules", "nfc-lint"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "NFCLintRulesTests", dependencies: ["NFCLintEngine", "NFCLintRules"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -2,10 +2,19 @@
 
 /// Checks a project with rules.
 public struct Linter: Sendable {
-    private let rules: [Rule]
+    /// The rule of files that can't be read.
+    public static let brokenFile = "LNT001"
 
-    /// - Parameter rules: the rules that are on.
-    public init(_ rules: [Rule]) { self.rules = rules }
+    private let rules: [Rule]
+    private let configuration: LintConfiguration
+
+    /// - Parameters:
+    ///   - rules: the rules.
+    ///   - configuration: what is chosen of them.
+    public init(_ rules: [Rule], configuration: LintConfiguration = LintConfiguration()) {
+        self.rules = rules.filter { !configuration.disabled.contains($0.id) }
+        self.configuration = configuration
+    }
 
     /// What the rules find, in order of place; the same finding of two targets is there once.
     public func check(_ project: Project) -> [Finding] {
@@ -19,10 +28,32 @@ public struct Linter: Sendable {
         }
         var seen: Set<Key> = []
         var result: [Finding] = []
-        for finding in lists.joined().sorted(by: Self.isBefore) where seen.insert(Key(finding)).inserted {
+        var suppressions: [String: Suppressions] = [:]
+        for finding in (lists.joined() + broken(project)).sorted(by: Self.isBefore)
+        where seen.insert(Key(finding)).inserted {
+            let path = finding.place.path
+            let known = suppressions[path] ?? Suppressions(project.files.bytes(path) ?? [])
+            suppressions[path] = known
+            guard !known.covers(finding) else { continue }
+            var finding = finding
+            finding.severity = configuration.severities[finding.id] ?? finding.severity
             result.append(finding)
         }
         return result
+    }
+
+    /// A finding for each file that can't be read.
+    private func broken(_ project: Project) -> [Finding] {
+        guard let rule = rules.first(where: { $0.id == Self.brokenFile }) else { return [] }
+        return project.problems.map { problem in
+            Finding(
+                id: rule.id,
+                severity: rule.severity,
+                place: problem.place,
+                message: problem.reason,
+                remedy: rule.fix
+            )
+        }
     }
 
     private struct Key: Hashable {

@@ -4,7 +4,7 @@ public import NFCLintEngine
 /// All rules.
 public enum Rules {
     /// The rules in order of their ids.
-    public static let all: [Rule] = associations + configuration + domains + source + tags + texts
+    public static let all: [Rule] = associations + configuration + domains + files + source + tags + texts
 
     /// Those of Info.plist and entitlements.
     static let configuration: [Rule] = [
@@ -35,6 +35,9 @@ public enum Rules {
     static let domains: [Rule] = [
         .dom001, .dom002, .dom003, .dom004, .dom005, .dom006, .dom007, .dom008, .dom009, .dom010,
     ]
+
+    /// That of files that can't be read.
+    static let files: [Rule] = [.lnt001]
 
     /// Those of what tags hold.
     static let tags: [Rule] = [

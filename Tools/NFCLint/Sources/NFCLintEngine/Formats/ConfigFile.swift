@@ -41,9 +41,10 @@ public struct ConfigFile: Sendable {
     }
 
     private static func binary(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
-        guard bytes.count <= 1 << 20,
-            let object = try? unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
-        else {
+        let object =
+            bytes.count <= 1 << 20
+            ? try? unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil) : nil
+        guard let object, object is [String: Any] else {
             throw FormatError("The binary property list can't be read.", Position())
         }
         var budget = 100_000

@@ -69,6 +69,7 @@ public struct Project: Sendable {
         guard bytes.count <= SourceFile.largest else {
             return Parsed(problem: "The file has more than 512 KB and was left out.")
         }
+        if let problem = SourceShape.problem(bytes) { return Parsed(problem: problem) }
         let file = SourceFile(path: path, bytes: bytes)
         var problem = file.hasErrors ? "Parts of the file are not Swift, and were left out." : nil
         if String(validating: bytes, as: UTF8.self) == nil {

@@ -6,13 +6,25 @@ public struct ProjectOptions: Sendable {
     public var links: [String]
     /// The app's identifier, with the team's prefix.
     public var app: String?
+    /// What the app's objects are called.
+    public var objects: [String]
+    /// Names of products that may have words of the technology.
+    public var products: [String]
     /// Images of tags that were handed over, by their paths.
     public var images: Set<String>
 
     /// What is known.
-    public init(links: [String] = [], app: String? = nil, images: Set<String> = []) {
+    public init(
+        links: [String] = [],
+        app: String? = nil,
+        objects: [String] = [],
+        products: [String] = [],
+        images: Set<String> = []
+    ) {
         self.links = links
         self.app = app
+        self.objects = objects
+        self.products = products
         self.images = images
     }
 }

@@ -29,8 +29,15 @@ public final class SourceFile: Sendable {
             Self.imported(Syntax(item.item)).contains("CoreNFC")
         }
         // Operators that nobody knows stay as they are.
-        let folded = OperatorTable.standardOperators.foldAll(parsed) { _ in }
-        tree = folded.as(SourceFileSyntax.self) ?? parsed
+        // Nor are sequences folded that are longer than anybody writes, since the tree gets as deep as they are long.
+        let sequences = LongestSequence(viewMode: .sourceAccurate)
+        sequences.walk(parsed)
+        if sequences.count > 2000 {
+            tree = parsed
+        } else {
+            let folded = OperatorTable.standardOperators.foldAll(parsed) { _ in }
+            tree = folded.as(SourceFileSyntax.self) ?? parsed
+        }
         var lines = [0]
         for (offset, byte) in text.utf8.enumerated() where byte == 0x0A { lines.append(offset + 1) }
         self.lines = lines
@@ -65,5 +72,15 @@ public final class SourceFile: Sendable {
     /// The place of a node, without the comments before it.
     public func place(_ node: some SyntaxProtocol) -> Place {
         place(offset: node.positionAfterSkippingLeadingTrivia.utf8Offset)
+    }
+}
+
+/// Measures the longest sequence of operators and operands.
+private final class LongestSequence: SyntaxVisitor {
+    private(set) var count = 0
+
+    override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
+        count = max(count, node.elements.count)
+        return .visitChildren
     }
 }

@@ -88,7 +88,11 @@ extension Rule {
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in
                 guard let value = formats.value.array?.first(where: { $0.string == "NDEF" }) else { return }
-                let edits = unit.removing(value, in: formats.path)
+                let hasTag = Variant.texts(formats).contains("TAG")
+                let edits =
+                    hasTag
+                    ? unit.removing(value, in: formats.path)
+                    : unit.replacing(value, with: "<string>TAG</string>", in: formats.path)
                 if let minimum = variant.minimum {
                     guard minimum >= Version(13) else { return }
                     let text =

@@ -74,6 +74,16 @@ extension Unit {
         return [Edit(path: file.path, range: offset..<offset, replacement: text)]
     }
 
+    /// A change that puts another value in the place of one in XML.
+    func replacing(_ value: ConfigValue, with text: String, in path: String) -> [Edit] {
+        guard let range = value.range, let bytes = files.bytes(path), range.upperBound <= bytes.count,
+            bytes[range].first == 0x3C
+        else {
+            return []
+        }
+        return [Edit(path: path, range: range, replacement: text)]
+    }
+
     /// A change that takes a value out of a property list, with the blanks before it.
     func removing(_ value: ConfigValue, in path: String) -> [Edit] {
         guard let range = value.range, let bytes = files.bytes(path), range.upperBound <= bytes.count,

@@ -67,7 +67,7 @@ extension Rule {
         ],
         check: { unit, findings in
             for text in unit.sheetTexts {
-                let found = words(text.text)
+                let found = words(unit.options.products.reduce(text.text) { $0.replacing($1, with: "") })
                 guard !found.isEmpty else { continue }
                 let names = found.map { "\"\($0)\"" }.joined(separator: ", ")
                 findings.add(

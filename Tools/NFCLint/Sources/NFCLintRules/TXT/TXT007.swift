@@ -88,6 +88,7 @@ extension Rule {
                     findings.add(text.place, "The name of the object was not put in: \(text.shown)")
                     continue
                 }
+                guard !unit.options.objects.contains(where: { lower.contains($0.lowercased()) }) else { continue }
                 let words = text.words.map { $0.lowercased() }
                 let near: Set<String> = [
                     "near", "to", "against", "over", "on", "onto", "at", "with", "scan", "next", "toward", "towards",

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The findings that a project had when it began with the linter. They are left out, so that only new ones count.
+///
+/// A finding is known by its rule, its file, and the text of its line, so that it stays known when lines move.
+public struct Baseline: Sendable {
+    private var counts: [String: Int] = [:]
+
+    /// Reads a baseline.
+    ///
+    /// - Throws: ``FormatError`` when the file is none.
+    public init(_ bytes: [UInt8]) throws(FormatError) {
+        let root = try JSONText.read(bytes)
+        guard let entries = root["findings"]?.array else { throw FormatError("The file is no baseline.", Position()) }
+        for entry in entries {
+            guard let id = entry["id"]?.string, let file = entry["file"]?.string, let line = entry["line"]?.string
+            else {
+                continue
+            }
+            counts[Self.key(id, file, line), default: 0] += entry["count"]?.scalar.flatMap { Int($0) } ?? 1
+        }
+    }
+
+    private static func key(_ id: String, _ file: String, _ line: String) -> String { "\(id)\u{0}\(file)\u{0}\(line)" }
+
+    /// The findings that are not in the baseline.
+    public func newFindings(_ report: Report) -> [Finding] {
+        var left = counts
+        return report.findings.filter { finding in
+            let key = Self.key(finding.id, finding.place.path, report.line(finding.place)?.trimmed ?? "")
+            guard let count = left[key], count > 0 else { return true }
+            left[key] = count - 1
+            return false
+        }
+    }
+
+    /// A baseline of all findings of a report, as JSON.
+    public static func text(_ report: Report) -> String {
+        var order: [String] = []
+        var counts: [String: (finding: Finding, line: String, count: Int)] = [:]
+        for finding in report.findings {
+            let line = report.line(finding.place)?.trimmed ?? ""
+            let key = key(finding.id, finding.place.path, line)
+            if counts[key] == nil { order.append(key) }
+            counts[key, default: (finding, line, 0)].count += 1
+        }
+        let entries = order.compactMap { counts[$0] }.map { known in
+            "  "
+                + JSONOutput.line(
+                    .object([
+                        ("id", .text(known.finding.id)), ("file", .text(known.finding.place.path)),
+                        ("line", .text(known.line)),
+                        ("count", .number(known.count)),
+                    ])
+                )
+        }
+        return "{\"findings\":[\n\(entries.joined(separator: ",\n"))\n]}\n"
+    }
+}

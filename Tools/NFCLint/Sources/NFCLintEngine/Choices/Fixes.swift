@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Applies the changes that mend findings.
+public struct Fixes: Sendable {
+    /// A file before and after.
+    public struct Change: Sendable {
+        /// The path.
+        public var path: String
+        /// The bytes before.
+        public var before: [UInt8]
+        /// The bytes after.
+        public var after: [UInt8]
+    }
+
+    /// The files that change.
+    public private(set) var changes: [Change] = []
+    /// The number of findings that are mended.
+    public private(set) var count = 0
+
+    /// Takes the changes of findings; of two that overlap only the first.
+    public init(_ findings: [Finding], _ files: any ProjectFiles) {
+        var edits: [String: [Edit]] = [:]
+        for finding in findings where !finding.edits.isEmpty {
+            let isFree = finding.edits.allSatisfy { edit in
+                edits[edit.path, default: []].allSatisfy { !Self.overlap($0.range, edit.range) }
+            }
+            guard isFree else { continue }
+            count += 1
+            for edit in finding.edits { edits[edit.path, default: []].append(edit) }
+        }
+        for (path, list) in edits.sorted(by: { $0.key < $1.key }) {
+            guard let before = files.bytes(path) else { continue }
+            var after = before
+            for edit in list.sorted(by: { $0.range.lowerBound > $1.range.lowerBound })
+            where edit.range.upperBound <= after.count {
+                after.replaceSubrange(edit.range, with: Array(edit.replacement.utf8))
+            }
+            changes.append(Change(path: path, before: before, after: after))
+        }
+    }
+
+    private static func overlap(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        left == right || left.overlaps(right)
+    }
+
+    /// The changes as a unified diff.
+    public var diff: String { changes.map(Self.diff).joined() }
+
+    private static func lines(_ bytes: [UInt8]) -> [Substring] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    private static func diff(_ change: Change) -> String {
+        let before = lines(change.before)
+        let after = lines(change.after)
+        // Lines that are alike at both ends stand outside of the one hunk.
+        var start = 0
+        while start < min(before.count, after.count), before[start] == after[start] { start += 1 }
+        var tail = 0
+        while tail < min(before.count, after.count) - start,
+            before[before.count - 1 - tail] == after[after.count - 1 - tail]
+        {
+            tail += 1
+        }
+        let first = max(0, start - 3)
+        let beforeEnd = min(before.count, before.count - tail + 3)
+        let afterEnd = min(after.count, after.count - tail + 3)
+        var output = "--- a/\(change.path)\n+++ b/\(change.path)\n"
+        output += "@@ -\(first + 1),\(beforeEnd - first) +\(first + 1),\(afterEnd - first) @@\n"
+        for line in before[first..<start] { output += " \(line)\n" }
+        for step in steps(Array(before[start..<(before.count - tail)]), Array(after[start..<(after.count - tail)])) {
+            output += step + "\n"
+        }
+        for line in before[(before.count - tail)..<beforeEnd] { output += " \(line)\n" }
+        return output
+    }
+
+    /// Lines that stay, go and come.
+    private static func steps(_ before: [Substring], _ after: [Substring]) -> [String] {
+        let difference = after.difference(from: before)
+        var removed: Set<Int> = []
+        var inserted: Set<Int> = []
+        for step in difference {
+            switch step {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
+            }
+        }
+        var result: [String] = []
+        var old = 0
+        var new = 0
+        while old < before.count || new < after.count {
+            if old < before.count, removed.contains(old) {
+                result.append("-\(before[old])")
+                old += 1
+            } else if new < after.count, inserted.contains(new) {
+                result.append("+\(after[new])")
+                new += 1
+            } else {
+                result.append(" \(before[old])")
+                old += 1
+                new += 1
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The findings that comments in a file take back.
+///
+///     session.begin()  // nfclint:disable TXT010
+///     // nfclint:disable SRC012
+///     func read() { … }
+///     // nfclint:disable:file TXT001
+///
+/// Behind code the comment is for its line. Alone on a line it is for what begins on the next one: that line, or the block
+/// whose brace it opens; up to `nfclint:enable` where that follows. With `:file`, or before the first line of code, it is for
+/// the whole file. Without ids it is for all rules.
+struct Suppressions {
+    private struct Span {
+        var ids: Set<String>
+        var lines: ClosedRange<Int>
+    }
+
+    private var spans: [Span] = []
+
+    init(_ bytes: [UInt8]) {
+        guard Self.contains(bytes, "nfclint:disable") else { return }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            guard let mark = line.firstRange(of: "nfclint:disable") else { continue }
+            let rest = line[mark.upperBound...]
+            let ids = Set(Self.ids(rest))
+            let number = index + 1
+            let before = line[..<mark.lowerBound].trimmed
+            if rest.hasPrefix(":file")
+                || Self.isBeforeCode(lines[..<index]) && ["//", "#", "<!--", "/*"].contains(before)
+            {
+                spans.append(Span(ids: ids, lines: 1...max(lines.count, 1)))
+            } else if ["//", "#", "<!--", "/*"].contains(before) {
+                spans.append(Span(ids: ids, lines: number...Self.end(lines, from: index + 1, ids)))
+            } else {
+                spans.append(Span(ids: ids, lines: number...number))
+            }
+        }
+    }
+
+    func covers(_ finding: Finding) -> Bool {
+        spans.contains {
+            $0.lines.contains(finding.place.position.line) && ($0.ids.isEmpty || $0.ids.contains(finding.id))
+        }
+    }
+
+    private static func contains(_ bytes: [UInt8], _ word: String) -> Bool {
+        let word = Array(word.utf8)
+        guard bytes.count >= word.count else { return false }
+        for start in 0...(bytes.count - word.count) where bytes[start] == word[0] {
+            if bytes[start..<(start + word.count)].elementsEqual(word) { return true }
+        }
+        return false
+    }
+
+    private static func ids(_ text: Substring) -> [String] {
+        text.split { !($0.isLetter || $0.isNumber) }.map(String.init).filter { word in
+            word.count == 6 || word.count == 7 ? word.last?.isNumber == true && word.first?.isUppercase == true : false
+        }
+    }
+
+    /// Whether nothing but comments, blanks and a head stands in some lines.
+    private static func isBeforeCode(_ lines: ArraySlice<Substring>) -> Bool {
+        lines.allSatisfy { line in
+            let text = line.trimmed
+            return text.isEmpty
+                || ["//", "/*", "*", "#!", "<?xml", "<!DOCTYPE", "<!--"].contains { text.hasPrefix($0) }
+        }
+    }
+
+    /// The last line of what begins at a line.
+    private static func end(_ lines: [Substring], from start: Int, _ ids: Set<String>) -> Int {
+        if let enable = lines[start...].firstIndex(where: { line in
+            guard let mark = line.firstRange(of: "nfclint:enable") else { return false }
+            let named = Set(Self.ids(line[mark.upperBound...]))
+            return named.isEmpty || !named.isDisjoint(with: ids)
+        }) {
+            return enable + 1
+        }
+        var depth = 0
+        for index in start..<lines.count {
+            depth += lines[index].count { $0 == "{" } - lines[index].count { $0 == "}" }
+            if depth <= 0 { return index + 1 }
+        }
+        return min(start + 1, max(lines.count, 1))
+    }
+}

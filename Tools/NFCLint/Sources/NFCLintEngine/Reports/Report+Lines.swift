@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Formats that other programs read, a line for each finding.
+extension Report {
+    /// Workflow commands of GitHub Actions, which show up beside the code.
+    public var github: String {
+        findings.map { finding in
+            let word = finding.severity == .info ? "notice" : finding.severity.rawValue
+            let position = finding.place.position
+            let parts = [
+                "file=\(Self.property(path(finding.place.path)))", "line=\(position.line)", "col=\(position.column)",
+                "title=\(Self.property(finding.id))",
+            ]
+            let text = Self.data("\(finding.message) \(finding.remedy)")
+            return "::\(word) \(parts.joined(separator: ","))::\(text)\n"
+        }.joined()
+    }
+
+    /// Lines as Xcode reads them from a build phase.
+    public var xcode: String {
+        findings.map { finding in
+            let word = finding.severity == .info ? "note" : finding.severity.rawValue
+            let position = finding.place.position
+            let place = "\(path(finding.place.path)):\(position.line):\(position.column)"
+            return Self.visible("\(place): \(word): \(finding.message) \(finding.remedy) (\(finding.id))") + "\n"
+        }.joined()
+    }
+
+    /// A table in Markdown, for a pull request.
+    public var markdown: String {
+        var output = "### nfc lint: \(summary)\n"
+        guard !findings.isEmpty else { return output }
+        output += "\n| | rule | where | what | how to fix it |\n| --- | --- | --- | --- | --- |\n"
+        for finding in findings {
+            let sign =
+                switch finding.severity {
+                case .error: "❌"
+                case .warning: "⚠️"
+                case .info: "ℹ️"
+                }
+            let place = "\(path(finding.place.path)):\(finding.place.position.line)"
+            let cells = [
+                sign, "[\(finding.id)](\(page(finding)))", "`\(Self.cell(place))`", Self.cell(finding.message),
+                Self.cell(finding.remedy),
+            ]
+            output += "| \(cells.joined(separator: " | ")) |\n"
+        }
+        return output
+    }
+
+    private static func data(_ text: String) -> String {
+        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+    }
+
+    private static func property(_ text: String) -> String {
+        data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    }
+
+    private static func cell(_ text: String) -> String {
+        visible(text).replacing("|", with: "\\|").replacing("`", with: "'").replacing("<", with: "&lt;")
+    }
+}

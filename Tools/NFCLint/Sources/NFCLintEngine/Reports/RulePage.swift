@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The page of a rule, made from what the rule says of itself.
+public struct RulePage: Sendable {
+    private let rule: Rule
+
+    /// The page of a rule.
+    public init(_ rule: Rule) { self.rule = rule }
+
+    /// The page in Markdown.
+    public var markdown: String {
+        var output = "# \(rule.id)\n\n\(rule.title).\n\n"
+        output +=
+            "## Overview\n\nSeverity: \(rule.severity.rawValue).\n\n\(rule.why)\n\n**How to fix it.** \(rule.fix)\n\n"
+        output += "## What it finds\n\n" + rule.bad.map(example).joined(separator: "Another one:\n\n")
+        output += "## What is fine\n\n" + rule.good.map(example).joined(separator: "Another one:\n\n")
+        output +=
+            "To silence it, write `// nfclint:disable \(rule.id)` at the line or above it, or list it under `disabled`"
+        return output + " in `.nfclint.yml`.\n"
+    }
+
+    /// The page in plain text, for a terminal.
+    public var text: String {
+        markdown.replacing("**", with: "").replacing("```swift", with: "```").replacing("```xml", with: "```")
+            .replacing("```json", with: "```")
+    }
+
+    private func example(_ example: Example) -> String {
+        example.files.map { file in
+            let language =
+                file.path.hasSuffix(".swift")
+                ? "swift" : file.path.hasSuffix(".plist") || file.path.hasSuffix(".entitlements") ? "xml" : ""
+            // A long file shows nothing more than its beginning does.
+            let body = file.text.count > 4000 ? String(file.text.prefix(200)) + " …" : file.text.trimmedAtEnd
+            return "`\(file.path)`:\n\n```\(language)\n\(body)\n```\n\n"
+        }.joined()
+    }
+}

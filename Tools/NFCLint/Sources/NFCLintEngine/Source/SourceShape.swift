@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Tells files that people write from those that would keep a parser busy for minutes.
+///
+/// The parser of swift-syntax takes time that grows fast with the depth of brackets and of `#if`, also where it gives up at a
+/// limit of its own.
+enum SourceShape {
+    private static let deepest = 200
+    private static let deepestCondition = 40
+    private static let longestLine = 100_000
+
+    /// Why a file is left out; nil for an ordinary one.
+    static func problem(_ bytes: [UInt8]) -> String? {
+        var depth = 0
+        var conditions = 0
+        var lineStart = 0
+        for index in bytes.indices {
+            switch bytes[index] {
+            case 0x28, 0x5B, 0x7B:
+                depth += 1
+                if depth > deepest { return "The file nests brackets deeper than \(deepest), and was left out." }
+            case 0x29, 0x5D, 0x7D: depth = max(0, depth - 1)
+            case 0x0A:
+                if index - lineStart > longestLine {
+                    return "A line has more than \(longestLine) bytes; the file was left out."
+                }
+                lineStart = index + 1
+            case 0x23:
+                if bytes[index...].starts(with: "#if".utf8) { conditions += 1 }
+                if bytes[index...].starts(with: "#endif".utf8) { conditions -= 1 }
+                if conditions > deepestCondition {
+                    return "The file nests #if deeper than \(deepestCondition), and was left out."
+                }
+            default: break
+            }
+        }
+        return bytes.count - lineStart > longestLine
+            ? "A line has more than \(longestLine) bytes; the file was left out." : nil
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import NFCLintEngine
+import NFCLintRules
+
+/// What a project chooses for itself: `.nfclint.yml`, and the baseline that it names.
+struct Choices {
+    let isFolder: Bool
+    let configuration: LintConfiguration
+    private let folder: URL
+
+    /// - Parameters:
+    ///   - path: the project's folder, or a file.
+    ///   - named: another file of configuration; nil for that in the folder or in the current one.
+    init(path: String, named: String?) throws {
+        let url = URL(fileURLWithPath: path)
+        isFolder = (try? url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
+        folder = isFolder ? url : url.deletingLastPathComponent()
+        let candidates = [folder.appendingPathComponent(".nfclint.yml"), URL(fileURLWithPath: ".nfclint.yml")]
+        let file =
+            named.map { URL(fileURLWithPath: $0) }
+            ?? candidates.first { FileManager.default.fileExists(atPath: $0.path) }
+        guard let file else {
+            configuration = LintConfiguration()
+            return
+        }
+        guard let data = try? Data(contentsOf: file), data.count < 1 << 20 else {
+            throw Failure("\(file.path) can't be read.")
+        }
+        configuration = LintConfiguration(Array(data), known: Set(Rules.all.map(\.id)))
+        for problem in configuration.problems {
+            FileHandle.standardError.write(Data("\(file.lastPathComponent): \(problem)\n".utf8))
+        }
+    }
+
+    /// The baseline that the configuration names, as a path.
+    var baseline: String? { configuration.baseline.map { folder.appendingPathComponent($0).path } }
+
+    func read(baseline path: String) throws -> Baseline {
+        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)), data.count < 64 << 20 else {
+            throw Failure("\(path) can't be read.")
+        }
+        do throws(FormatError) {
+            return try Baseline(Array(data))
+        } catch {
+            throw Failure("\(path): \(error.reason)")
+        }
+    }
+
+    /// Something that can't be read or written.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+}

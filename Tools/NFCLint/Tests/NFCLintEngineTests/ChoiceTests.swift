@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import NFCLintRules
+import Testing
+
+/// What a project silences, chooses, knows and mends.
+@Suite struct ChoiceTests {
+    private let begin = "        session?.begin()"
+
+    @Test func `A comment behind code is for its line`() {
+        let text = Projects.reader.replacing(begin, with: begin + "  // nfclint:disable TXT010")
+        #expect(Projects.ids(["Reader.swift": Projects.reader]).contains("TXT010"))
+        #expect(!Projects.ids(["Reader.swift": text]).contains("TXT010"))
+        #expect(Projects.ids(["Reader.swift": text]).contains("SRC001"))
+    }
+
+    @Test func `A comment alone is for the block below`() {
+        let text = Projects.reader.replacing(
+            "    func scan",
+            with: "    // nfclint:disable SRC001, TXT010\n    func scan"
+        )
+        #expect(Projects.ids(["Reader.swift": text]) == [])
+        let line = Projects.reader.replacing(begin, with: "        // nfclint:disable TXT010\n\(begin)")
+        #expect(Projects.ids(["Reader.swift": line]) == ["SRC001"])
+    }
+
+    @Test func `A comment is for what stands up to its end`() {
+        let text = Projects.reader.replacing("    func scan() {", with: "    func scan() {\n// nfclint:disable SRC001")
+            .replacing(begin, with: "// nfclint:enable SRC001\n\(begin)")
+        #expect(Projects.ids(["Reader.swift": text]) == ["TXT010"])
+    }
+
+    @Test func `A comment is for the whole file`() {
+        #expect(Projects.ids(["Reader.swift": Projects.reader + "// nfclint:disable:file\n"]) == [])
+        #expect(Projects.ids(["Reader.swift": "// nfclint:disable SRC001\n" + Projects.reader]) == ["TXT010"])
+    }
+
+    @Test func `A configuration turns rules off, and changes what they weigh`() {
+        let text = "disabled: [TXT010]\nseverity:\n  SRC001: error\nobjects: [badge]\nbaseline: known.json # kept\n"
+        let configuration = LintConfiguration(Array(text.utf8), known: Set(Rules.all.map(\.id)))
+        #expect(
+            configuration.problems == [] && configuration.baseline == "known.json" && configuration.objects == ["badge"]
+        )
+        let project = Projects.project(["Reader.swift": Projects.reader])
+        let findings = Linter(Rules.all, configuration: configuration).check(project)
+        #expect(findings.map(\.id) == ["SRC001"] && findings.map(\.severity) == [.error])
+    }
+
+    @Test func `A configuration with mistakes says which`() {
+        let text = "disabled: [ABC001]\nsevere: yes\nseverity:\n  SRC001: bad\n"
+        #expect(LintConfiguration(Array(text.utf8), known: ["SRC001"]).problems.count == 3)
+    }
+
+    @Test func `A baseline takes away what was there, also when lines move`() throws {
+        let report = Projects.report(["Reader.swift": Projects.reader])
+        let baseline = try Baseline(Array(Baseline.text(report).utf8))
+        #expect(!report.findings.isEmpty && baseline.newFindings(report) == [])
+        let moved = Projects.reader.replacing("import CoreNFC", with: "import CoreNFC\n\n// More.")
+        #expect(baseline.newFindings(Projects.report(["Reader.swift": moved])) == [])
+        let twice = Projects.reader + "extension Reader { func more() {\n" + begin + "\n} }\n"
+        #expect(baseline.newFindings(Projects.report(["Reader.swift": twice])).map(\.id) == ["TXT010"])
+    }
+
+    @Test func `A file that is no baseline is an error`() {
+        #expect(throws: FormatError.self) { try Baseline(Array("[]".utf8)) }
+        #expect(throws: FormatError.self) { try Baseline(Array("{".utf8)) }
+    }
+
+    @Test func `What is mended has no finding any more`() throws {
+        let files = [
+            "project.yml": Example.minimum("15.0").files[0].text, "Reader.swift": Projects.reader,
+            "Info.plist": Projects.list("<key>CFBundleName</key><string>Doors</string>"),
+            "App.entitlements": Projects.formats("NDEF"),
+        ]
+        let before = Projects.report(files)
+        #expect(Set(before.findings.map(\.id)).isSuperset(of: ["CFG001", "CFG011"]))
+        let fixes = Fixes(before.findings, before.project.files)
+        var mended = files
+        for change in fixes.changes { mended[change.path] = String(decoding: change.after, as: UTF8.self) }
+        let after = Set(Projects.ids(mended))
+        #expect(after.isDisjoint(with: ["CFG001", "CFG002", "CFG003", "CFG011", "CFG012", "CFG014", "LNT001"]))
+        #expect(
+            fixes.diff.contains("+\t<key>NFCReaderUsageDescription</key>")
+                || fixes.diff.contains("NFCReaderUsageDescription")
+        )
+    }
+
+    @Test func `An old name is mended in place`() {
+        let text = "import CoreNFC\nfunc text(_ record: NFCNDEFPayload) { _ = record.wellKnowTypeTextPayload() }\n"
+        let report = Projects.report(["Old.swift": text])
+        let change = Fixes(report.findings, report.project.files).changes.first
+        #expect(
+            change.map { String(decoding: $0.after, as: UTF8.self) }
+                == text.replacing("wellKnowType", with: "wellKnownType")
+        )
+    }
+}
