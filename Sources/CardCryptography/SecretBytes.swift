@@ -37,6 +37,7 @@ import SystemLibrary
 extension SecretBytes: Hashable {
     /// Compares in a time that does not depend on the bytes.
     public static func == (left: SecretBytes, right: SecretBytes) -> Bool {
+        // mutate: equivalent, because being equal has no direction.
         ConstantTime.areEqual(left.bytes, right.bytes)
     }
 

@@ -77,6 +77,7 @@ public enum HostName {
             isASCII = false
             switch scalar.properties.generalCategory {
             case .lowercaseLetter, .modifierLetter, .otherLetter, .nonspacingMark, .spacingMark, .decimalNumber:
+                // mutate: equivalent, because the loop goes on from here anyway.
                 continue
             default: return nil
             }

@@ -16,7 +16,8 @@ import Testing
         var click = NotificationClick(at: start)
         click.replace(at: start + .milliseconds(50))
         #expect(click.explainsClosing(at: start + .milliseconds(60)))
-        #expect(!click.explainsClosing(at: start + .milliseconds(500)))
+        #expect(click.explainsClosing(at: start + .milliseconds(50) + .nanoseconds(249_999_999)))
+        #expect(!click.explainsClosing(at: start + .milliseconds(300)))
         // Another one in its place is no other click.
         click.replace(at: start + .milliseconds(450))
         #expect(!click.explainsClosing(at: start + .milliseconds(500)))

@@ -166,6 +166,34 @@ import Testing
         #expect(!radios.isAirplaneModeOn)
     }
 
+    @Test func `All of a type are switched at once, and the others stay`() {
+        var radios = RadioSwitches()
+        for (index, type): (UInt8, UInt8) in [(0, 1), (1, 2), (2, 2)] { radios.take(event(index, type, 0)) }
+        radios.take(event(9, 2, 3, soft: 1))
+        #expect(!radios.isAirplaneModeOn)
+        radios.take(event(0, 1, 2, soft: 1))
+        #expect(radios.isAirplaneModeOn)
+        radios.take(event(9, 1, 3))
+        #expect(!radios.isAirplaneModeOn)
+    }
+
+    @Test func `No more switches are kept than a computer has`() {
+        func switches(_ count: Int) -> RadioSwitches {
+            var radios = RadioSwitches()
+            for index in 0..<count { radios.take([UInt8(index & 0xFF), UInt8(index >> 8), 0, 0, 1, 0, 1, 0]) }
+            return radios
+        }
+        // The last one is on: where it counts, not every radio is off.
+        for (count, isOff) in [(255, false), (256, true)] {
+            var radios = switches(count)
+            radios.take([0xFF, 0xFF, 0, 0, 1, 0, 0, 0])
+            #expect(radios.isAirplaneModeOn == isOff)
+            // One that is known is taken all the same.
+            radios.take([0, 0, 0, 0, 1, 2, 0, 0])
+            #expect(!radios.isAirplaneModeOn)
+        }
+    }
+
     @Test func `A blocked NFC radio is enough, and what is no event changes nothing`() {
         var radios = RadioSwitches()
         radios.take(event(0, 1, 0))

@@ -17,6 +17,23 @@ struct SigningKeyTests {
         #expect(error?.code == .refused)
     }
 
+    @Test("A key of an elliptic curve signs, and its signature has the length that it says")
+    func ellipticCurve() throws {
+        let key = SigningKey(encoded: octets(Self.curveKey))
+        // Its two numbers are shorter now and then, and so is the signature.
+        for _ in 0..<64 {
+            let signature = try key.sign(Array("abc".utf8), .sha256)
+            #expect(signature.count > 8 && signature[0] == 0x30 && Int(signature[1]) == signature.count - 2)
+        }
+    }
+
+    /// A key of P-256 that openssl ecparam made for this test (SEC 1).
+    private static let curveKey = """
+        30770201010420a3db26d716aca6a52da68616dddf65ae1cd2e1f4d2c3d304a872890b726f7811a00a06082a8648ce3d0301
+        07a144034200041ad841cfb202be2919658ab255659d47bd988999a449d33ac7daead3079382b125184a43e76d45bac03c5a
+        d5812be4d039b2a370ca58335032250d41ca417874
+        """
+
     /// A key of 1024 bits that openssl genrsa made for this test (PKCS #1).
     private static let key = """
             3082025c02010002818100cf60d4ea688faca42ce51b946ebd6da7091330058ae00bf79ea58fa14685af01702863caf5902b

@@ -155,4 +155,41 @@ import Testing
             #expect(try record.makeRecord(identifier: []).payload == [format, 1, 0x61])
         }
     }
+
+    @Test func `A device's element has 255 bytes at most`() throws {
+        func record(_ count: Int) -> DeviceInformationRecord {
+            var record = DeviceInformationRecord(vendor: "v", model: "m")
+            record.elements.append(.init(type: 2, value: [UInt8](repeating: 7, count: count)))
+            return record
+        }
+        let longest = try record(255).makeRecord(identifier: [])
+        #expect(longest.payload.suffix(257).prefix(2) == [2, 255])
+        #expect(try DeviceInformationRecord(longest) == record(255))
+        #expect(throws: RecordError(.valueTooLong)) { try record(256).makeRecord(identifier: []) }
+    }
+
+    @Test func `A network record without attributes is none`() {
+        #expect(throws: RecordError(.emptyPayload)) {
+            try WiFiRecord(attributes: []).makeRecord(identifier: [])
+        }
+    }
+
+    @Test(arguments: ["application/vnd.wfa.wsc", "APPLICATION/VND.WFA.WSC", "Application/Vnd.Wfa.Wsc"])
+    func `A media type is known in any case`(_ type: String) {
+        #expect(media(type, []).kind == .wifi)
+        #expect(media(String(type.dropLast()) + "d", []).kind == .media)
+    }
+
+    @Test func `A signature and a certificate have two bytes of length, and a chain fifteen certificates`() throws {
+        func octets(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
+        for longest in [
+            SignatureRecord(signature: octets(0xFFFF)), SignatureRecord(signature: [1], certificates: [octets(0xFFFF)]),
+            SignatureRecord(signature: [1], certificates: [[UInt8]](repeating: [2], count: 15)),
+        ] { #expect(try SignatureRecord(longest.makeRecord(identifier: [])) == longest) }
+        for longer in [
+            SignatureRecord(signature: octets(0x10000)),
+            SignatureRecord(signature: [1], certificates: [[2], octets(0x10000)]),
+            SignatureRecord(signature: [1], certificates: [[UInt8]](repeating: [2], count: 16)),
+        ] { #expect(throws: RecordError(.valueTooLong)) { try longer.makeRecord(identifier: []) } }
+    }
 }

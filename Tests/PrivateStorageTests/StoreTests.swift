@@ -179,4 +179,23 @@ import Testing
         }
         #expect(Set([StorageError(.missing, "a"), StorageError(.missing, "b"), StorageError(.denied, "a")]).count == 2)
     }
+
+    @Test func `No descriptor of a file goes on to programs`() throws {
+        try store.write("file", [1])
+        let input = try InputFile(place.path("a/b/file"), limit: 9)
+        let claim = try store.claim("file")
+        let log = try PrivateLog(place.path("log"), replacing: [])
+        let old = try PrivateLog(place.file("old", ""), replacing: [])
+        var seen = 0
+        for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap({ Int32($0) })
+        {
+            let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            guard path?.hasPrefix(place.folder) == true else { continue }
+            seen += 1
+            #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0, "\(path ?? "")")
+        }
+        // The folder's own among them.
+        #expect(seen >= 5)
+        withExtendedLifetime((input, claim, log, old)) {}
+    }
 }

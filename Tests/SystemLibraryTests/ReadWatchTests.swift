@@ -71,4 +71,21 @@ import Testing
             close(other)
         }
     }
+
+    @Test func `It ends when it is cancelled or let go of, though nothing comes any more`() async throws {
+        for isLetGoOf in [false, true] {
+            let (own, other) = Self.pair()
+            defer { close(other) }
+            let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
+            var watch = ReadWatch(own, queue: queue) {
+                true
+            } onClose: {
+                close(own)
+                continuation.finish()
+            }
+            if isLetGoOf { watch = nil } else { watch?.cancel() }
+            for await _ in ends {}
+            withExtendedLifetime(watch) {}
+        }
+    }
 }

@@ -260,4 +260,39 @@ import UniversalLinks
             #expect(try opens(#"{"/":"/$(region)"}"#, "/\(text)") == isOpened, "\(text)")
         }
     }
+
+    // MARK: Ends of ranges
+
+    @Test func `Only a wildcard whose domain has no entry of links misses it`() {
+        func rules(_ entries: [String]) -> [String] { AssociatedDomainCheck(entries: entries).findings.map(\.id) }
+        #expect(rules(["applinks:*.b.example", "applinks:b.example"]) == [])
+        #expect(rules(["applinks:*.b.example", "webcredentials:b.example"]) == ["DOM006"])
+        #expect(rules(["applinks:*.b.example", "applinks:*.b.example", "applinks:c.example"]).contains("DOM006"))
+        let many = (0..<31).map { "applinks:h\($0).example" }
+        #expect(rules(Array(many.dropLast())) == [] && rules(many) == ["DOM009"])
+    }
+
+    @Test(arguments: [
+        (#"\ud7ff"#, true), (#"\ue000"#, true), (#"\ud000"#, true), (#"\ud000\ud83d\ude00"#, true),
+        (#"\ud800\udc00"#, true),
+        (#"\udbff\udfff"#, true), (#"\ud800"#, false), (#"\udbff"#, false), (#"\udc00"#, false), (#"\udfff"#, false),
+        (#"\ud83d\u0061"#, false), (#"\ud83dx"#, false), (#"\u00"#, false), (#"\u00g0"#, false), (#"\x"#, false),
+    ])
+    func `An escape in JSON is a whole character`(_ escape: String, isWhole: Bool) {
+        let text = #"{"applinks":{"details":[{"appIDs":["T.a"],"components":[{"comment":"\#(escape)"}]}]}}"#
+        #expect(((try? AssociationFile(parsing: Data(text.utf8))) != nil) == isWhole)
+    }
+
+    @Test func `The variables that every file has go from their first letter to their last`() throws {
+        for (name, values, others) in [
+            ("upper", ["A", "Z"], ["@", "[", "a"]), ("lower", ["a", "z"], ["`", "{", "A"]),
+            ("digit", ["0", "9"], ["/0", ":", "a"]),
+            ("alpha", ["A", "Z", "a", "z"], ["0"]), ("alnum", ["A", "z", "0", "9"], ["_"]),
+            ("xdigit", ["0", "9", "A", "F", "a", "f"], ["G", "g"]),
+            ("region", ["AD", "NZ", "ZA", "ZW"], ["Z", "419"]),
+        ] {
+            for value in values { #expect(try opens("{\"/\":\"/x$(\(name))\"}", "/x" + value), "\(name) \(value)") }
+            for value in others { #expect(try !opens("{\"/\":\"/x$(\(name))\"}", "/x" + value), "\(name) \(value)") }
+        }
+    }
 }

@@ -64,6 +64,7 @@
     /// - Parameter bytes: the octets in which the record was found.
     /// - Returns: one range, or one for each chunk.
     public func payloadRanges(in bytes: Span<UInt8>) -> [Range<Int>] {
+        // mutate: equivalent, because a record that is not in chunks ends with its payload.
         guard isChunked else { return [payload] }
         var ranges = [payload]
         var offset = payload.upperBound

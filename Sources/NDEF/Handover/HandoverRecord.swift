@@ -103,6 +103,7 @@ public struct HandoverRecord: TypedRecord {
     }
 
     public init(_ record: NDEFRecord) throws(RecordError) {
+        // mutate: equivalent, because each role has a kind of its own.
         guard let role = Role.allCases.first(where: { $0.kind == record.kind }) else {
             throw RecordError(.wrongType)
         }
@@ -150,6 +151,7 @@ extension HandoverRecord {
             records.append(.wellKnown("ac", payload: try carrier.octets()))
         }
         if role == .select, let failure {
+            // mutate: equivalent, because what fails throws, and the records go with it.
             try failure.validate()
             records.append(.wellKnown("err", payload: [failure.reason] + failure.data))
         }

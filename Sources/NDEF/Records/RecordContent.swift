@@ -161,6 +161,7 @@ extension NDEFRecord {
     }
 
     private static func lowerCase(_ octet: UInt8) -> UInt8 {
+        // mutate: equivalent, because no type that is asked for has a Z.
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
     }
 
