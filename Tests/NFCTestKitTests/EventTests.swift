@@ -85,10 +85,7 @@ import Testing
             near: Self.tag,
             invariants: Invariant.all + [lines.invariant]
         ) { field in
-            async let end: Void = Patient.write(Self.new, field)
-            // The session's limit of 60 seconds passes at once.
-            await field.wait(for: .seconds(70))
-            try await end
+            try await Patient.writeOrLimit(Self.new, field)
         }
         #expect(lines.all.contains("loss@\(report.exchanges - 1),loss@\(report.exchanges)"))
         #expect(Set(lines.all).count == lines.all.count)
@@ -133,9 +130,7 @@ import Testing
             near: Self.tag,
             invariants: Invariant.all + [lines.invariant]
         ) { field in
-            async let end: Void = Patient.write(Self.new, field)
-            await field.wait(for: .seconds(70))
-            try await end
+            try await Patient.writeOrLimit(Self.new, field)
         }
         #expect(lines.all == ["nil"] + (1...report.exchanges).map { "slip@\($0):300ms" })
         for trace in lines.traces.dropFirst() {
@@ -144,9 +139,7 @@ import Testing
         }
         let again = Lines()
         try await explore(.replay("slip@3:300ms"), near: Self.tag, invariants: [again.invariant]) { field in
-            async let end: Void = Patient.write(Self.new, field)
-            await field.wait(for: .seconds(70))
-            try await end
+            try await Patient.writeOrLimit(Self.new, field)
         }
         #expect(again.traces.last == lines.traces[3])
     }

@@ -6,7 +6,8 @@ public import VirtualTags
 /// What stands in front of the code under test: a reader, the tags near it, the person, the scanning sheet, and time.
 ///
 /// Get one from ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)`` or from the trait
-/// `.field(_:app:seed:limit:grace:busyPolicy:)`. What a person does happens when the code has nothing left to do but to wait, so that a test never races with what it tests.
+/// `.field(_:app:seed:limit:grace:busyPolicy:)`. What a person does happens when the code has nothing left to do but to wait, so
+/// that a test never races with what it tests.
 ///
 /// Time is the field's own: it moves by what frames take on the air, and to the next event when nothing else is left to
 /// do. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test wait by it too. See <doc:Reference> for when it moves.
