@@ -92,8 +92,16 @@ import VirtualTags
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let fields = (VirtualField(), VirtualField())
             servers = [
-                try PN532Server(path: folder + "/card", field: fields.0, place: FacingCardPlace(fields.1)),
-                try PN532Server(path: folder + "/reader", field: fields.1, place: FacingCardPlace(fields.0)),
+                try PN532Server(
+                    path: folder + "/card",
+                    field: fields.0,
+                    place: FacingCardPlace(fields.1, answersWithin: 60)
+                ),
+                try PN532Server(
+                    path: folder + "/reader",
+                    field: fields.1,
+                    place: FacingCardPlace(fields.0, answersWithin: 60)
+                ),
             ]
             work = servers.map { $0.start() }
         }

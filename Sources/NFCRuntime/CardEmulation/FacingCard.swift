@@ -6,17 +6,22 @@ package import VirtualTags
 /// The field of a reader, in front of which a chip of another host is a card.
 package final class FacingCardPlace: CardPlace {
     private let field: VirtualField
+    private let seconds: Int
     private let tag = Locked<FacingTag?>(nil)
 
     /// Creates a place.
     ///
-    /// - Parameter field: the field of the reader that finds the card.
-    package init(_ field: VirtualField) {
+    /// - Parameters:
+    ///   - field: the field of the reader that finds the card.
+    ///   - seconds: how long the card's host may take for an answer; 5 seconds are the longest that readers wait.
+    package init(_ field: VirtualField, answersWithin seconds: Int = 5) {
         self.field = field
+        self.seconds = seconds
     }
 
     package func bring(_ card: HostedCard) {
         remove()
+        card.allow(seconds: seconds)
         let new = FacingTag(card)
         tag.withLock { $0 = new }
         field.bring(new)

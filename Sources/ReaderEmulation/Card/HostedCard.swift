@@ -34,10 +34,9 @@ package final class HostedCard: Sendable {
         /// Whether the reader waits for an answer.
         var isAsking = false
         var answer: [UInt8]?
+        /// How many seconds the host may take for an answer: as many as the longest frame waiting time has.
+        var limit = 5
     }
-
-    /// How long the host may take for an answer.
-    private static let limit = DispatchTimeInterval.seconds(5)
 
     package let identity: Identity
     private let state = Locked(State())
@@ -48,6 +47,11 @@ package final class HostedCard: Sendable {
         self.identity = identity
         self.onChange = onChange
     }
+
+    /// Lets the host take longer for an answer, which waits its turn for a processor.
+    ///
+    /// - Parameter seconds: how long.
+    package func allow(seconds: Int) { state.withLock { $0.limit = seconds } }
 
     // MARK: The reader's side
 
@@ -76,7 +80,7 @@ package final class HostedCard: Sendable {
         }
         guard asks else { return nil }
         onChange()
-        let isAnswered = answered.wait(timeout: .now() + Self.limit) == .success
+        let isAnswered = answered.wait(timeout: .now() + .seconds(state.withLock { $0.limit })) == .success
         return state.withLock { state in
             // The one that comes between the two is for nobody.
             if !isAnswered, !state.isAsking { answered.wait() }
