@@ -58,6 +58,34 @@ import Testing
         #expect(handlers() == ["one"])
     }
 
+    @Test func `What was added comes behind the default, unless a list before it took it away; four are named`() throws
+    {
+        try list("etc/mimeapps.list", "Added Associations", "one.desktop;two.desktop;three.desktop;one.desktop")
+        #expect(handlers() == ["one", "two", "three"])
+        try list("config/mimeapps.list", "Removed Associations", "two.desktop")
+        #expect(handlers() == ["one", "three"])
+        try list("system/applications/mimeinfo.cache", "MIME Cache", "two.desktop;kde-four.desktop;one")
+        #expect(handlers() == ["one", "three", "kde-four"])
+        // A default is one all the same.
+        try list("etc/other-mimeapps.list", "Default Applications", "two.desktop")
+        #expect(handlers("other") == ["two", "one", "three", "kde-four"])
+        try scratch.write("system/applications/five.desktop", "[Desktop Entry]\nType=Application\nName=5\n")
+        try list("system/applications/mimeinfo.cache", "MIME Cache", "kde-four.desktop;five.desktop;")
+        let entries = DesktopEntries(folders, desktops: "other")
+        #expect(entries.handlers(of: "tel", limit: 9).map(\.name) == ["two", "one", "three", "kde-four", "five"])
+        for limit in 0...4 { #expect(entries.handlers(of: "tel", limit: limit).count == limit) }
+        #expect(entries.handlers(of: "tel").count == 4)
+        let both = entries.handlers(of: ["tel", "mailto", "tel"])
+        #expect(both["tel"]?.count == 4 && both["mailto"] == [] && both.count == 2)
+    }
+
+    @Test func `A name of a desktop that leads elsewhere names no list`() throws {
+        try list("config/x/y-mimeapps.list", "Default Applications", "one.desktop")
+        #expect(handlers("x/y") == [] && handlers("..") == [])
+        try list("config/h-mimeapps.list", "Default Applications", "one.desktop")
+        #expect(handlers("a:b:c:d:e:f:g:h") == ["one"] && handlers("a:b:c:d:e:f:g:i:h") == [])
+    }
+
     @Test func `Choices are kept for their owner alone`() throws {
         #expect(LinkChoices(of: folders) == LinkChoices())
         var choices = LinkChoices()

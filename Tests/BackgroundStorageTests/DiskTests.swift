@@ -20,9 +20,10 @@ final class Scratch {
         FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(name)").path
     }
 
-    /// The user's folders `own`, `system`, `config` and `etc` in it.
+    /// The user's folders in it, all of them: `own`, `system`, `config`, `etc`, `state` and `cache`.
     var folders: UserFolders {
         UserFolders(environment: [
+            "HOME": path + "/home", "XDG_STATE_HOME": path + "/state", "XDG_CACHE_HOME": path + "/cache",
             "XDG_DATA_HOME": path + "/own", "XDG_DATA_DIRS": path + "/system",
             "XDG_CONFIG_HOME": path + "/config", "XDG_CONFIG_DIRS": path + "/etc:relative",
         ])
