@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An example of tests, kept short. nfclint:disable:file SRC001 SRC003 SRC013
 #if canImport(CoreNFC)
     @preconcurrency import CoreNFC
     import Foundation

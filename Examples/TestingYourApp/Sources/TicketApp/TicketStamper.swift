@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is wrong here is for the tests to find. nfclint:disable:file
 #if canImport(CoreNFC)
     @preconcurrency import CoreNFC
     import Foundation

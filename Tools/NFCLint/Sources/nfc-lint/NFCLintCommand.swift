@@ -75,6 +75,27 @@ struct NFCLintCommand: ParsableCommand {
         }
     }
 
+    /// Wrong usage ends with 2, and is answered in JSON too where that is asked for.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let status as ExitCode {
+            Foundation.exit(status.rawValue)
+        } catch {
+            let code = exitCode(for: error)
+            if code == .success { exit(withError: error) }
+            let isUsage = code == .validationFailure
+            let text = message(for: error)
+            if CommandLine.arguments.contains("--json") {
+                print(Report.failure(isUsage ? "usage" : "unreadable-file", text))
+            } else {
+                FileHandle.standardError.write(Data("Error: \(text)\n".utf8))
+            }
+            Foundation.exit(isUsage ? 2 : 1)
+        }
+    }
+
     func run() throws {
         if rules { return RuleList.print(json: output.json) }
         if let rule = explain.flatMap(Rules.rule) { return print(RulePage(rule).text) }

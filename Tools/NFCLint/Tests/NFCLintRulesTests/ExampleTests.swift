@@ -19,15 +19,21 @@ import Testing
         }
     }
 
+    /// The project of an example; what a tag holds is handed over.
+    private func project(_ example: Case) -> Project {
+        let images = Set(example.example.files.map(\.path).filter { $0.hasSuffix(".ndef") })
+        return Project(MemoryFiles(example.example), options: ProjectOptions(images: images))
+    }
+
     @Test(arguments: cases(\.bad))
     func `A bad example has a finding of its rule`(_ example: Case) {
-        let findings = Linter([example.rule]).check(Project(MemoryFiles(example.example)))
+        let findings = Linter([example.rule]).check(project(example))
         #expect(findings.contains { $0.id == example.rule.id })
     }
 
     @Test(arguments: cases(\.good))
     func `A good example has no finding of its rule`(_ example: Case) {
-        let findings = Linter([example.rule]).check(Project(MemoryFiles(example.example)))
+        let findings = Linter([example.rule]).check(project(example))
         #expect(findings == [])
     }
 

@@ -27,12 +27,11 @@ struct Suppressions {
             let ids = Set(Self.ids(rest))
             let number = index + 1
             let before = line[..<mark.lowerBound].trimmed
-            if rest.hasPrefix(":file")
-                || Self.isBeforeCode(lines[..<index]) && ["//", "#", "<!--", "/*"].contains(before)
-            {
+            let isAlone = ["//", "#", "<!--", "/*"].contains { before.hasPrefix($0) }
+            if rest.hasPrefix(":file") || isAlone && Self.isBeforeCode(lines[..<index]) {
                 spans.append(Span(ids: ids, lines: 1...max(lines.count, 1)))
-            } else if ["//", "#", "<!--", "/*"].contains(before) {
-                spans.append(Span(ids: ids, lines: number...Self.end(lines, from: index + 1, ids)))
+            } else if isAlone {
+                spans.append(Span(ids: ids, lines: number...max(number, Self.end(lines, from: index + 1, ids))))
             } else {
                 spans.append(Span(ids: ids, lines: number...number))
             }
@@ -71,6 +70,7 @@ struct Suppressions {
 
     /// The last line of what begins at a line.
     private static func end(_ lines: [Substring], from start: Int, _ ids: Set<String>) -> Int {
+        guard start < lines.count else { return start }
         if let enable = lines[start...].firstIndex(where: { line in
             guard let mark = line.firstRange(of: "nfclint:enable") else { return false }
             let named = Set(Self.ids(line[mark.upperBound...]))

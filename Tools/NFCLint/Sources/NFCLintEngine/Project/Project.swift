@@ -67,6 +67,8 @@ public struct Project: Sendable {
         }
         guard filter.matters(bytes) else { return Parsed() }
         guard bytes.count <= SourceFile.largest else {
+            // Large files are generated texts more often than not.
+            guard SourceFilter(names: ["import CoreNFC"]).matters(bytes) else { return Parsed() }
             return Parsed(problem: "The file has more than 512 KB and was left out.")
         }
         if let problem = SourceShape.problem(bytes) { return Parsed(problem: problem) }
@@ -97,7 +99,7 @@ public struct Project: Sendable {
     private func loosePieces() -> Target {
         let paths = files.paths.filter { path in
             let name = path.split(separator: "/").last ?? ""
-            return name.hasPrefix("apple-app-site-association") || name.hasSuffix(".ndef")
+            return name.hasPrefix("apple-app-site-association")
                 || options.images.contains(path)
         }
         return Target(name: "links and tags", kind: .loose, place: Place(""), variants: [Variant()], files: paths)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Report {
+    /// The answer where nothing could be checked, as one JSON object on a line.
+    public static func failure(_ error: String, _ message: String) -> String {
+        JSONOutput.line(.object([("ok", .boolean(false)), ("error", .text(error)), ("message", .text(message))]))
+    }
+
     /// One JSON object on a line.
     public var json: String {
         let message = isFine ? JSONOutput.Value.null : .text(summary)

@@ -27,8 +27,9 @@ extension Rule {
                 """
             )
         ],
-        check: { _, _ in
+        check: { unit, findings in
             // The linter itself finds these.
+            _ = (unit, findings)
         }
     )
 }

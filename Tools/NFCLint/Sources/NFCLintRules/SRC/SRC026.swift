@@ -83,8 +83,20 @@ extension Rule {
 
     private static func starts(_ function: FunctionInfo, _ unit: Unit) -> Bool {
         if starts.contains(function.name) { return true }
-        return function.kind == .initializer
+        return function.kind == .initializer && isMadeByItself(function.owner, unit)
             || function.name == "application" && function.labels.last == "didFinishLaunchingWithOptions"
+    }
+
+    /// Whether objects of a type are made without an action: screens, and values of properties.
+    private static func isMadeByItself(_ owner: String?, _ unit: Unit) -> Bool {
+        guard let owner, let type = unit.index.types[owner] else { return false }
+        if type.inherited.contains(where: {
+            $0.hasSuffix("ViewController") || $0 == "View" || $0 == "UIView" || $0 == "App"
+        }) {
+            return true
+        }
+        let properties = unit.index.types.values.flatMap(\.properties) + unit.index.globals
+        return properties.contains { $0.value?.core.as(FunctionCallExprSyntax.self)?.calledExpression.words == owner }
     }
 
     /// Whether a call stands in a closure, which runs later: that of a button, for example.

@@ -14,7 +14,7 @@ enum LinkChecks {
             return
         }
         let links = unit.tagLinks
-        let isMeant = !links.isEmpty || unit.mentionsAnywhere(["ndefMessagePayload"])
+        let isMeant = !links.isEmpty || unit.mentions(unit.ownFunctions.map(\.number), ["ndefMessagePayload"])
         for variant in unit.target.variants {
             guard let list = variant.entitlement(Keys.domains) else {
                 guard id == "DOM001", isMeant, variant.areEntitlementsKnown else { continue }

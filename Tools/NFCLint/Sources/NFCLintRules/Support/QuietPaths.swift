@@ -70,6 +70,8 @@ struct QuietPaths {
             if let value = node.expression, Self.acts(value) { state.isOpen = false; return }
             state.ends.append(End(node: Syntax(node), setsText: state.setsText))
             state.isOpen = false
+        } else if item.is(FallThroughStmtSyntax.self) {
+            state.isOpen = false
         } else if item.is(ThrowStmtSyntax.self) || item.is(BreakStmtSyntax.self) || item.is(ContinueStmtSyntax.self) {
             state.isOpen = item.is(BreakStmtSyntax.self)
         } else if let node = item.as(GuardStmtSyntax.self) {

@@ -84,7 +84,7 @@ enum TagChecks {
 extension Unit {
     /// The messages that were handed over, with their paths.
     var tagMessages: [(path: String, message: NDEFMessage)] {
-        let paths = files.paths.filter { $0.hasSuffix(".ndef") || options.images.contains($0) }
+        let paths = options.images.sorted()
         return paths.compactMap { path in
             guard let bytes = files.bytes(path), let message = TagFile.message(bytes) else { return nil }
             return (path, message)

@@ -91,10 +91,9 @@ extension Rule {
                 guard !unit.options.objects.contains(where: { lower.contains($0.lowercased()) }) else { continue }
                 let words = text.words.map { $0.lowercased() }
                 let near: Set<String> = [
-                    "near", "to", "against", "over", "on", "onto", "at", "with", "scan", "next", "toward", "towards",
-                    "by", "close",
+                    "near", "to", "against", "over", "at", "scan", "next", "toward", "towards", "close",
                 ]
-                let object = words.indices.last { near.contains(words[$0]) && names(words, behind: $0) != nil }
+                let object = words.indices.first { near.contains(words[$0]) && names(words, behind: $0) != nil }
                 guard let object, let name = names(words, behind: object), vague.contains(name.word) else { continue }
                 // A clause behind it says what the item is.
                 guard name.isTag || name.index == words.count - 1 else { continue }

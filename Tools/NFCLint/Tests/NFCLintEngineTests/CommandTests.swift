@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// Runs `nfc-lint` as it was built.
+@Suite struct CommandTests {
+    private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+        let folder = try #require(Bundle.allBundles.map(\.bundleURL).first { $0.path.contains(".build") } ?? Self.built)
+        let process = Process()
+        process.executableURL = Self.program(from: folder)
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+
+    private static var built: URL? { CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } }
+
+    /// The program in the folder of the build, above the bundle of the tests.
+    private static func program(from url: URL) -> URL {
+        var folder = url
+        while folder.path.count > 1 {
+            let program = folder.appendingPathComponent("nfc-lint")
+            if FileManager.default.isExecutableFile(atPath: program.path) { return program }
+            folder = folder.deletingLastPathComponent()
+        }
+        return url.deletingLastPathComponent().appendingPathComponent("nfc-lint")
+    }
+
+    private func withProject(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(Projects.reader.utf8).write(to: folder.appendingPathComponent("Reader.swift"))
+        try Data(Projects.list("").utf8).write(to: folder.appendingPathComponent("Info.plist"))
+        try Data(Projects.formats("TAG").utf8).write(to: folder.appendingPathComponent("App.entitlements"))
+        try body(folder.path)
+    }
+
+    @Test func `An error is status 1, and none after it is mended`() throws {
+        try withProject { folder in
+            #expect(try run([folder]).status == 1)
+            let diff = try run(["--fix", "--dry-run", folder]).output
+            #expect(diff.contains("+") && diff.contains("NFCReaderUsageDescription"))
+            #expect(try run([folder]).status == 1)
+            #expect(try run(["--fix", folder]).status == 0)
+            #expect(try run([folder]).status == 0)
+            #expect(try run(["--strict", folder]).status == 1)
+        }
+    }
+
+    @Test func `A baseline and a configuration of the folder count`() throws {
+        try withProject { folder in
+            #expect(try run(["--write-baseline", folder + "/known.json", folder]).status == 0)
+            #expect(try run(["--strict", "--baseline", folder + "/known.json", folder]).status == 0)
+            try Data("disabled: [CFG001, SRC001, TXT010]\n".utf8).write(
+                to: URL(fileURLWithPath: folder + "/.nfclint.yml")
+            )
+            #expect(try run(["--strict", folder]).status == 0)
+        }
+    }
+
+    @Test func `Wrong usage is status 2, in JSON too`() throws {
+        #expect(try run(["--explain", "ABC001"]).status == 2)
+        let answer = try run(["--json", "/nowhere/at/all"])
+        #expect(answer.status == 2 && answer.output.hasPrefix("{\"ok\":false,\"error\":\"usage\","))
+        #expect(try run(["--dry-run"]).status == 2)
+    }
+
+    @Test func `A rule is explained, and all are listed`() throws {
+        #expect(try run(["--explain", "src003"]).output.hasPrefix("# SRC003\n"))
+        #expect(try run(["--rules"]).output.split(separator: "\n").count > 100)
+    }
+}
