@@ -26,7 +26,7 @@ struct NFCCommand: AsyncParsableCommand {
             ScanCommand.self, WriteCommand.self, ReadersCommand.self, TraceCommand.self, EmulateCommand.self,
             TagCommand.self,
             NDEFCommand.self, LinksCommand.self, AppsCommand.self, InboxCommand.self,
-            BackgroundCommand.self, DemoCommand.self,
+            LintCommand.self, BackgroundCommand.self, DemoCommand.self,
         ]
     )
 
