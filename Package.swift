@@ -26,6 +26,8 @@ let hardened: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "no
 
 let package = Package(
     name: "OpenCoreNFC",
+    // For the linter alone, which uses two libraries of the package there.
+    platforms: [.macOS(.v13)],
     products: [
         .library(name: "CoreNFC", targets: ["CoreNFC"]),
         .library(name: "NDEF", targets: ["NDEF"]),

@@ -74,7 +74,7 @@ public struct Project: Sendable {
         if let problem = SourceShape.problem(bytes) { return Parsed(problem: problem) }
         let file = SourceFile(path: path, bytes: bytes)
         var problem = file.hasErrors ? "Parts of the file are not Swift, and were left out." : nil
-        if String(validating: bytes, as: UTF8.self) == nil {
+        if !String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) {
             problem = "The file is not UTF-8; other bytes were replaced."
         }
         return Parsed(facts: FileFacts(file), problem: problem)
