@@ -17,6 +17,7 @@ import Testing
                 #"{"activity_type":"NSUserActivityTypeBrowsingWeb","ndef_message":""#
             )
         )
+        #expect(String(decoding: payload.json, as: UTF8.self).hasSuffix(#","webpage_url":"\#(Fixture.link)"}"#))
         for count in 0..<payload.json.count {
             #expect(throws: UserActivityPayload.Problem.self) {
                 try UserActivityPayload(json: Array(payload.json.prefix(count)))

@@ -153,6 +153,28 @@ struct ExactWakingTests {
         await #expect(throws: LinkError(.tagRemoved, "")) { try await tag.link.reactivate() }
     }
 
+    @Test("A card of NFC-B whose identifier differs in its last octet is another one")
+    func anotherOfNFCB() async throws {
+        let looks = Locked(0)
+        let chip = try ScriptedChip { code, data in
+            let last: UInt8 = looks.withLock { $0 } > 1 ? 9 : 4
+            let body: [UInt8] = [0x50, 1, 2, 3, last, 0, 0, 0, 0, 0x00, 0x81, 0x71]
+            if code == 0x4A, data[1] == 3 { return .answer([1, 1] + body + [1, 0]) }
+            guard code == 0x42 else { return nil }
+            guard data[0] == 0x05 else { return .answer([1]) }
+            // The first card is found; what is woken afterwards is the other.
+            let look = looks.withLock {
+                $0 += 1
+                return $0
+            }
+            return .answer([0, 0x50, 1, 2, 3, look > 1 ? 9 : 4] + body.dropFirst(5))
+        }
+        defer { chip.end() }
+        let reader = try PN532Reader(chip.path, limits: .patient)
+        let tag = try #require(try await reader.discover([.nfcB], systemCodes: []).first)
+        await #expect(throws: LinkError(.tagRemoved, "")) { try await tag.link.reactivate() }
+    }
+
     // MARK: The other types
 
     /// Looks for a tag that the chip lists in the looks that are counted, and wakes it.
