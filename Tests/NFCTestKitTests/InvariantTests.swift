@@ -40,16 +40,15 @@ import Testing
         let said = try CrashTests.said(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 try await explore(.losses, near: Self.link, invariants: []) { field in
-                    _ = try await field.completion("read") { done in
-                        LinkReader { reader in reader.readLink() }.begin(done)
-                        let unheard = NFCNDEFReaderSession(
-                            delegate: Unheard(),
-                            queue: nil,
-                            invalidateAfterFirstRead: true
-                        )
-                        unheard.begin()
-                        unheard.invalidate()
-                    }.get()
+                    let unheard = NFCNDEFReaderSession(
+                        delegate: Unheard(),
+                        queue: nil,
+                        invalidateAfterFirstRead: true
+                    )
+                    unheard.begin()
+                    await field.settle()
+                    unheard.invalidate()
+                    await field.settle()
                 }
             }
         )

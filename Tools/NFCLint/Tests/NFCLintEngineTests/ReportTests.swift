@@ -65,7 +65,7 @@ import Testing
                 && report.github.hasPrefix("::warning file=My Reader.swift,line=6,")
         )
         #expect(report.xcode.hasPrefix("My Reader.swift:6:19: warning: "))
-        #expect(report.markdown.contains("| ⚠️ | [SRC001]("))
+        #expect(report.markdown.contains("| ⚠️ | SRC001 | `My Reader.swift:6` |"))
     }
 
     @Test func `The checklist has a row for each question`() throws {

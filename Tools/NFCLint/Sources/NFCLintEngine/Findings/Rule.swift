@@ -40,6 +40,6 @@ public struct Rule: Sendable {
         self.check = check
     }
 
-    /// The address of its page.
-    public var page: String { "https://opencorenfc.org/documentation/nfclintrules/\(id.lowercased())" }
+    /// The command that prints its page.
+    public var page: String { "nfc lint --explain \(id)" }
 }

@@ -40,7 +40,7 @@ extension Report {
                 }
             let place = "\(path(finding.place.path)):\(finding.place.position.line)"
             let cells = [
-                sign, "[\(finding.id)](\(page(finding)))", "`\(Self.cell(place))`", Self.cell(finding.message),
+                sign, finding.id, "`\(Self.cell(place))`", Self.cell(finding.message),
                 Self.cell(finding.remedy),
             ]
             output += "| \(cells.joined(separator: " | ")) |\n"

@@ -6,7 +6,6 @@ extension Report {
         let numbers = Dictionary(uniqueKeysWithValues: rules.enumerated().map { ($0.element.id, $0.offset) })
         let driver = JSONOutput.Value.object([
             ("name", .text("nfc-lint")),
-            ("informationUri", .text("https://opencorenfc.org/documentation/nfclintrules")),
             ("rules", .list(rules.map(sarifRule))),
         ])
         return JSONOutput.line(
@@ -40,8 +39,7 @@ extension Report {
             ("id", .text(rule.id)),
             ("shortDescription", .object([("text", .text(rule.title + "."))])),
             ("fullDescription", .object([("text", .text(rule.why))])),
-            ("help", .object([("text", .text(rule.fix))])),
-            ("helpUri", .text(rule.page)),
+            ("help", .object([("text", .text("\(rule.fix) More: \(rule.page)"))])),
             ("defaultConfiguration", .object([("level", .text(Self.level(rule.severity)))])),
         ])
     }
