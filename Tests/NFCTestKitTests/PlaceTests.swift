@@ -167,6 +167,35 @@ enum StrangersReason {
         }
     }
 
+    @Test func `What a library does for all tests is of none of them, while several are open`() async {
+        await #expect(processExitsWith: .success) {
+            // The first program has Foundation begin the thread on which all end.
+            let results = await withTaskGroup(of: String.self) { group in
+                let areOpen = [Gate(), Gate()]
+                for number in 0...1 {
+                    group.addTask {
+                        await StrangersReason.of {
+                            try await withField(.product("NTAG215", holding: .uri("https://example.com/\(number)"))) {
+                                field in
+                                areOpen[number].open()
+                                await areOpen[1 - number].pass()
+                                let found: Result<String, any Error> = try await field.completion("read") { done in
+                                    let program = Process()
+                                    program.executableURL = URL(filePath: "/bin/true")
+                                    program.terminationHandler = { _ in LinkReader().begin(done) }
+                                    try? program.run()
+                                }
+                                guard try found.get() == "https://example.com/\(number)" else { exit(EXIT_FAILURE) }
+                            }
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            guard results.allSatisfy({ $0.contains("2 fields are open") }) else { fatalError("\(results)") }
+        }
+    }
+
     @Test func `A wait of another test goes on until it is signalled`() async {
         await #expect(processExitsWith: .success) {
             let stranger = Stranger()

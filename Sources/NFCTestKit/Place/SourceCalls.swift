@@ -13,10 +13,15 @@ import NFCRuntime
     }
 
     static func set(_ source: Pointer, _ block: Pointer?) {
-        guard let block = unsafe block, let (environment, place) = CarriedPlace.current,
-            let copy = unsafe DispatchLibrary.copyBlock(block)
-        else { return unsafe DispatchLibrary.setEventHandler(source, block) }
+        guard let block = unsafe block, let (environment, place) = CarriedPlace.current else {
+            return unsafe DispatchLibrary.setEventHandler(source, block)
+        }
         place.noteSource()
+        guard !Callers.areOfLibrary(calling: "dispatch_source_set_event_handler"),
+            let copy = unsafe DispatchLibrary.copyBlock(block)
+        else {
+            return unsafe DispatchLibrary.setEventHandler(source, block)
+        }
         let held = unsafe Held(copy)
         let carrying: @convention(block) () -> Void = {
             place.begins(wasQueued: false)

@@ -41,8 +41,6 @@ import TagLink
     private static let mainQueue = unsafe UInt(
         bitPattern: dlsym(UnsafeMutableRawPointer(bitPattern: -1), "_dispatch_main_q")
     )
-    private static let find: @convention(c) (DispatchLibrary.Pointer, DispatchLibrary.Pointer) -> Int32 =
-        unsafe DispatchLibrary.next("dladdr")
 
     /// Whether a function runs a job of a task on a queue that keeps no order.
     static func isJob(_ function: @escaping DispatchLibrary.Function, of queue: DispatchLibrary.Pointer) -> Bool {
@@ -59,13 +57,7 @@ import TagLink
 
     /// Whether an address is in a library.
     static func isIn(_ library: String, _ address: DispatchLibrary.Pointer) -> Bool {
-        // The path of the library, its address, and the next symbol's name and address (dladdr(3)).
-        var info: (UnsafePointer<CChar>?, UInt, UInt, UInt) = (nil, 0, 0, 0)
-        let status = unsafe withUnsafeMutablePointer(to: &info) { info in
-            unsafe find(address, DispatchLibrary.Pointer(info))
-        }
-        guard status != 0, let path = unsafe info.0 else { return false }
-        return unsafe strstr(path, library) != nil
+        unsafe Symbols.place(of: address)?.file.hasPrefix(library) ?? false
     }
 
     /// Keeps a job for the thread that runs some work; false when that has one.

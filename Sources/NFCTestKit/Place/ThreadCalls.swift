@@ -39,13 +39,20 @@ import NFCRuntime
         return unsafe Unmanaged<Begun>.fromOpaque(pointer).takeRetainedValue().run()
     }
 
-    /// What a thread is given in place of what a test gives it; nil for a thread of no test, and for one that libdispatch needs for
-    /// its queues.
-    static func carried(_ body: @escaping Body, _ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    /// What a thread is given in place of what a test gives it; nil for a thread of no test, for one that libdispatch needs for
+    /// its queues, and for one that a library has for all tests.
+    ///
+    /// - Parameter function: the function that was called, where libraries call it too.
+    static func carried(
+        _ body: @escaping Body,
+        _ context: UnsafeMutableRawPointer?,
+        calledBy function: String? = nil
+    ) -> UnsafeMutableRawPointer? {
         guard let (environment, place) = CarriedPlace.current,
             !(unsafe SwiftJobs.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
         place.noteThread()
+        if let function, Callers.areOfLibrary(calling: function) { return nil }
         return unsafe Unmanaged.passRetained(Begun(environment, body, context)).toOpaque()
     }
 
@@ -76,7 +83,7 @@ package func carryThreadOfFoundation(
     _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> pthread_t {
-    guard let carried = unsafe OwnThreads.carried(body, context) else {
+    guard let carried = unsafe OwnThreads.carried(body, context, calledBy: "_CFThreadCreate") else {
         return unsafe OwnThreads.createOfFoundation(attributes, body, context)
     }
     return unsafe OwnThreads.createOfFoundation(attributes, OwnThreads.run, carried)
