@@ -88,3 +88,47 @@ private final class LateReader: NSObject, NFCNDEFReaderSessionDelegate, @uncheck
         #expect(failures.withLock { $0 } > 0)
     }
 }
+
+@Suite(.timeLimit(.minutes(5))) struct `Time, while a thread of the test works` {
+    /// Waits until a thread has worked, and for ten seconds of the field's time at the most.
+    private static func isInTime(_ work: @escaping @Sendable () -> Void) async throws -> Bool {
+        try await withField { field in
+            try await field.completion("work") { done in
+                let once = Mutex<(@Sendable (Bool) -> Void)?>(done)
+                let end: @Sendable (Bool) -> Void = { isInTime in once.withLock { $0.take() }?(isInTime) }
+                Thread.detachNewThread {
+                    work()
+                    end(true)
+                }
+                DispatchQueue.global().asyncAfter(deadline: .now() + 10) { end(false) }
+            }
+        }
+    }
+
+    @Test func `It stands while the thread sleeps, and while it computes`() async throws {
+        #expect(try await Self.isInTime { Thread.sleep(forTimeInterval: 1.5) })
+        #expect(
+            try await Self.isInTime {
+                let end = ContinuousClock.now + .seconds(1.5)
+                while ContinuousClock.now < end {}
+            }
+        )
+    }
+
+    @Test func `It passes at once while the thread waits for something else`() async throws {
+        let start = ContinuousClock.now
+        let semaphore = DispatchSemaphore(value: 0)
+        #expect(try await !Self.isInTime { semaphore.wait() })
+        semaphore.signal()
+        #expect(start.duration(to: .now) < .seconds(5))
+    }
+
+    @Test func `It passes at last when a thread sleeps for ever`() async throws {
+        let isOver = Mutex(false)
+        try await withField(grace: .milliseconds(100)) { field in
+            Thread.detachNewThread { while !isOver.withLock({ $0 }) { usleep(5000) } }
+            await field.wait(for: .seconds(10))
+        }
+        isOver.withLock { $0 = true }
+    }
+}

@@ -38,12 +38,18 @@ final class FieldPlace: TestPlace {
         var hasSources = false
         /// Whether the code has begun threads of its own.
         var hasThreads = false
+        /// Those that have not ended, by the kernel's numbers.
+        var threads: Set<Int32> = []
+        /// How many are about to begin.
+        var comingThreads = 0
         var isOpen = true
 
         /// Whether nothing can go on but by time.
         var isAtRest: Bool { queued == 0 && running == waits.count }
         /// Whether something is on a queue that may be unable to begin: all that has begun waits.
         var mayBeStuck: Bool { queued > 0 && running == waits.count }
+        /// Whether there are threads of the code's own.
+        var isOnThreads: Bool { comingThreads > 0 || !threads.isEmpty }
         /// Whether something goes on that no count shows.
         var hasUncounted: Bool { hasGuests || hasSources }
     }
@@ -125,7 +131,9 @@ final class FieldPlace: TestPlace {
                 defer { state.postponed = [] }
                 return (false, state.postponed)
             }
-            guard state.work.isAtRest, state.work.isOpen, !state.work.hasUncounted else { return (false, []) }
+            guard state.work.isAtRest, state.work.isOpen, !state.work.hasUncounted, !state.work.isOnThreads else {
+                return (false, [])
+            }
             if state.isPassingTime { state.looksAgain = true }
             defer { state.isPassingTime = true }
             return (!state.isPassingTime, [])
@@ -191,6 +199,29 @@ final class FieldPlace: TestPlace {
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
     /// The test's code begins a thread.
     func noteThread() { state.withLock { $0.work.hasThreads = true } }
+
+    /// A thread is about to begin, or was to begin and can't.
+    func threadComes(_ comes: Bool = true) {
+        state.withLock { $0.work.comingThreads += comes ? 1 : -1 }
+    }
+
+    /// A thread of the test's code has begun.
+    func threadBegins(_ number: Int32) {
+        state.withLock { state in
+            state.work.comingThreads -= 1
+            state.work.threads.insert(number)
+            state.work.activity &+= 1
+        }
+    }
+
+    /// A thread of the test's code ends.
+    func threadEnds(_ number: Int32) {
+        state.withLock { state in
+            state.work.threads.remove(number)
+            state.work.activity &+= 1
+        }
+    }
+
     /// The test's code uses a timer, a file or a socket.
     func noteSource() { state.withLock { $0.work.hasSources = true } }
 
@@ -221,7 +252,7 @@ final class FieldPlace: TestPlace {
                 if hasMoved == true { state.work.activity &+= 1 }
                 defer { state.looksAgain = false }
                 if hasMoved == true || state.looksAgain, state.work.isAtRest, state.work.isOpen,
-                    !state.work.hasUncounted
+                    !state.work.hasUncounted, !state.work.isOnThreads
                 {
                     return true
                 }

@@ -2,8 +2,8 @@
 package import Glibc
 import NFCRuntime
 
-/// Threads that code of a test begins. They belong to the test; what they do is not counted, so that where there are some a test
-/// is waited for longer.
+/// Threads that code of a test begins. They belong to the test. What they do is not counted, but time passes only when each of
+/// them waits for something else.
 @safe enum OwnThreads {
     typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     typealias Create =
@@ -22,15 +22,30 @@ import NFCRuntime
         private let body: Body
         private let context: UnsafeMutableRawPointer?
 
-        init(_ environment: NFCEnvironment, _ body: @escaping Body, _ context: UnsafeMutableRawPointer?) {
+        private let place: FieldPlace
+
+        init(
+            _ owner: (environment: NFCEnvironment, place: FieldPlace),
+            _ body: @escaping Body,
+            _ context: UnsafeMutableRawPointer?
+        ) {
             unsafe self.body = body
             unsafe self.context = context
-            super.init(environment, lasts: true)
+            place = owner.place
+            super.init(owner.environment, lasts: true)
+            place.threadComes()
         }
 
         override var isOfThread: Bool { true }
 
-        func run() -> UnsafeMutableRawPointer? { unsafe CarriedPlace.within(self) { unsafe body(context) } }
+        func run() -> UnsafeMutableRawPointer? {
+            let number = ProcessActivity.callerNumber
+            place.threadBegins(number)
+            defer { place.threadEnds(number) }
+            return unsafe CarriedPlace.within(self) { unsafe body(context) }
+        }
+
+        func doesNotCome() { place.threadComes(false) }
     }
 
     /// Runs what ``carried(_:_:)`` has made.
@@ -48,16 +63,18 @@ import NFCRuntime
         _ context: UnsafeMutableRawPointer?,
         calledBy function: String? = nil
     ) -> UnsafeMutableRawPointer? {
-        guard let (environment, place) = CarriedPlace.current,
+        guard let owner = CarriedPlace.current,
             !(unsafe SwiftJobs.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
-        place.noteThread()
+        owner.place.noteThread()
         if let function, Callers.areOfLibrary(calling: function) { return nil }
-        return unsafe Unmanaged.passRetained(Begun(environment, body, context)).toOpaque()
+        return unsafe Unmanaged.passRetained(Begun(owner, body, context)).toOpaque()
     }
 
     /// Lets go of what no thread will run.
-    static func release(_ carried: UnsafeMutableRawPointer) { unsafe Unmanaged<Begun>.fromOpaque(carried).release() }
+    static func release(_ carried: UnsafeMutableRawPointer) {
+        unsafe Unmanaged<Begun>.fromOpaque(carried).takeRetainedValue().doesNotCome()
+    }
 }
 
 /// Called by the program itself. A library's calls of the function, which has a version, do not come here.

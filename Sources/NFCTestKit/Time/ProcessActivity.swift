@@ -35,6 +35,37 @@ package struct ProcessActivity {
         return sleepers(besides: known) == first
     }
 
+    /// Looks once: whether each of these threads waits for something other than time. One that sleeps for a while is at work.
+    mutating func areWaiting(_ threads: Set<Int32>) -> Bool {
+        guard let first = waiters(threads) else { return false }
+        return waiters(threads) == first
+    }
+
+    /// How often each thread was given a processor; nil when one of them does not wait, or sleeps for a while.
+    private mutating func waiters(_ threads: Set<Int32>) -> [Int32: UInt64]? {
+        var counts: [Int32: UInt64] = [:]
+        for thread in threads {
+            let before = timesRun(thread)
+            guard isAsleep(thread), !Self.sleeps.contains(numbers(systemCall(of: thread)).first ?? 0) else {
+                return nil
+            }
+            counts[thread] = before
+        }
+        return counts
+    }
+
+    /// The system call that a thread is in: its number and its arguments; empty where the kernel does not tell.
+    private mutating func systemCall(of thread: Int32) -> ArraySlice<UInt8> {
+        contents(of: "/proc/self/task/\(thread)/syscall")
+    }
+
+    /// `nanosleep` and `clock_nanosleep`.
+    #if arch(arm64)
+        private static let sleeps: [UInt64] = [101, 115]
+    #else
+        private static let sleeps: [UInt64] = [35, 230]
+    #endif
+
     /// What a thread has done so far.
     struct Course: Equatable {
         /// How long it ran, in nanoseconds.

@@ -146,6 +146,8 @@ final class RestMonitor: Sendable {
         if watched.standing.duration >= Self.endless.duration, changes >= Self.endless.changes { field.stopEndless() }
         guard work.activity == watched.activity else { return }
         let quiet = watched.quiet
+        let threadsWork = work.comingThreads > 0 || !threads.areWaiting(work.threads)
+        if threadsWork, work.isAtRest || work.mayBeStuck, quiet < field.grace.long { return }
         if work.isAtRest {
             // What nobody counts rests when all threads do; a long rest is one whatever other tests do.
             if !work.hasUncounted || quiet >= field.grace.duration(after: work)
@@ -227,6 +229,9 @@ struct ThreadRest {
 
     /// Whether every thread rests.
     mutating func isResting() -> Bool { activity.isAtRest() }
+
+    /// Whether each of these threads waits for something other than time.
+    mutating func areWaiting(_ threads: Set<Int32>) -> Bool { threads.isEmpty || activity.areWaiting(threads) }
 
     /// Whether every thread rests, and new work would be begun.
     mutating func isThere() -> Bool {
