@@ -12,6 +12,11 @@ extension Type1Tag {
     /// From how many blocks of a segment on RSEG takes less time than a READ8 for each.
     static let blocksWorthSegment = 6
 
+    static let beyondMemory = TagError(
+        .lengthOverrun,
+        "The data area goes beyond the memory (NFC Forum T1T 1.2, 4.2)."
+    )
+
     /// Reads all of the static memory: RALL (NFC Forum T1T 1.2, 5.4).
     func readStaticMemory() async throws(TagError) {
         let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
@@ -37,7 +42,7 @@ extension Type1Tag {
             wanted = unknown()
         }
         guard wanted.isEmpty || !isStatic, addresses.upperBound <= Self.maximumSize else {
-            throw TagError(.lengthOverrun, "The data area goes beyond the memory (NFC Forum T1T 1.2, 4.2).")
+            throw Self.beyondMemory
         }
         let perSegment = Self.segmentSize / Self.blockSize
         while let first = wanted.first {

@@ -31,8 +31,8 @@ extension Type1Tag {
     /// (NFC Forum T1T 1.2, 6.5). Each write's answer is compared with what was written.
     ///
     /// - Parameter message: the message's octets; none to empty the tag.
-    /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when an
-    ///   octet did not change, `tagLost`, and as ``detectNDEF()`` does.
+    /// - Throws: ``TagError`` with `readOnly`, `messageTooLong` and `lengthOverrun` before anything is written,
+    ///   `updateFailed` when an octet did not change, `tagLost`, and as ``detectNDEF()`` does.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(isForWriting: true)
         guard try container().isWritable else {
@@ -46,6 +46,8 @@ extension Type1Tag {
         }
         let size = memory.unitSize
         let plan = TLVWritePlan(message, layout: layout, unitSize: size)
+        // The container of a small tag may promise more than its commands can address.
+        guard !isStatic || plan.units.allSatisfy({ $0 * size < Self.staticSize }) else { throw Self.beyondMemory }
         for unit in plan.unitsToPreserve { try await fetch(unit * size..<(unit + 1) * size) }
         let locked = plan.units.first { isLocked(block: $0 * size / Self.blockSize) }
         guard locked == nil else {

@@ -197,4 +197,18 @@ import Testing
             #expect(throws: TagError(code, "")) { try Type1CapabilityContainer(container) }
         }
     }
+
+    @Test func `A small tag whose container promises a large memory is not written beyond its own`() async throws {
+        let memory = "0102030400000000" + "E110FF00" + "0300FE00" + String(repeating: "00", count: 104)
+        for length in [91, 130, 300] {
+            let (tag, link) = Self.tag(
+                Self.step("000000 01020304", "1148" + memory),
+                target: Type1Target(headerROM0: 0x11, headerROM1: 0x48, uid: [1, 2, 3, 4])
+            )
+            await #expect(throws: TagError(.lengthOverrun, "")) {
+                try await tag.writeNDEF([UInt8](repeating: 7, count: length))
+            }
+            #expect(link.remaining == 0)
+        }
+    }
 }
