@@ -157,6 +157,7 @@ import Testing
         }
         for line in [
             "slip@3:", "slip@3:ms", "slip@3:0ms", "slip@3:3600001ms", "slip@3:300", "slip@3:1ms:2", "loss@3:300ms",
+            "loss@1,,loss@2", "loss@1+", ",loss@1", "+",
         ] {
             let error = await #expect(throws: FieldError.self) {
                 try await explore(.replay(FaultScript(line)), near: Self.tag) { field in

@@ -65,18 +65,17 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
             return
         }
         var steps: [Step] = []
-        for (number, group) in first.split(separator: ",").enumerated() {
+        for (number, group) in first.split(separator: ",", omittingEmptySubsequences: false).enumerated() {
             if number > 0, let last = steps.indices.last, steps[last].kind == .loss { steps[last].comesBack = true }
-            for text in group.split(separator: "+") {
+            for text in group.split(separator: "+", omittingEmptySubsequences: false) {
                 guard let step = Self.step(text) else {
-                    unreadable = String(text)
+                    unreadable = text.isEmpty ? line : String(text)
                     return
                 }
                 steps.append(step)
             }
         }
         self.init(steps, seed: seed)
-        if steps.isEmpty { unreadable = line }
     }
 
     public init(stringLiteral line: String) { self.init(line) }
@@ -119,7 +118,7 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
     /// How a line is written, for whoever wrote one that can't be read.
     static let help = """
         Write loss@N, slip@N (or slip@N:300ms), silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or \
-        tear@N:old (new, mixed), joined by +, and #SEED behind them.
+        tear@N:old (new, mixed), joined by + (or by a comma behind a loss whose tag comes back), and #SEED behind them.
         """
 }
 
