@@ -57,17 +57,17 @@ import NFCRuntime
     /// What a thread is given in place of what a test gives it; nil for a thread of no test, for one that libdispatch needs for
     /// its queues, and for one that a library has for all tests.
     ///
-    /// - Parameter function: the function that was called, where libraries call it too.
+    /// - Parameter function: the function that was called.
     static func carried(
         _ body: @escaping Body,
         _ context: UnsafeMutableRawPointer?,
-        calledBy function: String? = nil
+        calledBy function: String
     ) -> UnsafeMutableRawPointer? {
         guard let owner = CarriedPlace.current,
             !(unsafe SwiftJobs.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
         owner.place.noteThread()
-        if let function, Callers.areOfLibrary(calling: function) { return nil }
+        if Callers.areOfLibrary(calling: function) { return nil }
         return unsafe Unmanaged.passRetained(Begun(owner, body, context)).toOpaque()
     }
 
@@ -77,7 +77,7 @@ import NFCRuntime
     }
 }
 
-/// Called by the program itself. A library's calls of the function, which has a version, do not come here.
+/// Called by the program itself. A library's calls of the function, which has a version, come here only under ThreadSanitizer.
 @_cdecl("pthread_create")
 package func carryThread(
     _ thread: UnsafeMutablePointer<pthread_t>,
@@ -85,7 +85,7 @@ package func carryThread(
     _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let carried = unsafe OwnThreads.carried(body, context) else {
+    guard let carried = unsafe OwnThreads.carried(body, context, calledBy: "pthread_create") else {
         return unsafe OwnThreads.create(thread, attributes, body, context)
     }
     let status = unsafe OwnThreads.create(thread, attributes, OwnThreads.run, carried)
