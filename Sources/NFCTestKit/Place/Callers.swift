@@ -57,16 +57,30 @@ import Glibc
         return unsafe place(of: unsafeBitCast(function, to: DispatchLibrary.Pointer.self))?.image ?? 0
     }()
 
+    /// Whether an address is in a file with this in its path. Asked often: it makes no text.
+    static func isIn(_ name: String, _ address: DispatchLibrary.Pointer) -> Bool {
+        guard let info = unsafe information(of: address),
+            let path = unsafe UnsafePointer<CChar>(bitPattern: info.path)
+        else { return false }
+        return unsafe strstr(path, name) != nil
+    }
+
     static func place(of address: DispatchLibrary.Pointer) -> Place? {
-        // The path of the file, its address, and the last symbol's name and address (dladdr(3)).
+        guard let info = unsafe information(of: address) else { return nil }
+        let path = text(at: info.path)
+        let file = path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
+        return Place(image: info.image, file: file, name: text(at: info.name))
+    }
+
+    /// The path of the file, its address, and the last symbol's name and address (dladdr(3)).
+    private static func information(
+        of address: DispatchLibrary.Pointer
+    ) -> (path: UInt, image: UInt, name: UInt, address: UInt)? {
         var info: (path: UInt, image: UInt, name: UInt, address: UInt) = (0, 0, 0, 0)
         let status = unsafe withUnsafeMutablePointer(to: &info) { info in
             unsafe find(address, DispatchLibrary.Pointer(info))
         }
-        guard status != 0 else { return nil }
-        let path = text(at: info.path)
-        let file = path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
-        return Place(image: info.image, file: file, name: text(at: info.name))
+        return status != 0 ? info : nil
     }
 
     private static func text(at address: UInt) -> String {

@@ -57,7 +57,7 @@ import TagLink
 
     /// Whether an address is in a library.
     static func isIn(_ library: String, _ address: DispatchLibrary.Pointer) -> Bool {
-        unsafe Symbols.place(of: address)?.file.hasPrefix(library) ?? false
+        unsafe Symbols.isIn(library, address)
     }
 
     /// Keeps a job for the thread that runs some work; false when that has one.
