@@ -21,46 +21,13 @@ extension Rule {
                 <string>Doors</string>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
+                + Example.tagReader
+                + Example.tagFormat
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                ),
+            Example.usage
+                + Example.tagReader
+                + Example.tagFormat,
             .plist(
                 """
                 <key>CFBundleName</key>

@@ -22,46 +22,13 @@ extension Rule {
                 <string>development</string>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.usage
+                + Example.tagReader
         ],
         good: [
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array><string>TAG</string></array>
-                """
-            )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+            Example.tagFormat
+                + Example.usage
+                + Example.tagReader,
             .entitlements(
                 """
                 <key>aps-environment</key>

@@ -20,47 +20,14 @@ extension Rule {
                     <array><string>NDEF</string></array>
                     """
                 )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.usage
+                + Example.tagReader
         ],
         good: [
             Example.minimum("15.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagFormat
+                + Example.usage
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in

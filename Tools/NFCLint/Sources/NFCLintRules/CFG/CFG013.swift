@@ -11,28 +11,9 @@ extension Rule {
         fix: "Add NDEF beside TAG, or raise the least version of iOS to 13.",
         bad: [
             Example.minimum("12.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagFormat
+                + Example.usage
+                + Example.tagReader
         ],
         good: [
             Example.minimum("12.0")
@@ -42,45 +23,12 @@ extension Rule {
                     <array><string>NDEF</string><string>TAG</string></array>
                     """
                 )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
             Example.minimum("13.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.tagFormat
+                + Example.usage
+                + Example.tagReader,
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in

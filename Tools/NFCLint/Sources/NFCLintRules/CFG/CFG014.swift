@@ -19,156 +19,53 @@ extension Rule {
                 <array><string>tag</string></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
             Example.entitlements(
                 """
                 <key>com.apple.developer.nfc.readersession.formats</key>
                 <array><string>TAG</string><string>RFID</string></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
             Example.entitlements(
                 """
                 <key>com.apple.developer.nfc.readersession.formats</key>
                 <array></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
             Example.entitlements(
                 """
                 <key>com.apple.developer.nfc.readersession.formats</key>
                 <string>TAG</string>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
             Example.entitlements(
                 """
                 <key>com.apple.developer.nfc.readersession.formats</key>
                 <array><string>TAG</string><string>TAG</string></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
         ],
         good: [
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array><string>TAG</string></array>
-                """
-            )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+            Example.tagFormat
+                + Example.usage
+                + Example.tagReader,
             Example.entitlements(
                 """
                 <key>com.apple.developer.nfc.readersession.formats</key>
                 <array><string>TAG</string><string>PACE</string></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, _ in

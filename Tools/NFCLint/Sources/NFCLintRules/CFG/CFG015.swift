@@ -22,44 +22,16 @@ extension Rule {
                     <array><string>TAG</string><string>PACE</string></array>
                     """
                 )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
             Example.entitlements(
                 """
                 <key>com.apple.developer.nfc.readersession.formats</key>
                 <array><string>TAG</string><string>VAS</string></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
         ],
         good: [
             Example.minimum("16.0")
@@ -69,22 +41,8 @@ extension Rule {
                     <array><string>TAG</string><string>PACE</string></array>
                     """
                 )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.usage
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in

@@ -18,40 +18,12 @@ extension Rule {
                 <array><string>TAG</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
+            Example.usage
+                + Example.tagReader
+                + Example.tagFormat
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.formats) { formats, _ in

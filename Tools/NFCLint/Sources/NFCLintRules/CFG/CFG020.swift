@@ -21,16 +21,7 @@ extension Rule {
                 <array><string>A0 00 00 02 47 10 01</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.tagReader,
             Example.plist(
                 """
                 <key>NFCReaderUsageDescription</key>
@@ -39,16 +30,7 @@ extension Rule {
                 <array><string>A0000002</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.tagReader,
             Example.plist(
                 """
                 <key>NFCReaderUsageDescription</key>
@@ -57,36 +39,11 @@ extension Rule {
                 <string>A0000002471001</string>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.tagReader,
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string></array>
-                """
-            )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+            Example.usageAndIdentifier
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in

@@ -21,16 +21,7 @@ extension Rule {
                 <array><string>A0000002471001</string><string>a0000002471001</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         good: [
             Example.plist(
@@ -41,16 +32,7 @@ extension Rule {
                 <array><string>A0000002471001</string><string>D2760000850101</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in

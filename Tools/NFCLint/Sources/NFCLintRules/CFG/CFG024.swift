@@ -21,48 +21,13 @@ extension Rule {
                 <array><string>A0000002471001</string></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.usage
+                + Example.tagReader
         ],
         good: [
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array><string>TAG</string></array>
-                """
-            )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                    <array><string>A0000002471001</string></array>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+            Example.tagFormat
+                + Example.usageAndIdentifier
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.identifiers) { list, _ in

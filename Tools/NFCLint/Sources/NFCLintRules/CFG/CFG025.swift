@@ -21,36 +21,11 @@ extension Rule {
                 <array><string>D2760000850101</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string></array>
-                """
-            )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+            Example.usageAndIdentifier
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in

@@ -18,16 +18,7 @@ extension Rule {
                 <array><string>FFFF</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.tagReader,
             Example.plist(
                 """
                 <key>NFCReaderUsageDescription</key>
@@ -36,16 +27,7 @@ extension Rule {
                 <array><string>12FF</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.tagReader,
         ],
         good: [
             Example.plist(
@@ -56,16 +38,7 @@ extension Rule {
                 <array><string>12FC</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.systemCodes) { list, _ in

@@ -19,22 +19,8 @@ extension Rule {
                 <array><string>0003</string></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
             Example.plist(
                 """
                 <key>NFCReaderUsageDescription</key>
@@ -43,16 +29,7 @@ extension Rule {
                 <array><string>0003</string><string>0003</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.tagReader,
         ],
         good: [
             Example.plist(
@@ -63,16 +40,7 @@ extension Rule {
                 <array><string>0003</string><string>88B4</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.systemCodes) { list, _ in

@@ -16,62 +16,20 @@ extension Rule {
                 <string>Badges are scanned to open doors.</string>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.tagReader,
             Example.entitlements(
                 """
                 <key>com.apple.developer.nfc.readersession.Formats</key>
                 <array><string>TAG</string></array>
                 """
             )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                ),
+                + Example.usage
+                + Example.tagReader,
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+            Example.usage
+                + Example.tagFormat
+                + Example.tagReader
         ],
         check: { unit, findings in
             for variant in unit.target.variants {

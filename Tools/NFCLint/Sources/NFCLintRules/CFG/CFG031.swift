@@ -21,16 +21,7 @@ extension Rule {
                 <array><string>nfc</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         good: [
             Example.plist(
@@ -41,16 +32,7 @@ extension Rule {
                 <array><string>arm64</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.capabilities) { list, _ in

@@ -11,33 +11,13 @@ extension Rule {
         fix: "Read tags in the app itself, and take the keys out of the extension.",
         bad: [
             Example.minimum("15.0", type: "app-extension")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
+                + Example.tagFormat
+                + Example.usage
         ],
         good: [
             Example.minimum("15.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
+                + Example.tagFormat
+                + Example.usage
         ],
         check: { unit, findings in
             guard unit.target.kind == .appExtension else { return }

@@ -18,36 +18,11 @@ extension Rule {
                 <array><string>A0000002471000</string><string>A0000002471001</string><string>A0000002471002</string><string>A0000002471003</string><string>A0000002471004</string><string>A0000002471005</string><string>A0000002471006</string><string>A0000002471007</string><string>A0000002471008</string><string>A0000002471009</string><string>A000000247100A</string><string>A000000247100B</string><string>A000000247100C</string><string>A000000247100D</string><string>A000000247100E</string><string>A000000247100F</string><string>A0000002471010</string><string>A0000002471011</string><string>A0000002471012</string><string>A0000002471013</string><string>A0000002471014</string><string>A0000002471015</string><string>A0000002471016</string><string>A0000002471017</string><string>A0000002471018</string><string>A0000002471019</string><string>A000000247101A</string><string>A000000247101B</string><string>A000000247101C</string><string>A000000247101D</string><string>A000000247101E</string><string>A000000247101F</string><string>A0000002471020</string><string>A0000002471021</string><string>A0000002471022</string><string>A0000002471023</string><string>A0000002471024</string><string>A0000002471025</string><string>A0000002471026</string><string>A0000002471027</string><string>A0000002471028</string><string>A0000002471029</string><string>A000000247102A</string><string>A000000247102B</string><string>A000000247102C</string><string>A000000247102D</string><string>A000000247102E</string><string>A000000247102F</string></array>
                 """
             )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+                + Example.tagReader
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string></array>
-                """
-            )
-                + Example.swift(
-                    """
-                    class Reader: NSObject {
-                        var session: NFCTagReaderSession?
-                        func scan() {
-                            session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
-                        }
-                    }
-                    """
-                )
+            Example.usageAndIdentifier
+                + Example.tagReader
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in

@@ -13,105 +13,19 @@ extension Rule {
             """,
         fix: "Add com.apple.developer.associated-domains with applinks: and the domain of the link.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Scene: NSObject {
-                        func scene(_ scene: UIScene, continue activity: NSUserActivity) {
-                            guard activity.activityType == NSUserActivityTypeBrowsingWeb, activity.ndefMessagePayload.records[0].typeNameFormat != .empty else { return }
-                        }
-                    }
-                    """,
-                    "Scene.swift"
-                )
+            Example.usage
+                + Example.tagFormat
+                + Example.messageReader
+                + Example.linkScene
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    <key>com.apple.developer.associated-domains</key>
-                    <array><string>applinks:example.org</string></array>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Scene: NSObject {
-                        func scene(_ scene: UIScene, continue activity: NSUserActivity) {
-                            guard activity.activityType == NSUserActivityTypeBrowsingWeb, activity.ndefMessagePayload.records[0].typeNameFormat != .empty else { return }
-                        }
-                    }
-                    """,
-                    "Scene.swift"
-                ),
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                ),
+            Example.usage
+                + Example.tagFormatAndDomain
+                + Example.messageReader
+                + Example.linkScene,
+            Example.usage
+                + Example.tagFormat
+                + Example.messageReader,
         ],
         check: { unit, findings in
             LinkChecks.domains("DOM001", unit, &findings)

@@ -10,12 +10,7 @@ extension Rule {
         why: "applinks:*.example.org is for subdomains. A link to example.org does not open the app.",
         fix: "Add an entry for the domain itself where it is meant.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
+            Example.usage
                 + Example.entitlements(
                     """
                     <key>com.apple.developer.nfc.readersession.formats</key>
@@ -24,68 +19,14 @@ extension Rule {
                     <array><string>applinks:*.example.org</string></array>
                     """
                 )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Scene: NSObject {
-                        func scene(_ scene: UIScene, continue activity: NSUserActivity) {
-                            guard activity.activityType == NSUserActivityTypeBrowsingWeb, activity.ndefMessagePayload.records[0].typeNameFormat != .empty else { return }
-                        }
-                    }
-                    """,
-                    "Scene.swift"
-                )
+                + Example.messageReader
+                + Example.linkScene
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    <key>com.apple.developer.associated-domains</key>
-                    <array><string>applinks:example.org</string></array>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Scene: NSObject {
-                        func scene(_ scene: UIScene, continue activity: NSUserActivity) {
-                            guard activity.activityType == NSUserActivityTypeBrowsingWeb, activity.ndefMessagePayload.records[0].typeNameFormat != .empty else { return }
-                        }
-                    }
-                    """,
-                    "Scene.swift"
-                )
+            Example.usage
+                + Example.tagFormatAndDomain
+                + Example.messageReader
+                + Example.linkScene
         ],
         check: { unit, findings in
             LinkChecks.domains("DOM006", unit, &findings)

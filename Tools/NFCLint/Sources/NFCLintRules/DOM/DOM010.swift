@@ -11,52 +11,14 @@ extension Rule {
         fix: "Add applinks: with the host of the link.",
         bad: [
             Example.file("scan.ndef", "d1011055046578616d706c652e636f6d2f6e6663")
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    <key>com.apple.developer.associated-domains</key>
-                    <array><string>applinks:example.org</string></array>
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Scene: NSObject {
-                        func scene(_ scene: UIScene, continue activity: NSUserActivity) {
-                            guard activity.activityType == NSUserActivityTypeBrowsingWeb, activity.ndefMessagePayload.records[0].typeNameFormat != .empty else { return }
-                        }
-                    }
-                    """,
-                    "Scene.swift"
-                )
+                + Example.usage
+                + Example.tagFormatAndDomain
+                + Example.messageReader
+                + Example.linkScene
         ],
         good: [
             Example.file("scan.ndef", "d1011055046578616d706c652e636f6d2f6e6663")
-                + Example.plist(
-                    """
-                    <key>NFCReaderUsageDescription</key>
-                    <string>Badges are scanned to open doors.</string>
-                    """
-                )
+                + Example.usage
                 + Example.entitlements(
                     """
                     <key>com.apple.developer.nfc.readersession.formats</key>
@@ -65,29 +27,8 @@ extension Rule {
                     <array><string>applinks:example.com</string></array>
                     """
                 )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                )
-                + Example.swift(
-                    """
-                    class Scene: NSObject {
-                        func scene(_ scene: UIScene, continue activity: NSUserActivity) {
-                            guard activity.activityType == NSUserActivityTypeBrowsingWeb, activity.ndefMessagePayload.records[0].typeNameFormat != .empty else { return }
-                        }
-                    }
-                    """,
-                    "Scene.swift"
-                )
+                + Example.messageReader
+                + Example.linkScene
         ],
         check: { unit, findings in
             LinkChecks.domains("DOM010", unit, &findings)

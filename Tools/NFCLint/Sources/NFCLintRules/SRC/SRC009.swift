@@ -14,12 +14,7 @@ extension Rule {
             """,
         fix: "Add the key to the Info.plist or the entitlements, or take the kind of tag out of the code.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
+            Example.usage
                 + Example.swift(
                     """
                     class Reader: NSObject {
@@ -31,12 +26,7 @@ extension Rule {
                     }
                     """
                 ),
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
+            Example.usage
                 + Example.swift(
                     """
                     class Reader: NSObject {
@@ -79,14 +69,7 @@ extension Rule {
                     }
                     """
                 ),
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string></array>
-                """
-            )
+            Example.usageAndIdentifier
                 + Example.swift(
                     """
                     class Reader: NSObject {

@@ -14,27 +14,13 @@ extension Rule {
             """,
         fix: "Add the AID to the list.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string></array>
-                """
-            )
+            Example.usageAndIdentifier
                 + Example.swift(
                     "let apdu = NFCISO7816APDU(instructionClass: 0, instructionCode: 0xA4, p1Parameter: 4, p2Parameter: 0, data: Data([0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]), expectedResponseLength: 256)"
                 )
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string></array>
-                """
-            )
+            Example.usageAndIdentifier
                 + Example.swift(
                     "let apdu = NFCISO7816APDU(instructionClass: 0, instructionCode: 0xA4, p1Parameter: 4, p2Parameter: 0, data: Data([0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]), expectedResponseLength: 256)"
                 )

@@ -15,20 +15,8 @@ extension Rule {
             Implement scene(_:continue:), application(_:continue:restorationHandler:) or onContinueUserActivity.
             """,
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    <key>com.apple.developer.associated-domains</key>
-                    <array><string>applinks:example.org</string></array>
-                    """
-                )
+            Example.usage
+                + Example.tagFormatAndDomain
                 + Example.swift(
                     """
                     @main
@@ -38,35 +26,11 @@ extension Rule {
                     """,
                     "Doors.swift"
                 )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                )
+                + Example.messageReader
         ],
         good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                """
-            )
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string></array>
-                    <key>com.apple.developer.associated-domains</key>
-                    <array><string>applinks:example.org</string></array>
-                    """
-                )
+            Example.usage
+                + Example.tagFormatAndDomain
                 + Example.swift(
                     """
                     @main
@@ -76,19 +40,7 @@ extension Rule {
                     """,
                     "Doors.swift"
                 )
-                + Example.swift(
-                    """
-                    class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                        var session: NFCNDEFReaderSession?
-                        func scan() {
-                            guard NFCNDEFReaderSession.readingAvailable else { return }
-                            session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                            session?.alertMessage = "Hold your iPhone near the badge."
-                            session?.begin()
-                        }
-                    }
-                    """
-                )
+                + Example.messageReader
         ],
         check: { unit, findings in
             guard unit.isApp, unit.ownUse != nil, !Handlers(unit).hasAny else { return }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+/// What the examples of rules have in common: the parts of an app that reads badges.
+extension Example {
+    /// A client that looks for cards.
+    static let tagReader = swift(
+        """
+        class Reader: NSObject {
+            var session: NFCTagReaderSession?
+            func scan() {
+                session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+            }
+        }
+        """
+    )
+
+    /// The list of an app that says why it reads.
+    static let usage = plist(
+        """
+        <key>NFCReaderUsageDescription</key>
+        <string>Badges are scanned to open doors.</string>
+        """
+    )
+
+    /// A client that looks for messages, and tells the person what to do.
+    static let messageReader = swift(
+        """
+        class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+            var session: NFCNDEFReaderSession?
+            func scan() {
+                guard NFCNDEFReaderSession.readingAvailable else { return }
+                session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                session?.alertMessage = "Hold your iPhone near the badge."
+                session?.begin()
+            }
+        }
+        """
+    )
+
+    /// The entitlements of an app that reads tags.
+    static let tagFormat = entitlements(
+        """
+        <key>com.apple.developer.nfc.readersession.formats</key>
+        <array><string>TAG</string></array>
+        """
+    )
+
+    /// A scene that is opened by the link of a tag.
+    static let linkScene = swift(
+        """
+        class Scene: NSObject {
+            func scene(_ scene: UIScene, continue activity: NSUserActivity) {
+                guard activity.activityType == NSUserActivityTypeBrowsingWeb, activity.ndefMessagePayload.records[0].typeNameFormat != .empty else { return }
+            }
+        }
+        """,
+        "Scene.swift"
+    )
+
+    /// The entitlements of an app that reads tags, and that links of example.org open.
+    static let tagFormatAndDomain = entitlements(
+        """
+        <key>com.apple.developer.nfc.readersession.formats</key>
+        <array><string>TAG</string></array>
+        <key>com.apple.developer.associated-domains</key>
+        <array><string>applinks:example.org</string></array>
+        """
+    )
+
+    /// The list of an app that says why it reads, and has one application of cards selected.
+    static let usageAndIdentifier = plist(
+        """
+        <key>NFCReaderUsageDescription</key>
+        <string>Badges are scanned to open doors.</string>
+        <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
+        <array><string>A0000002471001</string></array>
+        """
+    )
+}
