@@ -43,9 +43,6 @@ class CarriedScope {
         return unsafe Unmanaged<CarriedScope>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// The environment that came with what the thread runs now; nil outside of tests.
-    static var ofThread: NFCEnvironment? { scope?.environment }
-
     /// Does something as code of a test.
     static func within<Value>(_ environment: NFCEnvironment, _ work: () throws -> Value) rethrows -> Value {
         try within(CarriedScope(environment, in: scope), work)

@@ -50,14 +50,9 @@ import TagLink
         let last = known.withLock { $0 }
         if number == last.job { return true }
         if number == last.other { return false }
-        let isJob = unsafe isIn("libswift_Concurrency", pointer)
+        let isJob = unsafe Symbols.isIn("libswift_Concurrency", pointer)
         known.withLock { if isJob { $0.job = number } else { $0.other = number } }
         return isJob
-    }
-
-    /// Whether an address is in a library.
-    static func isIn(_ library: String, _ address: DispatchLibrary.Pointer) -> Bool {
-        unsafe Symbols.isIn(library, address)
     }
 
     /// Keeps a job for the thread that runs some work; false when that has one.

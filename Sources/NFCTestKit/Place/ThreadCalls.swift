@@ -21,7 +21,6 @@ import NFCRuntime
     @safe private final class Begun: CarriedScope {
         private let body: Body
         private let context: UnsafeMutableRawPointer?
-
         private let place: FieldPlace
 
         init(
@@ -64,7 +63,7 @@ import NFCRuntime
         calledBy function: String
     ) -> UnsafeMutableRawPointer? {
         guard let owner = CarriedPlace.current,
-            !(unsafe SwiftJobs.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
+            !(unsafe Symbols.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
         owner.place.noteThread()
         if Callers.areOfLibrary(calling: function) { return nil }

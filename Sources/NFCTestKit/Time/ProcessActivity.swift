@@ -31,32 +31,39 @@ package struct ProcessActivity {
     ///
     /// - Parameter known: threads that are left out.
     mutating func isAtRest(besides known: Set<Int32> = []) -> Bool {
-        guard let first = sleepers(besides: known) else { return false }
-        return sleepers(besides: known) == first
+        guard let first = restingOthers(besides: known) else { return false }
+        return restingOthers(besides: known) == first
+    }
+
+    private mutating func restingOthers(besides known: Set<Int32>) -> [Int32: UInt64]? {
+        let others = Self.numbers(in: "/proc/self/task").lazy.filter { [own] in $0 != own && !known.contains($0) }
+        return timesRun(whileAllRest: others, alsoForATime: true)
     }
 
     /// Looks once: whether each of these threads waits for something other than time. One that sleeps for a while is at work.
     mutating func areWaiting(_ threads: Set<Int32>) -> Bool {
-        guard let first = waiters(threads) else { return false }
-        return waiters(threads) == first
+        guard let first = timesRun(whileAllRest: threads, alsoForATime: false) else { return false }
+        return timesRun(whileAllRest: threads, alsoForATime: false) == first
     }
 
-    /// How often each thread was given a processor; nil when one of them does not wait, or sleeps for a while.
-    private mutating func waiters(_ threads: Set<Int32>) -> [Int32: UInt64]? {
+    /// How often each thread was given a processor; nil when one of them does not sleep, or sleeps for a time where that is no
+    /// rest.
+    private mutating func timesRun(
+        whileAllRest threads: some Sequence<Int32>,
+        alsoForATime timeIsRest: Bool
+    ) -> [Int32: UInt64]? {
         var counts: [Int32: UInt64] = [:]
         for thread in threads {
             let before = timesRun(thread)
-            guard isAsleep(thread), !Self.sleeps.contains(numbers(systemCall(of: thread)).first ?? 0) else {
-                return nil
-            }
+            guard isAsleep(thread), timeIsRest || !sleepsForATime(thread) else { return nil }
             counts[thread] = before
         }
         return counts
     }
 
-    /// The system call that a thread is in: its number and its arguments; empty where the kernel does not tell.
-    private mutating func systemCall(of thread: Int32) -> ArraySlice<UInt8> {
-        contents(of: "/proc/self/task/\(thread)/syscall")
+    /// The number of the system call that a thread is in comes first; where the kernel does not tell, there is none.
+    private mutating func sleepsForATime(_ thread: Int32) -> Bool {
+        numbers(contents(of: "/proc/self/task/\(thread)/syscall")).first.map(Self.sleeps.contains) ?? false
     }
 
     /// `nanosleep` and `clock_nanosleep`.
@@ -88,17 +95,6 @@ package struct ProcessActivity {
             )
         }
         return courses
-    }
-
-    /// How often each thread was given a processor; nil when one of them, other than the caller's, does not sleep.
-    private mutating func sleepers(besides known: Set<Int32>) -> [Int32: UInt64]? {
-        var counts: [Int32: UInt64] = [:]
-        for thread in Self.numbers(in: "/proc/self/task") where thread != own && !known.contains(thread) {
-            let before = timesRun(thread)
-            guard isAsleep(thread) else { return nil }
-            counts[thread] = before
-        }
-        return counts
     }
 
     /// The state follows the name, which is in parentheses and may hold any character (proc(5)).
