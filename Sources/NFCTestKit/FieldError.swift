@@ -27,6 +27,8 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unknownField = Code(name: "unknownField")
         /// A queue is blocked by code of the test that waits for what never comes.
         public static let queueIsBlocked = Code(name: "queueIsBlocked")
+        /// A limit that no time is left for, or a grace below zero.
+        public static let badDuration = Code(name: "badDuration")
         /// The line that replays a run can't be read.
         public static let badReplay = Code(name: "badReplay")
         /// The app's property list or its entitlements can't be read.

@@ -89,6 +89,13 @@ import Testing
         }
         await #expect(throws: FieldError(.fieldIsGone, "")) { try await gone.message() }
         await #expect(throws: FieldError(.badTag, "")) { try await withField(.dump([1, 2, 3])) { _ in } }
+        for limit in [Duration.zero, .seconds(-1)] {
+            await #expect(throws: FieldError(.badDuration, "")) { try await withField(limit: limit) { _ in } }
+            await #expect(throws: FieldError(.badDuration, "")) {
+                try await explore(.losses, near: "NTAG213", limit: limit) { _ in }
+            }
+        }
+        await #expect(throws: FieldError(.badDuration, "")) { try await withField(grace: .seconds(-1)) { _ in } }
         await #expect(throws: FieldError(.badTag, "")) {
             try await withField(.product("NTAG213", holding: .text(String(repeating: "x", count: 200)))) { _ in }
         }

@@ -89,6 +89,106 @@ private final class LateReader: NSObject, NFCNDEFReaderSessionDelegate, @uncheck
     }
 }
 
+/// Something that takes real time, and that no count shows.
+enum Outside: String, CaseIterable, Sendable {
+    case program, request, timerSource
+
+    /// Takes about so long, then calls something.
+    func take(_ seconds: Double, _ server: SlowServer, _ done: @escaping @Sendable () -> Void) throws {
+        switch self {
+        case .program:
+            let program = Process()
+            program.executableURL = URL(filePath: "/bin/sleep")
+            program.arguments = ["\(seconds)"]
+            program.terminationHandler = { _ in done() }
+            try program.run()
+        case .request:
+            server.ask { _ in done() }
+        case .timerSource:
+            let timer = DispatchSource.makeTimerSource(queue: .global())
+            timer.schedule(deadline: .now() + seconds)
+            timer.setEventHandler { [timer] in
+                timer.cancel()
+                done()
+            }
+            timer.activate()
+        }
+    }
+}
+
+/// How an app makes a time limit of its own.
+enum OwnLimit: String, CaseIterable, Sendable {
+    case asyncAfter, sleepingTask
+
+    func begin(_ seconds: Double, _ end: @escaping @Sendable () -> Void) {
+        switch self {
+        case .asyncAfter: DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: end)
+        case .sleepingTask:
+            Task {
+                try? await Task.sleep(for: .seconds(seconds))
+                end()
+            }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `A time limit of the app's own` {
+    private static func isInTime(_ outside: Outside, takes: Double, _ limit: OwnLimit, of seconds: Double) async throws
+        -> Bool
+    {
+        // Made out of the field: its thread is none of the test's.
+        let server = SlowServer(thinkingFor: takes)
+        return try await withField { field in
+            try await field.completion("work") { done in
+                let once = Mutex<(@Sendable (Bool) -> Void)?>(done)
+                let end: @Sendable (Bool) -> Void = { isInTime in once.withLock { $0.take() }?(isInTime) }
+                limit.begin(seconds) { end(false) }
+                do { try outside.take(takes, server) { end(true) } } catch { end(false) }
+            }
+        }
+    }
+
+    @Test(arguments: Outside.allCases, OwnLimit.allCases)
+    func `It lasts as long as in real time while something outside is waited for`(
+        outside: Outside,
+        limit: OwnLimit
+    ) async throws {
+        #expect(try await Self.isInTime(outside, takes: 0.4, limit, of: 20))
+        #expect(try await !Self.isInTime(outside, takes: 3, limit, of: 0.3))
+    }
+
+    @Test func `It passes in time where a timer ticks on and on`() async throws {
+        let start = ContinuousClock.now
+        try await withField { field in
+            let timer = DispatchSource.makeTimerSource(queue: .global())
+            timer.schedule(deadline: .now(), repeating: .milliseconds(20))
+            timer.setEventHandler {}
+            timer.activate()
+            defer { timer.cancel() }
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(field.now == .milliseconds(300))
+        }
+        let took = start.duration(to: .now)
+        #expect(took > .milliseconds(250) && took < .seconds(60))
+    }
+
+    @Test func `A test that waits for a later time lets it pass at once`() async throws {
+        let start = ContinuousClock.now
+        try await withField { field in
+            let hasPassed = Mutex(false)
+            let timer = DispatchSource.makeTimerSource(queue: .global())
+            timer.schedule(deadline: .distantFuture)
+            timer.setEventHandler {}
+            timer.activate()
+            defer { timer.cancel() }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 50) { hasPassed.withLock { $0 = true } }
+            await field.wait(for: .seconds(51))
+            #expect(hasPassed.withLock { $0 })
+        }
+        #expect(start.duration(to: .now) < .seconds(40))
+    }
+}
+
 @Suite(.timeLimit(.minutes(5))) struct `Time, while a thread of the test works` {
     /// Waits until a thread has worked, and for ten seconds of the field's time at the most.
     private static func isInTime(_ work: @escaping @Sendable () -> Void) async throws -> Bool {

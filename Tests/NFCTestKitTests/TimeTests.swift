@@ -67,7 +67,8 @@ final class SlowServer: Sendable {
     private let socket: Int32
     private let port: UInt16
 
-    init() {
+    /// - Parameter seconds: how long it thinks.
+    init(thinkingFor seconds: Double = 1.3) {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -86,7 +87,7 @@ final class SlowServer: Sendable {
             while true {
                 let connection = accept(socket, nil, nil)
                 guard connection >= 0 else { return }
-                Thread.sleep(forTimeInterval: 1.3)
+                Thread.sleep(forTimeInterval: seconds)
                 let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ndone"
                 _ = unsafe [UInt8](answer.utf8).withUnsafeBytes { unsafe write(connection, $0.baseAddress, $0.count) }
                 close(connection)

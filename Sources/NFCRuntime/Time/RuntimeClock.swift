@@ -120,11 +120,20 @@ public final class SystemClock: RuntimeClock {
 ///
 /// Sessions schedule a few events each and cancel almost all of them, so a cancelled one is removed at once.
 package struct DeadlineQueue: Sendable {
+    /// What an event is to the app.
+    package enum Kind: Sendable {
+        /// Something that the field or the person does.
+        case other
+        /// The end of a delay that the app has made.
+        case delay
+        /// A limit that ends what the app does.
+        case limit
+    }
+
     package struct Entry: Sendable {
         package let deadline: Duration
         package let id: UInt64
-        /// Whether it is a limit that ends what an app does.
-        package let isLimit: Bool
+        package let kind: Kind
         package let action: @Sendable () -> Void
     }
 
@@ -144,12 +153,12 @@ package struct DeadlineQueue: Sendable {
     /// Adds an event and returns its id.
     package mutating func insert(
         at deadline: Duration,
-        isLimit: Bool = false,
+        kind: Kind = .other,
         _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
         lastID += 1
         let index = partition { $0 <= deadline }
-        entries.insert(Entry(deadline: deadline, id: lastID, isLimit: isLimit, action: action), at: index)
+        entries.insert(Entry(deadline: deadline, id: lastID, kind: kind, action: action), at: index)
         return lastID
     }
 

@@ -40,17 +40,30 @@ struct Grace: Sendable {
     }
 }
 
+/// For how long nothing has happened in a field, in real time.
+struct Stillness: Sendable {
+    static let none = Stillness()
+
+    /// How long nothing of the test has happened.
+    var quiet = Duration.zero
+    /// How long the field's time has stood.
+    var standing = Duration.zero
+    /// Whether what no count shows rests too. If not, all that may pass is a delay that is over in real time as well.
+    var isOfAll = true
+}
+
 extension TestField {
     /// Nothing of the test can go on but by time: whoever waits for that goes first, then the next event.
     ///
     /// - Parameters:
     ///   - work: what is under way.
-    ///   - quiet: how long, in real time, nothing has happened.
+    ///   - stillness: for how long nothing has happened.
     /// - Returns: whether something has.
-    func goOn(after work: FieldPlace.Work, quiet: Duration) -> Bool {
+    func goOn(after work: FieldPlace.Work, _ stillness: Stillness) -> Bool {
         guard let clock = drivenClock else { return false }
+        guard stillness.isOfAll || isNextDelayOver(stillness) else { return false }
         let (next, target) = state.withLock { state in
-            (state.waiting.isEmpty ? nil : state.waiting.removeFirst(), state.target)
+            (state.waiting.isEmpty || !stillness.isOfAll ? nil : state.waiting.removeFirst(), state.target)
         }
         if let next {
             next.resume()
@@ -59,15 +72,36 @@ extension TestField {
         guard let event = clock.nextEvent, event.deadline <= limit else {
             // Past its limit the field has nothing to wait for. That ends the flow, so it has to be so for long, also where all is
             // counted.
-            guard quiet >= grace.beforeEnd(after: work) else { return false }
-            if clock.nextEvent != nil || mayPassLimits(after: work, quiet) { stop(after: work) }
+            guard stillness.quiet >= grace.beforeEnd(after: work) else { return false }
+            if clock.nextEvent != nil || mayPassLimits(after: work, stillness.quiet) { stop(after: work) }
             return false
         }
         // A wait that ends by real time may see what comes before its end.
         if let end = work.waits.compactMap(\.end).min(), event.deadline > end { return false }
-        guard !event.isLimit || event.deadline <= target || mayPassLimits(after: work, quiet) else { return false }
+        guard event.deadline <= target || mayPass(event, after: work, stillness) else { return false }
         clock.advance(by: max(event.deadline - clock.now, .zero))
         return true
+    }
+
+    /// Whether time may go on to an event that the test has not asked to wait for.
+    private func mayPass(
+        _ event: (deadline: Duration, kind: DeadlineQueue.Kind),
+        after work: FieldPlace.Work,
+        _ stillness: Stillness
+    ) -> Bool {
+        switch event.kind {
+        case .other: true
+        case .limit: mayPassLimits(after: work, stillness.quiet)
+        case .delay:
+            // What takes real time is measured with a delay that takes as long: it may be a time limit of the app's own.
+            !work.hasSources || isNextDelayOver(stillness) || mayPassLimits(after: work, stillness.quiet)
+        }
+    }
+
+    /// Whether the next event is the end of an app's delay that is over in real time too.
+    private func isNextDelayOver(_ stillness: Stillness) -> Bool {
+        guard let event = drivenClock?.nextEvent, event.kind == .delay else { return false }
+        return stillness.standing >= event.deadline - now
     }
 
     private func mayPassLimits(after work: FieldPlace.Work, _ quiet: Duration) -> Bool {

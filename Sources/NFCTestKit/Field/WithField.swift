@@ -91,6 +91,15 @@ extension TestField {
                 """
             )
         }
+        guard limit > .zero else {
+            throw FieldError(
+                .badDuration,
+                "limit: is \(limit), which leaves no time for a test. Leave it out for 600 seconds."
+            )
+        }
+        guard grace.duration >= .zero else {
+            throw FieldError(.badDuration, "grace: is \(grace.duration). Leave it out for a second.")
+        }
         let field = TestField(
             reader: reader,
             app: app,

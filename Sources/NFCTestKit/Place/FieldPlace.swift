@@ -139,7 +139,7 @@ final class FieldPlace: TestPlace {
             return (!state.isPassingTime, [])
         }
         for job in jobs { job.enqueue() }
-        if isLast { passTime(quiet: .zero) }
+        if isLast { passTime(.none) }
     }
 
     // MARK: Jobs that are postponed
@@ -230,23 +230,23 @@ final class FieldPlace: TestPlace {
     /// Lets time pass as far as it may while nothing else can go on.
     ///
     /// - Parameters:
-    ///   - quiet: for how long, in real time, nothing has happened.
+    ///   - stillness: for how long nothing has happened.
     ///   - isStuck: whether what is queued counts as nothing, because it can't begin.
-    func letTimePass(quiet: Duration, isStuck: Bool = false) {
+    func letTimePass(_ stillness: Stillness, isStuck: Bool = false) {
         let isFree = state.withLock { state in
             guard state.work.isOpen, state.work.isAtRest || isStuck && state.work.mayBeStuck else { return false }
             defer { state.isPassingTime = true }
             return !state.isPassingTime
         }
-        if isFree { passTime(quiet: quiet) }
+        if isFree { passTime(stillness) }
     }
 
-    private func passTime(quiet: Duration) {
-        var quiet = quiet
+    private func passTime(_ stillness: Stillness) {
+        var stillness = stillness
         while true {
             let (field, work) = state.withLock { ($0.field, $0.work) }
             let hasMoved = field.map { field in
-                CarriedPlace.within(field.environment) { field.goOn(after: work, quiet: quiet) }
+                CarriedPlace.within(field.environment) { field.goOn(after: work, stillness) }
             }
             let goesOn = state.withLock { state in
                 if hasMoved == true { state.work.activity &+= 1 }
@@ -260,7 +260,7 @@ final class FieldPlace: TestPlace {
                 return false
             }
             if !goesOn { return }
-            quiet = .zero
+            stillness = .none
         }
     }
 }

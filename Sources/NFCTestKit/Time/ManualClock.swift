@@ -22,20 +22,25 @@ public final class ManualClock: RuntimeClock {
     public var scheduledEventCount: Int { state.withLock { $0.queue.count } }
 
     public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
-        schedule(after: delay, isLimit: false, action)
+        schedule(after: delay, .other, action)
     }
 
     public func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
-        schedule(after: limit, isLimit: true, action)
+        schedule(after: limit, .limit, action)
+    }
+
+    /// Calls the action when a delay is over that code under test has made.
+    func schedule(delayOfApp delay: Duration, _ action: @escaping @Sendable () -> Void) {
+        _ = schedule(after: delay, .delay, action)
     }
 
     private func schedule(
         after delay: Duration,
-        isLimit: Bool,
+        _ kind: DeadlineQueue.Kind,
         _ action: @escaping @Sendable () -> Void
     ) -> ScheduledEvent {
         let id = state.withLock { state in
-            state.isClosed ? nil : state.queue.insert(at: state.now + max(delay, .zero), isLimit: isLimit, action)
+            state.isClosed ? nil : state.queue.insert(at: state.now + max(delay, .zero), kind: kind, action)
         }
         guard let id else { return ScheduledEvent {} }
         return ScheduledEvent { [weak self] in
@@ -58,9 +63,9 @@ public final class ManualClock: RuntimeClock {
         state.withLock { $0.now = max($0.now, target) }
     }
 
-    /// When the next event is due, and whether it is a limit of a session; nil when there is none.
-    var nextEvent: (deadline: Duration, isLimit: Bool)? {
-        state.withLock { state in state.queue.next.map { ($0.deadline, $0.isLimit) } }
+    /// When the next event is due, and what it is; nil when there is none.
+    var nextEvent: (deadline: Duration, kind: DeadlineQueue.Kind)? {
+        state.withLock { state in state.queue.next.map { ($0.deadline, $0.kind) } }
     }
 
     /// Takes all events out, with what they hold, and takes no more: nobody moves the time on.

@@ -65,8 +65,17 @@ final class RestMonitor: Sendable {
 
         /// Whether every wait without an end has looked since it became quiet, and in vain: whatever it waits for was not
         /// there then. One look may have been under way before.
-        func haveLookedInVain(_ waits: [FieldPlace.Wait]) -> Bool {
+        private func haveLookedInVain(_ waits: [FieldPlace.Wait]) -> Bool {
             waits.allSatisfy { wait in wait.end != nil || wait.looks >= looks[wait.id, default: 0] + 2 }
+        }
+
+        /// For how long nothing has happened after what is under way.
+        func stillness(after work: FieldPlace.Work, isOfAll: Bool = true) -> Stillness {
+            Stillness(
+                quiet: haveLookedInVain(work.waits) ? quiet : .zero,
+                standing: standing.duration,
+                isOfAll: isOfAll
+            )
         }
 
         /// Whether it is time to look at threads: each look is later than the one before, up to twenty a second, so that what
@@ -150,18 +159,16 @@ final class RestMonitor: Sendable {
         if threadsWork, work.isAtRest || work.mayBeStuck, quiet < field.grace.long { return }
         if work.isAtRest {
             // What nobody counts rests when all threads do; a long rest is one whatever other tests do.
-            if !work.hasUncounted || quiet >= field.grace.duration(after: work)
+            let isOfAll =
+                !work.hasUncounted || quiet >= field.grace.duration(after: work)
                 || watched.isTimeToLook() && threads.isThere()
-            {
-                watched.place.letTimePass(quiet: watched.haveLookedInVain(work.waits) ? quiet : .zero)
-            }
+            watched.place.letTimePass(watched.stillness(after: work, isOfAll: isOfAll))
         } else if work.mayBeStuck {
             guard quiet >= Self.stuck else { return }
             let isKnown = watched.isKnownToBeStuck
             if isKnown || watched.isTimeToLook() && isStuck(work, &watched, &threads) {
                 watched.isKnownToBeStuck = true
-                let quiet = watched.haveLookedInVain(work.waits) ? quiet : .zero
-                watched.place.letTimePass(quiet: quiet, isStuck: true)
+                watched.place.letTimePass(watched.stillness(after: work), isStuck: true)
             }
         } else if work.running > 0, quiet >= Self.blocked {
             field.stop(blockedFor: quiet)

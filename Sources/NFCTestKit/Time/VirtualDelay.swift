@@ -88,7 +88,7 @@ import NFCRuntime
         }
         // The clock is the environment's: an event that held that would hold itself.
         let waiting = unsafe Waiting(owner, queue, work, function)
-        _ = clock.schedule(after: wait) { waiting.enqueue() }
+        clock.schedule(delayOfApp: wait) { waiting.enqueue() }
     }
 
     /// How long it is until a `dispatch_time_t`; nil for `.distantFuture`.
