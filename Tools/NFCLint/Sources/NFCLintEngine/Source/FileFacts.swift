@@ -216,46 +216,16 @@ private final class FactsBuilder: SyntaxVisitor {
     // MARK: What functions do
 
     override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind {
-        var parent = node.parent
-        while let step = parent,
-            step.is(LabeledExprSyntax.self) || step.is(LabeledExprListSyntax.self)
-                || step.is(MultipleTrailingClosureElementSyntax.self)
-                || step.is(MultipleTrailingClosureElementListSyntax.self)
-        {
-            parent = step.parent
-        }
-        let callee = parent?.as(FunctionCallExprSyntax.self)?.calledExpression
-        let isOnMain = node.signature?.attributes.trimmedDescription.contains("@MainActor") == true
-        context.append(isOnMain ? "MainActor.run" : callee.map(Self.name) ?? "")
+        context.append(node.receiver)
         return .visitChildren
     }
     override func visitPost(_ node: ClosureExprSyntax) { context.removeLast() }
-
-    /// A callee as written, where it is names and full stops alone; else its last name.
-    static func name(_ callee: ExprSyntax) -> String {
-        var parts: [String] = []
-        var node: ExprSyntax? = callee.core
-        while let step = node, parts.count < 6 {
-            if let member = step.as(MemberAccessExprSyntax.self) {
-                parts.append(member.declName.baseName.text)
-                node = member.base?.core
-            } else if let reference = step.as(DeclReferenceExprSyntax.self) {
-                parts.append(reference.baseName.text)
-                node = nil
-            } else if let call = step.as(FunctionCallExprSyntax.self) {
-                node = call.calledExpression.core
-            } else {
-                node = nil
-            }
-        }
-        return parts.reversed().joined(separator: ".")
-    }
 
     override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
         let callee = node.calledExpression.core
         guard current != nil else { return .visitChildren }
         if let member = callee.as(MemberAccessExprSyntax.self) {
-            let base = member.base.map { Self.name($0) }
+            let base = member.base?.dottedName
             add(CallInfo(name: member.declName.baseName.text, base: base ?? "", node: node, context: context))
         } else if let reference = callee.as(DeclReferenceExprSyntax.self) {
             add(CallInfo(name: reference.baseName.text, base: nil, node: node, context: context))

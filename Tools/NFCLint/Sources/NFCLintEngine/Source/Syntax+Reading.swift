@@ -40,6 +40,42 @@ extension ExprSyntax {
 
     /// The text without comments and blanks around it.
     public var words: String { trimmedDescription }
+
+    /// The names in it with full stops between them, without the arguments of calls: `DispatchQueue.main.async`.
+    public var dottedName: String {
+        var parts: [String] = []
+        var node: ExprSyntax? = core
+        while let step = node, parts.count < 6 {
+            if let member = step.as(MemberAccessExprSyntax.self) {
+                parts.append(member.declName.baseName.text)
+                node = member.base?.core
+            } else if let reference = step.as(DeclReferenceExprSyntax.self) {
+                parts.append(reference.baseName.text)
+                node = nil
+            } else if let call = step.as(FunctionCallExprSyntax.self) {
+                node = call.calledExpression.core
+            } else {
+                node = nil
+            }
+        }
+        return parts.reversed().joined(separator: ".")
+    }
+}
+
+extension ClosureExprSyntax {
+    /// What is called with this closure, such as `DispatchQueue.main.async`; empty for nothing.
+    public var receiver: String {
+        if signature?.attributes.trimmedDescription.contains("@MainActor") == true { return "MainActor.run" }
+        var node = parent
+        while let step = node,
+            step.is(LabeledExprSyntax.self) || step.is(LabeledExprListSyntax.self)
+                || step.is(MultipleTrailingClosureElementSyntax.self)
+                || step.is(MultipleTrailingClosureElementListSyntax.self)
+        {
+            node = step.parent
+        }
+        return node?.as(FunctionCallExprSyntax.self)?.calledExpression.dottedName ?? ""
+    }
 }
 
 extension SyntaxProtocol {
@@ -51,6 +87,17 @@ extension SyntaxProtocol {
             node = current.parent
         }
         return nil
+    }
+
+    /// What is called with the closures around this, from the inside.
+    public var receivers: [String] {
+        var result: [String] = []
+        var node = parent
+        while let current = node {
+            if let closure = current.as(ClosureExprSyntax.self) { result.append(closure.receiver) }
+            node = current.parent
+        }
+        return result
     }
 
     /// Whether this stands within another node.

@@ -194,6 +194,8 @@ struct TextResolver {
             }
         }
         if base.words == "self" || base.words == "Self" { return variable(name, number, depth) }
+        let parts = Parts(index).parts(name, of: base, in: number)
+        if !parts.isEmpty { return parts.flatMap { texts($0.value, in: $0.function, depth: depth + 1) } }
         if let type = declaredType(base, number) {
             if name == "rawValue" {
                 return type.cases.compactMap(\.value).flatMap {
@@ -333,6 +335,17 @@ private final class BindingFinder: SyntaxVisitor {
         if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name {
             isDeclared = true
             if let value = node.initializer?.value { values.append(value) }
+        }
+        return .visitChildren
+    }
+
+    override func visit(_ node: OptionalBindingConditionSyntax) -> SyntaxVisitorContinueKind {
+        // `if let text = text` is what the outer name has.
+        if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name,
+            let value = node.initializer?.value, value.words != name
+        {
+            isDeclared = true
+            values.append(value)
         }
         return .visitChildren
     }

@@ -29,7 +29,20 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate, NFCVASReaderSessionDelegate {
+                    var session: NFCTagReaderSession?
+                    var passes: NFCVASReaderSession?
+                    func scan() { passes = NFCVASReaderSession(vasCommandConfigurations: [], delegate: self, queue: nil) }
+                    func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                    }
+                    func readerSession(_ session: NFCVASReaderSession, didInvalidateWithError error: any Error) { print(error) }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -111,6 +124,11 @@ extension Rule {
         let isTag = property.type?.contains("NFCTagReaderSession") == true
         let isMessage = property.type?.contains("NFCNDEFReaderSession") == true
         let all = delegate.invalidation
+        let kind = property.type?.prefix { $0.isLetter || $0.isNumber } ?? ""
+        let exact = all.first { number in
+            unit.index.functions[number].parameterTypes.first?.split(separator: ".").last.map { $0 == kind } == true
+        }
+        if let exact { return exact }
         let matching = all.first { number in
             let isForTags = unit.index.functions[number].name == "tagReaderSession"
             return isTag && isForTags || isMessage && !isForTags

@@ -33,9 +33,49 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var onFailure: ((any Error) -> Void)?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        onFailure?(error)
+                    }
+                }
+                class Screen: UIViewController {
+                    let reader = Reader()
+                    func load() { reader.onFailure = { error in self.showAlert(error.localizedDescription) } }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Plugin: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var completion: ((String?, String?) -> Void)?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        completion?(nil, error.localizedDescription)
+                    }
+                }
+                """
+            ),
         ],
         good: [
+            .swift(
+                """
+                class Plugin: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var completion: ((String?, (any Error)?) -> Void)?
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        self.session = nil
+                        completion?(nil, error)
+                    }
+                }
+                """
+            ),
             .swift(
                 """
                 class Reader: NSObject, NFCNDEFReaderSessionDelegate {
@@ -79,7 +119,7 @@ extension Rule {
                 for number in delegate.invalidation {
                     let function = unit.index.functions[number]
                     let reached = unit.index.reach(number, depth: 3)
-                    guard let shown = shows(number, reached, unit) else { continue }
+                    guard let shown = shows(number, reached, unit) ?? passes(number, unit) else { continue }
                     let text = reached.compactMap { unit.index.functions[$0].body?.trimmedDescription }.joined()
                     let cancel = singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200")
                     let first = singles(text, ["FirstNDEFTagRead", "firstNDEFTagRead"], number: "204")
@@ -134,6 +174,56 @@ extension Rule {
             if isText, mentionsError(assignment.value, function) { return Syntax(assignment.target) }
         }
         return nil
+    }
+
+    /// Where a function hands an error to a closure that shows it, or its sentence to code that the module does not have.
+    private static func passes(_ number: Int, _ unit: Unit) -> Syntax? {
+        let function = unit.index.functions[number]
+        let paths = ErrorPaths(unit)
+        let family = unit.index.family(function.owner)
+        let name = function.parameters.last ?? "error"
+        for call in function.calls where !isLog(call) {
+            guard let mention = ErrorPaths.mention(of: name, in: call.node.arguments) else { continue }
+            let isPlain = call.base == nil || call.base == "self"
+            if isPlain, let closures = paths.closures(named: call.name, in: family) {
+                if closures.contains(where: { shows($0.closure, $0.function, unit) }) { return Syntax(call.node) }
+                if closures.isEmpty, mention == .sentence { return Syntax(call.node) }
+            } else if mention == .sentence, isReceiver(call),
+                unit.index.targets(of: call, in: function).isEmpty
+            {
+                return Syntax(call.node)
+            }
+        }
+        return nil
+    }
+
+    private static func isLog(_ call: CallInfo) -> Bool {
+        let words = ["log", "print", "track", "record", "report", "capture", "trace"]
+        let name = "\(call.base ?? "").\(call.name)".lowercased()
+        return Names.isQuiet(call.name) || words.contains { name.contains($0) }
+    }
+
+    /// Whether a call hands over to whoever waits for the result.
+    private static func isReceiver(_ call: CallInfo) -> Bool {
+        let name = call.name.lowercased()
+        let isNamed = ["fail", "error", "complet", "handler", "callback", "reject"].contains { name.contains($0) }
+        return isNamed || call.base?.lowercased().hasSuffix("delegate") == true
+    }
+
+    /// Whether a closure shows what it gets, and does not single out that the person cancelled.
+    private static func shows(_ closure: ClosureExprSyntax, _ number: Int, _ unit: Unit) -> Bool {
+        let text = closure.trimmedDescription
+        guard !singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200") else { return false }
+        let function = unit.index.functions[number]
+        return function.calls.contains { call in
+            call.node.isWithin(closure) && showing.contains { call.name.lowercased().contains($0) }
+        }
+            || function.assignments.contains { assignment in
+                guard assignment.target.isWithin(closure), let name = assignment.name?.lowercased() else {
+                    return false
+                }
+                return ["error", "alert", "message", "status", "text"].contains(where: name.contains)
+            }
     }
 
     private static func passesError(_ call: CallInfo, _ function: FunctionInfo) -> Bool {

@@ -47,7 +47,20 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    private var session: NFCTagReaderSession!
+                    init?(texts: [String]) {
+                        super.init()
+                        guard let session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self) else { return nil }
+                        self.session = session
+                    }
+                    func start() { session.begin() }
+                }
+                """
+            ),
         ],
         check: { unit, findings in
             for (number, call) in unit.sessions.begins where unit.isOwn(unit.index.functions[number]) {
@@ -75,6 +88,10 @@ extension Rule {
                 let isSetOnce = setters.allSatisfy {
                     $0.kind == .initializer || ["viewDidLoad", "awakeFromNib"].contains($0.name)
                 }
+                // An object that makes its session when it is made may be made for each scan.
+                guard isMade || isKept(function.owner, unit) || !setters.allSatisfy({ $0.kind == .initializer }) else {
+                    continue
+                }
                 guard isSetOnce, isMade != !setters.isEmpty, !["viewDidLoad", "awakeFromNib"].contains(function.name)
                 else { continue }
                 let text =
@@ -83,6 +100,15 @@ extension Rule {
             }
         }
     )
+    /// Whether there is one object of a type for as long as the app runs.
+    private static func isKept(_ owner: String?, _ unit: Unit) -> Bool {
+        guard let owner, let type = unit.index.types[owner] else { return false }
+        return type.properties.contains { property in
+            property.marks.contains("static")
+                && (property.type == owner || property.value?.words.hasPrefix("\(owner)(") == true)
+        }
+    }
+
     /// Whether an earlier statement of the same block invalidates the session, and none between makes a new one.
     private static func isInvalidatedBefore(_ node: FunctionCallExprSyntax, _ base: ExprSyntax) -> Bool {
         guard let item = node.enclosing(CodeBlockItemSyntax.self),

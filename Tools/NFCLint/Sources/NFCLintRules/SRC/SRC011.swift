@@ -23,7 +23,20 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        session.connect(to: tags[0]) { error in
+                            if error != nil { session.restartPolling() }
+                        }
+                        tags[0].readNDEF { message, _ in session.invalidate() }
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -43,7 +56,16 @@ extension Rule {
             for delegate in unit.ownDelegates {
                 for number in delegate.tags {
                     let reached = unit.index.reach(number)
-                    guard !unit.calls(reached, ["connect"]) else { continue }
+                    guard !unit.calls(reached, ["connect"]) else {
+                        for function in reached {
+                            guard let call = early(unit.index.functions[function]) else { continue }
+                            findings.add(
+                                unit.place(call, function),
+                                "This does not wait until the tag is connected. Move it into the closure of connect(to:)."
+                            )
+                        }
+                        continue
+                    }
                     let command = reached.lazy.compactMap { function -> (Int, CallInfo)? in
                         unit.index.functions[function].calls.first { Names.commands.contains($0.name) }.map {
                             (function, $0)
@@ -58,4 +80,23 @@ extension Rule {
             }
         }
     )
+
+    /// The first command that stands behind a call of `connect` with a closure, and not in the closure.
+    private static func early(_ function: FunctionInfo) -> FunctionCallExprSyntax? {
+        for connect in function.calls where connect.name == "connect" && connect.base?.contains("ession") == true {
+            let hasClosure =
+                connect.node.trailingClosure != nil
+                || connect.node.arguments.contains { $0.expression.is(ClosureExprSyntax.self) }
+            guard hasClosure, let item = connect.node.enclosing(CodeBlockItemSyntax.self),
+                item.item.as(ExprSyntax.self)?.core.id == connect.node.id, let list = item.parent
+            else { continue }
+            let later = function.calls.first { call in
+                Names.commands.contains(call.name) && call.node.position >= connect.node.endPosition
+                    && call.context.count == connect.context.count
+                    && call.node.enclosing(CodeBlockItemSyntax.self)?.parent?.id == list.id
+            }
+            if let later { return later.node }
+        }
+        return nil
+    }
 }

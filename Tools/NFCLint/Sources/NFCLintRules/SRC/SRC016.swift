@@ -24,7 +24,19 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: UIViewController, NFCNDEFReaderSessionDelegate {
+                    @IBOutlet var field: UITextField!
+                    var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false) }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        session.connect(to: tags[0]) { _ in write(self.field.text, tags[0]) }
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(

@@ -20,49 +20,118 @@ extension Rule {
                     String(data: record.payload.dropFirst(3), encoding: .utf8)
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                func show(_ record: NFCNDEFPayload) {
+                    switch record.typeNameFormat {
+                    case .nfcWellKnown: label = parse(record.payload)
+                    case .media: label = nil
+                    default: label = nil
+                    }
+                }
+                func parse(_ bytes: Data) -> String? {
+                    let rest = bytes.advanced(by: Int(bytes[0] & 0x3F) + 1)
+                    return String(data: rest, encoding: .utf8)
+                }
+                """
+            ),
+            .swift(
+                """
+                extension String {
+                    static func plain(_ data: Data) -> String? { String(data: data, encoding: .utf8) }
+                }
+                extension NFCNDEFPayload {
+                    var kind: String? { String.plain(type) }
+                    var words: String? { String.plain(self.payload) }
+                }
+                """
+            ),
         ],
         good: [
-            .swift("func text(_ record: NFCNDEFPayload) -> String? { record.wellKnownTypeTextPayload().0 }")
+            .swift("func text(_ record: NFCNDEFPayload) -> String? { record.wellKnownTypeTextPayload().0 }"),
+            .swift(
+                """
+                func text(_ record: NFCNDEFPayload) -> String? {
+                    switch record.typeNameFormat {
+                    case .nfcWellKnown: return record.wellKnownTypeURIPayload()?.absoluteString
+                    case .media: return String(data: record.payload, encoding: .utf8)
+                    default: return nil
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                func status(_ response: NFCISO7816ResponseAPDU) -> String? { String(data: response.payload ?? Data(), encoding: .ascii) }
+                """
+            ),
         ],
         check: { unit, findings in
-            for (number, function) in unit.ownFunctions {
-                guard
-                    function.names.isDisjoint(with: [
-                        "wellKnownTypeTextPayload", "wellKnownTypeURIPayload", "media", "nfcExternal",
-                    ])
-                else { continue }
-                for call in function.calls
-                where call.name == "String" && call.base == nil || call.name == "init" && call.base == "String" {
-                    guard let first = call.node.arguments.first,
-                        ["data", "bytes", "decoding"].contains(first.label?.text)
-                    else { continue }
-                    guard let cut = payload(first.expression, function) else { continue }
+            let trace = PayloadTrace(unit)
+            let decoders = decoders(unit)
+            for (number, function) in unit.index.functions.enumerated() where unit.isOwn(function) {
+                guard !function.names.contains("wellKnownTypeTextPayload") else { continue }
+                for call in function.calls {
+                    guard let source = decoded(call, number, trace, decoders, unit) else { continue }
+                    // Where links are asked for, and where other kinds of records are known, only what is said counts.
+                    let isSaid = PayloadTrace.isForWellKnown(call.node)
+                    let isAsked = function.names.contains("wellKnownTypeURIPayload")
+                    let hasOthers = !function.names.isDisjoint(with: ["media", "nfcExternal"])
+                    guard isSaid ?? !(isAsked || hasOthers) else { continue }
                     let text =
-                        cut
+                        source == .cut
                         ? "Bytes are cut off a payload by hand to get its text."
                         : "A payload is taken as text with its leading bytes."
                     findings.add(unit.place(call.node, number), text)
-                    break
                 }
             }
         }
     )
-    private static let cutting: Set<String> = ["dropFirst", "advanced", "subdata", "suffix", "prefix", "removeFirst"]
 
-    /// Whether an expression is a payload of a record, and whether bytes are cut off it; nil for anything else.
-    private static func payload(_ node: ExprSyntax, _ function: FunctionInfo) -> Bool? {
-        let names = Finder.all(MemberAccessExprSyntax.self, in: node).map(\.declName.baseName.text)
-        if names.contains("payload") {
-            return !cutting.isDisjoint(with: names) || !Finder.all(SubscriptCallExprSyntax.self, in: node).isEmpty
+    /// The functions that make a text of a parameter, by name.
+    private static func decoders(_ unit: Unit) -> [String: [Int: String]] {
+        var result: [String: [Int: String]] = [:]
+        for (number, function) in unit.index.functions.enumerated() where !function.parameters.isEmpty {
+            for call in function.calls {
+                guard let name = bytes(of: call)?.words, let position = function.parameters.firstIndex(of: name) else {
+                    continue
+                }
+                result[function.name, default: [:]][number] = function.labels[position]
+            }
         }
-        // A local constant that is a payload.
-        guard let name = node.core.as(DeclReferenceExprSyntax.self)?.baseName.text else { return nil }
-        for binding in Finder.all(PatternBindingSyntax.self, in: function.body) {
-            guard binding.pattern.trimmedDescription == name, let value = binding.initializer?.value else { continue }
-            let inner = Finder.all(MemberAccessExprSyntax.self, in: value).map(\.declName.baseName.text)
-            if inner.contains("payload"), !cutting.isDisjoint(with: inner) { return true }
+        return result
+    }
+
+    /// What of a payload a call turns into text: itself, or by a function that turns other bytes into text too.
+    private static func decoded(
+        _ call: CallInfo,
+        _ number: Int,
+        _ trace: PayloadTrace,
+        _ decoders: [String: [Int: String]],
+        _ unit: Unit
+    ) -> PayloadTrace.Source? {
+        if let bytes = bytes(of: call) { return trace.source(bytes, in: number) }
+        let function = unit.index.functions[number]
+        guard let helpers = decoders[call.name], function.names.contains("payload") else { return nil }
+        for target in unit.index.targets(of: call, in: function) {
+            guard let label = helpers[target] else { continue }
+            let argument = call.node.arguments.first { ($0.label?.text ?? "_") == label }
+            guard let argument, let source = trace.source(argument.expression, in: number) else { continue }
+            // One that gets payloads alone is reported itself.
+            let helper = unit.index.functions[target]
+            let own = helper.calls.lazy.compactMap(bytes).first { helper.parameters.contains($0.words) }
+            if let own, trace.source(own, in: target) == nil { return source }
         }
         return nil
+    }
+
+    /// The bytes that a call makes a text of.
+    private static func bytes(of call: CallInfo) -> ExprSyntax? {
+        let isText = ["String", "NSString"].contains(call.name) && call.base == nil
+        guard isText || call.name == "init" && call.base == "String", let first = call.node.arguments.first,
+            ["data", "bytes", "decoding"].contains(first.label?.text)
+        else { return nil }
+        return first.expression
     }
 }

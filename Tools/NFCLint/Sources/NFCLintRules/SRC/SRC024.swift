@@ -28,8 +28,22 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                #"""
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: Data("T".utf8), identifier: Data(), payload: Data("\u{02}\(text)".utf8))
+                }
+                """#
+            ),
         ],
         good: [
+            .swift(
+                #"""
+                func record(_ text: String) -> NFCNDEFPayload {
+                    NFCNDEFPayload(format: .nfcWellKnown, type: Data("T".utf8), identifier: Data(), payload: Data("\u{02}en\(text)".utf8))
+                }
+                """#
+            ),
             .swift(
                 """
                 func record(_ text: String) -> NFCNDEFPayload {
@@ -65,9 +79,13 @@ extension Rule {
                     letter == "T"
                     ? "a text record has no status byte and no language" : "a URI record has no code for its beginning"
                 switch source {
-                case .literal(let text):
-                    guard let first = text.unicodeScalars.first, first.value >= 0x24 else { continue }
-                    findings.add(place, "The payload of \(what).")
+                case .literal(let text, let gaps):
+                    guard let first = text.unicodeScalars.first else { continue }
+                    if first.value >= 0x24 {
+                        findings.add(place, "The payload of \(what).")
+                    } else if letter == "T", lacksLanguage(text, gaps) {
+                        findings.add(place, "The payload of a text record says that a language follows, and none does.")
+                    }
                 case .variable:
                     let message = "The payload of \(what), unless the text brings them. Not proven."
                     findings.add(place, message, severity: .warning, isProven: false)
@@ -76,8 +94,31 @@ extension Rule {
         }
     )
     private enum Source {
-        case literal(String)
+        /// What a literal begins with, and what is put in after it.
+        case literal(String, gaps: [String])
         case variable
+    }
+
+    /// Whether a status byte is followed by fewer letters than it says: `"\u{02}\(text)"`.
+    private static func lacksLanguage(_ text: String, _ gaps: [String]) -> Bool {
+        guard let status = text.unicodeScalars.first?.value, (1...0x23).contains(status) else { return false }
+        guard text.unicodeScalars.count <= status else { return false }
+        // Two parts may be a language and a text.
+        let isLanguage = gaps.contains { gap in
+            ["lang", "locale", "code"].contains { gap.lowercased().contains($0) }
+        }
+        return gaps.count < 2 && !isLanguage
+    }
+
+    /// A part of a literal as it is, for the escapes that payloads begin with.
+    private static func unescaped(_ text: String) -> String? {
+        guard text.hasPrefix("\\u{"), let end = text.firstIndex(of: "}") else {
+            return text.hasPrefix("\\") ? nil : text
+        }
+        guard let value = UInt32(text[text.index(text.startIndex, offsetBy: 3)..<end], radix: 16),
+            let scalar = Unicode.Scalar(value)
+        else { return nil }
+        return String(Character(scalar)) + text[text.index(after: end)...]
     }
 
     private static func isEmpty(_ node: ExprSyntax) -> Bool {
@@ -119,12 +160,17 @@ extension Rule {
             guard let string = inner.as(StringLiteralExprSyntax.self) else {
                 return inner.is(DeclReferenceExprSyntax.self) || inner.is(MemberAccessExprSyntax.self) ? .variable : nil
             }
-            if let text = inner.literalText { return .literal(text) }
+            if let text = inner.literalText { return .literal(text, gaps: []) }
             // A literal with a part that is put in: its beginning counts.
-            guard case .stringSegment(let part)? = string.segments.first, let sign = part.content.text.first else {
+            guard case .stringSegment(let part)? = string.segments.first, !part.content.text.isEmpty,
+                let text = unescaped(part.content.text)
+            else {
                 return nil
             }
-            return sign == "\\" ? nil : .literal(part.content.text)
+            let gaps = string.segments.compactMap {
+                $0.as(ExpressionSegmentSyntax.self)?.expressions.trimmedDescription
+            }
+            return .literal(text, gaps: gaps)
         }
         guard let name = node.core.as(DeclReferenceExprSyntax.self)?.baseName.text else { return nil }
         let bindings = Finder.all(PatternBindingSyntax.self, in: function.body).filter {

@@ -27,7 +27,22 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        if tags.count > 1 {
+                            session.alertMessage = "Hold one badge only."
+                            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500), execute: {})
+                            return
+                        }
+                        session.invalidate()
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(

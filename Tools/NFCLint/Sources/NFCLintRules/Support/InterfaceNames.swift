@@ -54,7 +54,22 @@ struct InterfaceNames {
             }
             if let outlet = base?.lastName, outlets.contains(outlet) { return function.file.place(assignment.target) }
         }
-        return nil
+        return readOutlet(function)
+    }
+
+    /// Where a function reads what an outlet shows, such as `field.text`.
+    private func readOutlet(_ function: FunctionInfo) -> Place? {
+        guard !outlets.isDisjoint(with: function.names) else { return nil }
+        let shown: Set<String> = ["text", "isOn", "image", "isHidden", "selectedSegmentIndex", "attributedText"]
+        let members = Finder.all(MemberAccessExprSyntax.self, in: function.body)
+        let found = members.first { member in
+            guard shown.contains(member.declName.baseName.text), let base = member.base?.core,
+                base.lastName.map(outlets.contains) == true
+            else { return false }
+            let isOwn = base.memberBase.map { $0.words == "self" } ?? true
+            return isOwn && !isOnMain(member.receivers)
+        }
+        return found.map { member in function.file.place(member) }
     }
 
     private func isOnMain(_ context: [String]) -> Bool {

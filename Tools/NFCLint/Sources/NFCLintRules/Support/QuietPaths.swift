@@ -26,7 +26,8 @@ struct QuietPaths {
             state.ends.append(End(node: Syntax(last), setsText: state.setsText))
         }
         if let first = state.ends.first { result.append(first) }
-        for closure in Finder.all(ClosureExprSyntax.self, in: Syntax(statements)) where Self.isHandler(closure) {
+        for closure in Finder.all(ClosureExprSyntax.self, in: Syntax(statements))
+        where Self.isHandler(closure) && !Self.goesOnBehind(closure) {
             var inner = State()
             follow(closure.statements, &inner)
             if inner.isOpen, inner.ends.isEmpty {
@@ -183,11 +184,36 @@ struct QuietPaths {
         Names.isQuiet(call.calledExpression.lastName ?? "")
     }
 
+    private static let dispatching: Set<String> = ["async", "asyncAfter", "sync"]
+    private static let times: Set<String> = ["now", "global", "milliseconds", "seconds", "microseconds", "nanoseconds"]
+
+    /// Whether a call hands over a closure with nothing in it, or says for such a call when and where.
+    private static func isEmptyDispatch(_ call: FunctionCallExprSyntax, _ name: String) -> Bool {
+        if dispatching.contains(name) {
+            let closures =
+                [call.trailingClosure].compactMap { $0 }
+                + call.arguments.compactMap { $0.expression.as(ClosureExprSyntax.self) }
+            return !closures.isEmpty && closures.allSatisfy(\.statements.isEmpty)
+        }
+        guard times.contains(name), let around = call.enclosing(FunctionCallExprSyntax.self) else { return false }
+        return dispatching.contains(around.calledExpression.lastName ?? "")
+    }
+
+    /// Whether the statements behind a call of `connect` go on without waiting for it.
+    private static func goesOnBehind(_ closure: ClosureExprSyntax) -> Bool {
+        guard let call = closure.enclosing(FunctionCallExprSyntax.self), call.calledExpression.lastName == "connect",
+            let item = call.enclosing(CodeBlockItemSyntax.self),
+            let list = item.parent?.as(CodeBlockItemListSyntax.self),
+            let position = list.firstIndex(where: { $0.id == item.id })
+        else { return false }
+        return list[list.index(after: position)...].contains { acts($0) }
+    }
+
     /// Whether a statement calls something other than a log. A command that is waited for ends nothing.
     private static func acts(_ node: some SyntaxProtocol) -> Bool {
         Finder.all(FunctionCallExprSyntax.self, in: Syntax(node)).contains { call in
             let name = call.calledExpression.lastName ?? ""
-            guard !Names.isQuiet(name) else { return false }
+            guard !Names.isQuiet(name), !isEmptyDispatch(call, name) else { return false }
             let isWaitedFor = call.parent?.is(AwaitExprSyntax.self) == true
             return !(isWaitedFor && (Names.commands.contains(name) || name == "connect" || name == "sendCommand"))
         }

@@ -42,6 +42,27 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    typealias Texts = (success: String, failure: String)
+                    static let english = Texts(success: "The door is open.", failure: "This tag opens no door.")
+                    private let texts: Texts
+                    private var session: NFCNDEFReaderSession!
+                    init(texts: Texts = Reader.english) { self.texts = texts }
+                    func fail() { show(texts.failure) }
+                    func show(_ text: String?) {
+                        if let message = text { session.alertMessage = message }
+                    }
+                }
+                """
+            ),
+            .plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>NFC is used to open doors.</string>
+                """
+            ),
         ],
         good: [
             .swift(
@@ -66,7 +87,7 @@ extension Rule {
             ),
         ],
         check: { unit, findings in
-            for text in unit.sheetTexts {
+            for text in unit.sheetTexts + usageTexts(unit) {
                 let found = words(unit.options.products.reduce(text.text) { $0.replacing($1, with: "") })
                 guard !found.isEmpty else { continue }
                 let names = found.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -78,10 +99,17 @@ extension Rule {
             }
         }
     )
+    /// Why the app scans.
+    private static func usageTexts(_ unit: Unit) -> [SheetText] {
+        unit.target.variants.compactMap { variant in
+            guard let usage = variant.info(Keys.usage), let text = usage.value.string else { return nil }
+            return SheetText(text: text, role: .usage, place: usage.key)
+        }
+    }
+
     private static let technology: Set<String> = [
-        "nfc", "corenfc", "tag", "tags", "ndef", "rfid", "apdu", "iso", "uid", "mifare", "felica", "transponder",
-        "nfc-tag",
-        "nfc-tags", "iso7816", "iso15693", "iso14443", "iso-dep", "tag's", "etiqueta", "tagged",
+        "nfc", "corenfc", "tag", "tags", "ndef", "rfid", "apdu", "iso", "uid", "transponder",
+        "iso7816", "iso15693", "iso14443", "iso-dep", "tag's", "etiqueta", "tagged",
     ]
     private static let joined = ["タグ", "태그", "标签", "標籤"]
 
@@ -94,7 +122,9 @@ extension Rule {
                 current.append(character)
             } else {
                 let name = current.lowercased().trimmingHyphens
-                if technology.contains(name), !result.contains(current) { result.append(current) }
+                let isKnown =
+                    technology.contains(name) || name.split(separator: "-").contains { technology.contains(String($0)) }
+                if isKnown, !result.contains(current) { result.append(current) }
                 current = ""
             }
         }

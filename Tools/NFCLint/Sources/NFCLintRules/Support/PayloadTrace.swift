@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+/// Follows the payload of a record through constants, and through the parameters of functions.
+struct PayloadTrace {
+    private let unit: Unit
+
+    init(_ unit: Unit) { self.unit = unit }
+
+    /// What is left of a payload.
+    enum Source {
+        /// All bytes of it.
+        case whole
+        /// A part of it.
+        case cut
+    }
+
+    private static let cutting: Set<String> = [
+        "dropFirst", "dropLast", "advanced", "subdata", "suffix", "prefix", "removeFirst", "subarray",
+    ]
+
+    /// What an expression has of a record's payload; nil for anything else.
+    func source(_ node: ExprSyntax, in number: Int, depth: Int = 0) -> Source? {
+        guard depth < 4 else { return nil }
+        let function = unit.index.functions[number]
+        let members = Finder.all(MemberAccessExprSyntax.self, in: node)
+        let isCut =
+            members.contains { Self.cutting.contains($0.declName.baseName.text) }
+            || !Finder.all(SubscriptCallExprSyntax.self, in: node).allSatisfy(Self.isIndexOfRecord)
+        if members.contains(where: Self.isPayload) { return isCut ? .cut : .whole }
+        for reference in Finder.all(DeclReferenceExprSyntax.self, in: node) {
+            // What stands behind a full stop is a member.
+            if reference.parent?.as(MemberAccessExprSyntax.self)?.declName.id == reference.id { continue }
+            let name = reference.baseName.text
+            if let found = origin(name, function, number, depth) { return isCut ? .cut : found }
+        }
+        return nil
+    }
+
+    /// Where a name in a function comes from.
+    private func origin(_ name: String, _ function: FunctionInfo, _ number: Int, _ depth: Int) -> Source? {
+        for value in Self.values(of: name, in: function) {
+            if let found = source(value, in: number, depth: depth + 1) { return found }
+        }
+        if let position = function.parameters.firstIndex(of: name) {
+            let passed = arguments(position, of: number)
+            let sources = passed.compactMap { source($0.value, in: $0.caller, depth: depth + 1) }
+            // Functions that get other bytes too are judged where a payload is passed.
+            return sources.count == passed.count ? sources.first : nil
+        }
+        return name == "payload" && function.owner == "NFCNDEFPayload" ? .whole : nil
+    }
+
+    /// The values that a local constant or variable is declared with.
+    private static func values(of name: String, in function: FunctionInfo) -> [ExprSyntax] {
+        let bindings = Finder.all(PatternBindingSyntax.self, in: function.body).filter {
+            $0.pattern.trimmedDescription == name
+        }
+        let conditions = Finder.all(OptionalBindingConditionSyntax.self, in: function.body).filter {
+            $0.pattern.trimmedDescription == name
+        }
+        return bindings.compactMap { $0.initializer?.value } + conditions.compactMap { $0.initializer?.value }
+    }
+
+    /// What callers pass for a parameter.
+    private func arguments(_ position: Int, of number: Int) -> [(value: ExprSyntax, caller: Int)] {
+        let function = unit.index.functions[number]
+        let label = function.labels[position]
+        return unit.index.callers(number).prefix(20).flatMap { caller in
+            let calls = unit.index.functions[caller].calls.filter { call in
+                call.name == function.name && Self.isForWellKnown(call.node) != false
+                    && unit.index.targets(of: call, in: unit.index.functions[caller]).contains(number)
+            }
+            return calls.compactMap { call -> (value: ExprSyntax, caller: Int)? in
+                let named = label == "_" ? nil : call.argument(label)
+                let plain = function.labels.prefix(position).filter { $0 == "_" }.count
+                let unlabelled = call.node.arguments.filter { $0.label == nil }.map(\.expression)
+                let value = named ?? (label == "_" && plain < unlabelled.count ? unlabelled[plain] : nil)
+                return value.map { ($0, caller) }
+            }
+        }
+    }
+
+    /// `record.payload`, and not that of an answer to an APDU.
+    private static func isPayload(_ member: MemberAccessExprSyntax) -> Bool {
+        guard member.declName.baseName.text == "payload" else { return false }
+        let base = (member.base?.core.lastName ?? "").lowercased()
+        return !["response", "result", "apdu", "reply", "answer"].contains { base.contains($0) }
+    }
+
+    /// `records[0].payload` takes a record, and no bytes.
+    private static func isIndexOfRecord(_ node: SubscriptCallExprSyntax) -> Bool {
+        let name = (node.calledExpression.lastName ?? "").lowercased()
+        return name.hasSuffix("records") || name.hasSuffix("messages")
+    }
+}
+
+extension PayloadTrace {
+    private static let formats = [
+        "nfcWellKnown", "media", "nfcExternal", "absoluteURI", "empty", "unknown", "unchanged",
+    ]
+
+    /// Whether a node stands where the record is known to be well-known (true), or known to be something else (false);
+    /// nil where neither is said.
+    static func isForWellKnown(_ node: some SyntaxProtocol) -> Bool? {
+        var child = Syntax(node)
+        while let step = child.parent {
+            if let item = step.as(SwitchCaseSyntax.self), let found = isForWellKnown(item) { return found }
+            if let choice = step.as(IfExprSyntax.self) {
+                let text = choice.conditions.trimmedDescription
+                if child.id == choice.body.id, let found = isForWellKnown(text) { return found }
+                if child.id == choice.elseBody?.id, text.contains("== .nfcWellKnown") { return false }
+            }
+            child = step
+        }
+        return nil
+    }
+
+    private static func isForWellKnown(_ item: SwitchCaseSyntax) -> Bool? {
+        let label = item.label.trimmedDescription
+        if let found = isForWellKnown(label) { return found }
+        guard label.hasPrefix("default"), let cases = item.parent?.as(SwitchCaseListSyntax.self) else { return nil }
+        let hasOwn = cases.contains { $0.trimmedDescription.contains("case .nfcWellKnown") }
+        return hasOwn ? false : nil
+    }
+
+    private static func isForWellKnown(_ condition: String) -> Bool? {
+        if condition.contains(".nfcWellKnown") { return !condition.contains("!= .nfcWellKnown") }
+        if formats.contains(where: { condition.contains(".\($0)") && !condition.contains("!= .\($0)") }) {
+            return false
+        }
+        // A type of media, such as "text/plain".
+        let types = ["\"text/", "\"application/", "\"image/"]
+        return types.contains(where: condition.contains) ? false : nil
+    }
+}
