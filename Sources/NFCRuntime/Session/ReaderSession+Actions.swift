@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A transition of the session, or the last one of its sheet.
+/// An action of the session's state machine, or the last one of a session that had the reader.
 enum SessionAction: Sendable {
     case session(SessionStateMachine.Action)
-    case sheetResultShown
+    /// The next session may have the reader: it becomes active after the end of this one was told.
+    case handOnReader
 }
 
 extension ReaderSession {
@@ -42,9 +43,7 @@ extension ReaderSession {
     private func perform(_ action: SessionAction) {
         switch action {
         case .session(let action): perform(action)
-        case .sheetResultShown:
-            showSheet(.resultShown)
-            environment.arbiter.sheetHasLeft()
+        case .handOnReader: environment.arbiter.release(ObjectIdentifier(self))
         }
     }
 
@@ -156,20 +155,23 @@ extension ReaderSession {
             await channel.shutDown()
             _ = state.withLock { $0.claim.take() }
             environment.didEndSession()
-            act { _ in [.session(.notifyEnded(end))] }
-            environment.arbiter.release(ObjectIdentifier(self))
+            act { _ in [.session(.notifyEnded(end)), .handOnReader] }
         }
     }
 
     /// Shows the result for a while, or until the next session's sheet replaces this one.
     private func letSheetLeave() {
-        let timer = environment.clock.schedule(after: limits.sheetDismissal) { [self] in
-            act { _ in [.sheetResultShown] }
+        let id = ObjectIdentifier(self)
+        // Drawn by who takes it away, and not as an action: the next session's sheet may not be drawn before.
+        environment.arbiter.sheetBeginsToLeave(id) { [self] in
+            state.withLock { $0.sheetTimer.take() }?.cancel()
+            showSheet(.resultShown)
+        }
+        let timer = environment.clock.schedule(after: limits.sheetDismissal) { [environment] in
+            environment.turn?.take()
+            defer { environment.turn?.giveBack() }
+            environment.arbiter.takeSheetAway(of: id)
         }
         state.withLock { $0.sheetTimer = timer }
-        environment.arbiter.sheetBeginsToLeave { [self] in
-            state.withLock { $0.sheetTimer.take() }?.cancel()
-            act { _ in [.sheetResultShown] }
-        }
     }
 }

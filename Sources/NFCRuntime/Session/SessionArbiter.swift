@@ -31,6 +31,15 @@ public final class SessionArbiter: Sendable {
         let end: @Sendable (SessionEnd) -> Void
     }
 
+    /// A sheet that shows a result.
+    private struct LeavingSheet: Sendable {
+        let owner: ObjectIdentifier
+        /// Takes it away.
+        let takeAway: @Sendable () -> Void
+        /// Whether a thread does that now.
+        var isGoing = false
+    }
+
     private struct State {
         var holder: ObjectIdentifier?
         /// Ends the holder's session.
@@ -40,11 +49,20 @@ public final class SessionArbiter: Sendable {
         /// What is called in place of granting a request, by the request's number from 1.
         var refusals: [Int: @Sendable () -> Void] = [:]
         var waiting: [Request] = []
-        /// Takes the leaving sheet away at once; nil when no sheet is leaving.
-        var finishLeaving: (@Sendable () -> Void)?
+        /// The sheet of the last session; nil when it has left.
+        var leaving: LeavingSheet?
         var isClosed = false
         /// How many more requests are refused when it is closed.
         var refusalsLeft = 16
+
+        /// The next session's turn; nil when none waits, or while a sheet is being taken away.
+        mutating func next() -> (request: Request, takeAway: (@Sendable () -> Void)?)? {
+            guard holder == nil, leaving?.isGoing != true, !waiting.isEmpty else { return nil }
+            let next = waiting.removeFirst()
+            holder = next.id
+            endHolder = next.end
+            return (next, leaving.take()?.takeAway)
+        }
     }
 
     private let policy: BusyPolicy
@@ -77,25 +95,21 @@ public final class SessionArbiter: Sendable {
             refusal()
             return .refused
         }
-        let (answer, finishLeaving) = state.withLock { state -> (Answer, (@Sendable () -> Void)?) in
+        let (answer, takeAway) = state.withLock { state -> (Answer, (@Sendable () -> Void)?) in
             if state.isClosed {
                 // A client that begins again at once, whatever happens, would do so for ever.
                 state.refusalsLeft -= 1
                 return (state.refusalsLeft >= 0 ? .isOver : .waits(forActiveSession: false), nil)
             }
-            guard state.holder == nil else {
-                // The sheet leaves while its session ends.
-                let isEnding = state.finishLeaving != nil && state.waiting.isEmpty
-                state.waiting.append(Request(id: id, grant: grant, end: end))
-                return (.waits(forActiveSession: !isEnding), nil)
-            }
-            if policy == .refuseWhileSheetLeaves, state.finishLeaving != nil { return (.refused, nil) }
-            state.holder = id
-            state.endHolder = end
-            return (.granted, state.finishLeaving.take())
+            if state.holder == nil, policy == .refuseWhileSheetLeaves, state.leaving != nil { return (.refused, nil) }
+            // The sheet leaves while its session ends.
+            let isEnding = state.leaving != nil && state.waiting.isEmpty
+            state.waiting.append(Request(id: id, grant: grant, end: end))
+            guard let next = state.next() else { return (.waits(forActiveSession: !isEnding), nil) }
+            return (.granted, next.takeAway)
         }
         if answer == .granted {
-            finishLeaving?()
+            takeAway?()
             grant()
         }
         return answer
@@ -117,27 +131,43 @@ public final class SessionArbiter: Sendable {
 
     /// Hands the reader on to the next session.
     func release(_ id: ObjectIdentifier) {
-        let (next, finishLeaving) = state.withLock { state -> (Request?, (@Sendable () -> Void)?) in
-            guard state.holder == id else { return (nil, nil) }
-            let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
-            state.holder = next?.id
-            state.endHolder = next?.end
-            return (next, next == nil ? nil : state.finishLeaving.take())
+        handOn { state in
+            guard state.holder == id else { return }
+            state.holder = nil
+            state.endHolder = nil
         }
-        finishLeaving?()
-        next?.grant()
     }
 
     /// Says that the holder's sheet is leaving.
     ///
-    /// - Parameter finish: takes the sheet away at once, because another one comes.
-    func sheetBeginsToLeave(finish: @escaping @Sendable () -> Void) {
-        state.withLock { if !$0.isClosed { $0.finishLeaving = finish } }
+    /// - Parameters:
+    ///   - id: the holder.
+    ///   - takeAway: takes the sheet away. Called once, before the next session's sheet is there.
+    func sheetBeginsToLeave(_ id: ObjectIdentifier, takeAway: @escaping @Sendable () -> Void) {
+        state.withLock { if !$0.isClosed { $0.leaving = LeavingSheet(owner: id, takeAway: takeAway) } }
     }
 
-    /// Says that the sheet is gone.
-    func sheetHasLeft() {
-        state.withLock { $0.finishLeaving = nil }
+    /// Takes a session's sheet away, unless the next one has replaced it.
+    func takeSheetAway(of id: ObjectIdentifier) {
+        let takeAway = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.leaving?.owner == id, state.leaving?.isGoing == false else { return nil }
+            state.leaving?.isGoing = true
+            return state.leaving?.takeAway
+        }
+        guard let takeAway else { return }
+        takeAway()
+        // A session that came meanwhile has waited.
+        handOn { $0.leaving = nil }
+    }
+
+    /// Changes the state, and lets the next session have its turn when the reader is free.
+    private func handOn(after change: (inout State) -> Void) {
+        let next = state.withLock { state in
+            change(&state)
+            return state.next()
+        }
+        next?.takeAway?()
+        next?.request.grant()
     }
 
     /// How many sessions have asked for the reader so far.
@@ -171,7 +201,7 @@ public final class SessionArbiter: Sendable {
         let (held, ends) = state.withLock { state -> (State, [@Sendable (SessionEnd) -> Void]) in
             let held = state
             state.isClosed = true
-            (state.waiting, state.refusals, state.finishLeaving) = ([], [:], nil)
+            (state.waiting, state.refusals, state.leaving) = ([], [:], nil)
             return (held, [held.endHolder].compactMap(\.self) + held.waiting.map(\.end))
         }
         // The sessions that wait may be freed when what was held is: outside of the lock.
