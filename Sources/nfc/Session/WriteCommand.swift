@@ -59,7 +59,9 @@ struct WriteCommand: AsyncParsableCommand {
             prompt: "Hold the tag to write near the reader.",
             seconds: timeout?.value
         )
-        return try await work.withOneTag(doneMessage: lock ? "Written and locked." : "Written.") {
+        return try await work.withOneTag(
+            doneMessage: lock ? "The message is written, and the tag locked." : "The message is written."
+        ) {
             work,
             tag throws(CommandFailure) in
             try await write(octets, to: tag, in: work)

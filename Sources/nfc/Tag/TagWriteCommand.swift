@@ -117,7 +117,7 @@ struct TagWriteCommand: AsyncParsableCommand {
             seconds: place.timeout?.value,
             plan: .everyTag
         ).withOneTag(
-            doneMessage: lock ? "Written and locked." : "Written.",
+            doneMessage: lock ? "The message is written, and the tag locked." : "The message is written.",
             failure: { $0.failure?.sheetMessage }
         ) { session, tag throws(CommandFailure) in
             try await session.work(with: tag) { hand throws(TagError) in
