@@ -98,7 +98,10 @@ public struct ModuleIndex: Sendable {
         guard !candidates.isEmpty else { return [] }
         guard let base = call.base, !["self", "super", "Self", ""].contains(base) else {
             let family = family(function.owner)
-            return candidates.filter { functions[$0].owner.map(family.contains) ?? true }
+            return candidates.filter { number in
+                guard let owner = functions[number].owner else { return call.base != "super" }
+                return family.contains(owner) && !(call.base == "super" && owner == function.owner)
+            }
         }
         let last = base.split(separator: ".").last.map(String.init) ?? base
         if types[last] != nil {

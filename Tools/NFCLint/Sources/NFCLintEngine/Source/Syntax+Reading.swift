@@ -54,6 +54,9 @@ extension ExprSyntax {
                 node = nil
             } else if let call = step.as(FunctionCallExprSyntax.self) {
                 node = call.calledExpression.core
+            } else if step.is(SuperExprSyntax.self) {
+                parts.append("super")
+                node = nil
             } else {
                 node = nil
             }

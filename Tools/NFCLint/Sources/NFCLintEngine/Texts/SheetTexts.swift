@@ -32,7 +32,16 @@ struct SheetTexts {
         _ function: FunctionInfo,
         _ sessions: Sessions
     ) -> SheetText.Role {
-        let isCallback = sessions.delegates.contains { ($0.tags + $0.messages + $0.invalidation).contains(number) }
+        // A callback may begin the next session.
+        let position = assignment.target.position
+        let isBracketed =
+            sessions.creations.contains { $0.function == number && $0.call.node.position < position }
+            && sessions.begins.contains { $0.function == number && $0.call.node.position > position }
+        let isCallback =
+            !isBracketed
+            && sessions.delegates.contains {
+                ($0.tags + $0.messages + $0.invalidation).contains(number)
+            }
         guard !isCallback else { return .progress }
         let begins =
             sessions.begins.contains { $0.function == number } || sessions.creations.contains { $0.function == number }

@@ -51,7 +51,7 @@ extension Rule {
                     let text =
                         "The formats hold NDEF, and the app is for iOS \(minimum) and later: the App Store refuses it (90778)."
                     findings.add(formats.place(value), text, edits: edits)
-                } else {
+                } else if unit.usesTags {
                     let text = "The formats hold NDEF, which the App Store refuses for iOS 13 and later (90778)."
                     let reason = "Not proven: the least version of iOS was not found."
                     findings.add(

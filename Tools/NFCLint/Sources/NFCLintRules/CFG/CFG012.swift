@@ -32,7 +32,8 @@ extension Rule {
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in
                 let values = Variant.texts(formats)
-                guard !values.isEmpty, !values.contains("TAG"), variant.minimum.map({ $0 >= Version(13) }) ?? true
+                guard !values.isEmpty, !values.contains("TAG"),
+                    variant.minimum.map({ $0 >= Version(13) }) ?? unit.usesTags
                 else { return }
                 guard !values.contains(where: { $0.uppercased() == "TAG" }) else { return }
                 let isProven = variant.minimum != nil && values.contains("NDEF")

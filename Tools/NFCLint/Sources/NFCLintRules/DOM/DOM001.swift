@@ -16,7 +16,18 @@ extension Rule {
             Example.usage
                 + Example.tagFormat
                 + Example.messageReader
-                + Example.linkScene
+                + Example.linkScene,
+            Example.messageReader + Example.usage + Example.tagFormat
+                + Example.file(
+                    "AppDelegate.swift",
+                    """
+                    class AppDelegate: UIResponder, UIApplicationDelegate {
+                        func application(_ application: UIApplication, continue activity: NSUserActivity, restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void) -> Bool {
+                            activity.ndefMessagePayload.records.isEmpty
+                        }
+                    }
+                    """
+                ),
         ],
         good: [
             Example.usage

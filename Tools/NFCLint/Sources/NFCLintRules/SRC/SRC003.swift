@@ -47,6 +47,17 @@ extension Rule {
         good: [
             .swift(
                 """
+                class Reader: VendorReader, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    override func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        super.readerSession(session, didInvalidateWithError: error)
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
                 class Reader: NSObject, NFCNDEFReaderSessionDelegate {
                     var session: NFCNDEFReaderSession?
                     func scan() {

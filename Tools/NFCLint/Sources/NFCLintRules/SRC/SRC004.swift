@@ -164,7 +164,7 @@ extension Rule {
                 let shows = inner.calls.contains { inner in
                     showing.contains { inner.name.lowercased().contains($0) } || inner.name == "present"
                 }
-                if shows { return Syntax(call.node) }
+                if shows || labels(target, unit) { return Syntax(call.node) }
             }
         }
         for assignment in function.assignments {
@@ -224,6 +224,15 @@ extension Rule {
                 }
                 return ["error", "alert", "message", "status", "text"].contains(where: name.contains)
             }
+    }
+
+    /// Whether a function, or one that it calls, sets the text of a label.
+    private static func labels(_ number: Int, _ unit: Unit) -> Bool {
+        unit.index.reach(number, depth: 1).contains { number in
+            unit.index.functions[number].assignments.contains { assignment in
+                ["text", "attributedText"].contains(assignment.name ?? "") && assignment.target.memberBase != nil
+            }
+        }
     }
 
     private static func passesError(_ call: CallInfo, _ function: FunctionInfo) -> Bool {

@@ -30,6 +30,23 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    private var session: NFCNDEFReaderSession?
+                    override init() {
+                        super.init()
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                    }
+                    func start() { session?.begin() }
+                }
+                class Screen: UIViewController {
+                    private var reader: Reader?
+                    override func viewDidLoad() { configure() }
+                    func configure() { reader = Reader() }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -100,13 +117,20 @@ extension Rule {
             }
         }
     )
-    /// Whether there is one object of a type for as long as the app runs.
+    /// Whether an object of a type is made once, for as long as the app or a screen lives.
     private static func isKept(_ owner: String?, _ unit: Unit) -> Bool {
-        guard let owner, let type = unit.index.types[owner] else { return false }
-        return type.properties.contains { property in
-            property.marks.contains("static")
-                && (property.type == owner || property.value?.words.hasPrefix("\(owner)(") == true)
+        guard let owner else { return false }
+        let isHeld = unit.index.types.values.flatMap(\.properties).contains { property in
+            !property.marks.contains("@State") && property.value?.words.hasPrefix("\(owner)(") == true
         }
+        let loads: Set<String> = ["viewDidLoad", "awakeFromNib", "init", "application"]
+        return isHeld
+            || unit.index.functions.enumerated().contains { number, function in
+                function.assignments.contains { $0.value.words.hasPrefix("\(owner)(") }
+                    && unit.index.allCallers(number, depth: 1).contains {
+                        loads.contains(unit.index.functions[$0].name)
+                    }
+            }
     }
 
     /// Whether an earlier statement of the same block invalidates the session, and none between makes a new one.

@@ -47,8 +47,35 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                extension Data {
+                    func words(skipping count: Int) -> String { String(decoding: self[count...], as: UTF8.self) }
+                }
+                func text(_ record: NFCNDEFPayload) -> String { record.payload.words(skipping: 3) }
+                """
+            ),
+            .swift(
+                """
+                struct Records {
+                    static func parseText(_ payload: Data) -> String? {
+                        let length = Int(payload[0] & 0x3F)
+                        return String(data: payload.dropFirst(length + 1), encoding: .utf8)
+                    }
+                }
+                """
+            ),
         ],
         good: [
+            .swift(
+                """
+                struct Letter { var payload = Data() }
+                struct Page {
+                    let letter: Letter
+                    func text() -> String? { String(data: letter.payload, encoding: .utf8) }
+                }
+                """
+            ),
             .swift("func text(_ record: NFCNDEFPayload) -> String? { record.wellKnownTypeTextPayload().0 }"),
             .swift(
                 """
@@ -113,6 +140,11 @@ extension Rule {
     ) -> PayloadTrace.Source? {
         if let bytes = bytes(of: call) { return trace.source(bytes, in: number) }
         let function = unit.index.functions[number]
+        if let base = call.node.calledExpression.memberBase, function.names.contains("payload"),
+            let source = trace.source(base, in: number), isOfData(call, function, unit)
+        {
+            return source
+        }
         guard let helpers = decoders[call.name], function.names.contains("payload") else { return nil }
         for target in unit.index.targets(of: call, in: function) {
             guard let label = helpers[target] else { continue }
@@ -124,6 +156,15 @@ extension Rule {
             if let own, trace.source(own, in: target) == nil { return source }
         }
         return nil
+    }
+
+    /// Whether a call is of a function that an extension of Data has to make a text of it.
+    private static func isOfData(_ call: CallInfo, _ function: FunctionInfo, _ unit: Unit) -> Bool {
+        unit.index.functions(named: call.name).contains { number in
+            let helper = unit.index.functions[number]
+            return helper.owner == "Data" && helper.labels.count >= call.labels.count
+                && helper.calls.contains { bytes(of: $0) != nil }
+        }
     }
 
     /// The bytes that a call makes a text of.

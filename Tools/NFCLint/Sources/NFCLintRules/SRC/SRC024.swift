@@ -35,6 +35,17 @@ extension Rule {
                 }
                 """#
             ),
+            .swift(
+                #"""
+                class Writer {
+                    var kind = "T"
+                    var text = ""
+                    func record() -> NFCNDEFPayload {
+                        NFCNDEFPayload.init(format: .nfcWellKnown, type: Data("\(self.kind)".utf8), identifier: Data(), payload: Data("\(self.text)".utf8))
+                    }
+                }
+                """#
+            ),
         ],
         good: [
             .swift(
@@ -60,7 +71,10 @@ extension Rule {
             ),
         ],
         check: { unit, findings in
-            for (number, call) in unit.ownCalls(["NFCNDEFPayload"]) where call.base == nil {
+            for (number, call) in unit.ownCalls(["NFCNDEFPayload", "init"]) {
+                guard call.name == "init" ? ["NFCNDEFPayload", ""].contains(call.base) : call.base == nil else {
+                    continue
+                }
                 guard call.argument("format")?.lastName == "nfcWellKnown", let type = call.argument("type") else {
                     continue
                 }
@@ -72,7 +86,8 @@ extension Rule {
                     )
                     continue
                 }
-                guard let letter = literal(type), letter == "T" || letter == "U", let payload = call.argument("payload")
+                guard let letter = literal(type) ?? held(type, unit.index.functions[number], unit),
+                    letter == "T" || letter == "U", let payload = call.argument("payload")
                 else { continue }
                 guard let source = text(payload, unit.index.functions[number], 0) else { continue }
                 let what =
@@ -133,6 +148,21 @@ extension Rule {
         return inner.literalText
     }
 
+    /// The text that a property of the same type is declared with: `"\(kind)".data(using: .utf8)!`, where kind is "T".
+    private static func held(_ node: ExprSyntax, _ function: FunctionInfo, _ unit: Unit) -> String? {
+        guard let inner = inner(node), let name = (only(inner) ?? inner).lastName else { return nil }
+        let types = unit.index.family(function.owner).compactMap { unit.index.types[$0] }
+        return types.flatMap(\.properties).first { $0.name == name }?.value?.literalText
+    }
+
+    /// What alone is put into a literal: `text` in `"\(text)"`.
+    private static func only(_ node: ExprSyntax) -> ExprSyntax? {
+        guard let segments = node.as(StringLiteralExprSyntax.self)?.segments else { return nil }
+        let gaps = segments.compactMap { $0.as(ExpressionSegmentSyntax.self) }
+        let isPlain = segments.allSatisfy { $0.as(StringSegmentSyntax.self)?.content.text.isEmpty ?? true }
+        return isPlain && gaps.count == 1 ? gaps[0].expressions.first?.expression : nil
+    }
+
     /// What is turned into bytes; nil when an expression is something else.
     private static func inner(_ node: ExprSyntax) -> ExprSyntax? {
         let node = node.core
@@ -161,6 +191,7 @@ extension Rule {
                 return inner.is(DeclReferenceExprSyntax.self) || inner.is(MemberAccessExprSyntax.self) ? .variable : nil
             }
             if let text = inner.literalText { return .literal(text, gaps: []) }
+            if only(inner) != nil { return .variable }
             // A literal with a part that is put in: its beginning counts.
             guard case .stringSegment(let part)? = string.segments.first, !part.content.text.isEmpty,
                 let text = unescaped(part.content.text)

@@ -105,7 +105,8 @@ extension Rule {
     }
 
     private static func reaches(_ call: CallInfo, _ begin: Int, _ function: FunctionInfo, _ unit: Unit) -> Bool {
-        unit.index.targets(of: call, in: function).contains {
+        guard call.base != "super" else { return false }
+        return unit.index.targets(of: call, in: function).contains {
             $0 == begin || unit.index.reach($0, depth: 2).contains(begin)
         }
     }

@@ -19,6 +19,18 @@ extension Unit {
     /// Whether anything in the module mentions one of some names.
     func mentionsAnywhere(_ names: Set<String>) -> Bool { mentions(index.functions.indices, names) }
 
+    /// Whether one of the target's own functions reads the message of a tag whose link opened the app. It may stand in a file
+    /// that does not import Core NFC.
+    var readsLinks: Bool {
+        index.functions.contains { isOwn($0) && $0.names.contains("ndefMessagePayload") }
+    }
+
+    /// Whether sources use what came with iOS 13: sessions and messages of tags.
+    var usesTags: Bool {
+        sessions.creations.contains { $0.kind == .tag }
+            || sessions.delegates.contains { delegate in delegate.tags.contains { isOwn(index.functions[$0]) } }
+    }
+
     /// The place of a node of a function.
     func place(_ node: some SyntaxProtocol, _ number: Int) -> Place? {
         let function = index.functions[number]

@@ -44,7 +44,8 @@ struct InterfaceNames {
         for call in function.calls where !isOnMain(call.context) {
             let isPlain = call.base == nil || call.base == "self"
             let presents = isController && isPlain && (call.name == "present" || call.name == "dismiss")
-            if Self.calls.contains(call.name) || presents { return function.file.place(call.node) }
+            let opens = call.name == "open" && call.base == "UIApplication.shared"
+            if Self.calls.contains(call.name) || presents || opens { return function.file.place(call.node) }
         }
         for assignment in function.assignments where !isOnMain(assignment.context) {
             guard let name = assignment.name else { continue }

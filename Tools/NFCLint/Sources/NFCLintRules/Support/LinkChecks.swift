@@ -14,7 +14,7 @@ enum LinkChecks {
             return
         }
         let links = unit.tagLinks
-        let isMeant = !links.isEmpty || unit.mentions(unit.ownFunctions.map(\.number), ["ndefMessagePayload"])
+        let isMeant = !links.isEmpty || unit.readsLinks
         for variant in unit.target.variants {
             guard let list = variant.entitlement(Keys.domains) else {
                 guard id == "DOM001", isMeant, variant.areEntitlementsKnown else { continue }

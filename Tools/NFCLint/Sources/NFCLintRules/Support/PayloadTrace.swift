@@ -28,7 +28,7 @@ struct PayloadTrace {
         let isCut =
             members.contains { Self.cutting.contains($0.declName.baseName.text) }
             || !Finder.all(SubscriptCallExprSyntax.self, in: node).allSatisfy(Self.isIndexOfRecord)
-        if members.contains(where: Self.isPayload) { return isCut ? .cut : .whole }
+        if members.contains(where: { isPayload($0, function) }) { return isCut ? .cut : .whole }
         for reference in Finder.all(DeclReferenceExprSyntax.self, in: node) {
             // What stands behind a full stop is a member.
             if reference.parent?.as(MemberAccessExprSyntax.self)?.declName.id == reference.id { continue }
@@ -47,7 +47,8 @@ struct PayloadTrace {
             let passed = arguments(position, of: number)
             let sources = passed.compactMap { source($0.value, in: $0.caller, depth: depth + 1) }
             // Functions that get other bytes too are judged where a payload is passed.
-            return sources.count == passed.count ? sources.first : nil
+            if !sources.isEmpty { return sources.count == passed.count ? sources.first : nil }
+            return Self.isForRecords(function) && name == "payload" ? .whole : nil
         }
         return name == "payload" && function.owner == "NFCNDEFPayload" ? .whole : nil
     }
@@ -82,11 +83,25 @@ struct PayloadTrace {
         }
     }
 
-    /// `record.payload`, and not that of an answer to an APDU.
-    private static func isPayload(_ member: MemberAccessExprSyntax) -> Bool {
+    /// `record.payload`, and not that of an answer to an APDU, or of a type of the module.
+    private func isPayload(_ member: MemberAccessExprSyntax, _ function: FunctionInfo) -> Bool {
         guard member.declName.baseName.text == "payload" else { return false }
-        let base = (member.base?.core.lastName ?? "").lowercased()
-        return !["response", "result", "apdu", "reply", "answer"].contains { base.contains($0) }
+        let base = member.base?.core.lastName ?? ""
+        guard !["response", "result", "apdu", "reply", "answer"].contains(where: { base.lowercased().contains($0) })
+        else { return false }
+        let properties = unit.index.family(function.owner).compactMap { unit.index.types[$0] }.flatMap(\.properties)
+        let declared =
+            function.parameters.firstIndex(of: base).map { function.parameterTypes[$0] }
+            ?? properties.first { $0.name == base }?.type
+        let plain = declared?.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        let type = plain.flatMap { unit.index.types[String($0)] }
+        return type == nil || type?.name.hasPrefix("NFC") == true && type?.declaration == nil
+    }
+
+    /// Whether a function takes records apart, as far as its name says it: `parseText(_:)`.
+    private static func isForRecords(_ function: FunctionInfo) -> Bool {
+        let name = function.name.lowercased()
+        return ["text", "uri", "url", "ndef", "record", "wellknown"].contains { name.contains($0) }
     }
 
     /// `records[0].payload` takes a record, and no bytes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCLintEngine
+import SwiftSyntax
 
 extension Rule {
     /// The sheet has no text when the session begins.
@@ -20,7 +21,26 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Doors: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.begin()
+                    }
+                }
+                class Lockers: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the locker."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -47,7 +67,7 @@ extension Rule {
                 }
                 guard !sets(before.subtracting(unit.sessions.delegates.flatMap(\.callbacks))) else { continue }
                 let active = Set(unit.sessions.delegates.flatMap(\.activation))
-                let makers = Set(unit.sessions.creations.map(\.function))
+                let makers = Set(makers(call, number, unit).map(\.function))
                 if sets(active) {
                     findings.add(
                         unit.place(call.node, number),
@@ -60,4 +80,14 @@ extension Rule {
             }
         }
     )
+
+    /// Where the session of a call of `begin` is made: under its name in the same type, or else anywhere.
+    private static func makers(_ call: CallInfo, _ number: Int, _ unit: Unit) -> [Sessions.Creation] {
+        let name = call.node.calledExpression.memberBase?.lastName
+        let family = unit.index.family(unit.index.functions[number].owner)
+        let own = unit.sessions.creations.filter { creation in
+            creation.stored == name && family.contains(unit.index.functions[creation.function].owner ?? "")
+        }
+        return own.isEmpty ? unit.sessions.creations : own
+    }
 }
