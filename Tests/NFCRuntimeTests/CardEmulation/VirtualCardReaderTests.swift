@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import TagLink
+import Testing
+
+/// A card that keeps what a reader does, and answers when the test says so.
+final class RecordingCard: EmulatedCard {
+    private struct State {
+        var log: [String] = []
+        var answers: [@Sendable ([UInt8]) -> Void] = []
+    }
+
+    private let state = Locked(State())
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+    private let answersAtOnce: Bool
+
+    /// - Parameter answersAtOnce: whether each command is answered with itself and 9000.
+    init(answersAtOnce: Bool = false) {
+        self.answersAtOnce = answersAtOnce
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    /// What the reader has done, in order.
+    var log: [String] { state.withLock { $0.log } }
+
+    func note(_ line: String) {
+        state.withLock { $0.log.append(line) }
+        continuation.yield()
+    }
+
+    func readerDetected() { note("detected") }
+    func readerDeselected() { note("deselected") }
+
+    func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void) {
+        state.withLock { $0.answers.append(respond) }
+        note(apdu.hexText())
+        if answersAtOnce { respond(apdu + [0x90, 0]) }
+    }
+
+    /// Answers the command that came as the first, second, … one.
+    func answer(_ index: Int, _ response: [UInt8]) { state.withLock { $0.answers[index] }(response) }
+
+    /// Waits until so much has happened.
+    func happens(_ count: Int) async -> [String] {
+        var changes = stream.makeAsyncIterator()
+        while log.count < count { _ = await changes.next() }
+        return log
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `A virtual reader in front of an app that is a card` {
+    private let reader = VirtualCardReader()
+    private let card = RecordingCard()
+
+    private func isWithoutCard(_ apdu: [UInt8] = [1]) async -> Bool {
+        do {
+            _ = try await reader.transmit(apdu)
+            return false
+        } catch { return error as? VirtualCardReader.Failure == .noCard }
+    }
+
+    @Test func `It meets a card that emulates while it is near, and no other`() async throws {
+        #expect(await isWithoutCard())
+        #expect(reader.attach(card))
+        #expect(await isWithoutCard())
+        reader.approach()
+        #expect(card.log == ["detected"])
+        // It is near, and the card does not answer readers yet.
+        #expect(await isWithoutCard())
+        reader.setEmulating(true)
+        async let answer = reader.transmit([0, 0xA4])
+        #expect(await card.happens(2) == ["detected", "00a4"])
+        // It waits for one answer at a time.
+        #expect(await isWithoutCard())
+        card.answer(0, [0x90, 0])
+        #expect(try await answer == [0x90, 0])
+        reader.leave()
+        #expect(await isWithoutCard())
+        #expect(card.log == ["detected", "00a4", "deselected"])
+    }
+
+    @Test func `A card that comes to a reader that is near is told so, and is the only one`() {
+        reader.approach()
+        #expect(reader.attach(card))
+        #expect(card.log == ["detected"])
+        let other = RecordingCard()
+        #expect(!reader.attach(other))
+        // Another one's leaving is not its own.
+        reader.detach(other)
+        #expect(!reader.attach(other))
+        reader.detach(card)
+        #expect(reader.attach(other))
+        #expect(card.log == ["detected"])
+    }
+
+    enum Ending: CaseIterable { case leaves, detaches, stops }
+
+    @Test(arguments: Ending.allCases)
+    func `A command is answered by nobody when the card is gone, and a late answer is none`(ending: Ending) async throws
+    {
+        reader.approach()
+        #expect(reader.attach(card))
+        reader.setEmulating(true)
+        let pending = Task { [reader] in try await reader.transmit([1]) }
+        #expect(await card.happens(2) == ["detected", "01"])
+        switch ending {
+        case .leaves: reader.leave()
+        case .detaches: reader.detach(card)
+        case .stops: reader.setEmulating(false)
+        }
+        await #expect(throws: VirtualCardReader.Failure.cardLost) { try await pending.value }
+        #expect(await isWithoutCard())
+        card.answer(0, [0x90, 0])
+        reader.approach()
+        if ending == .detaches { #expect(reader.attach(card)) }
+        reader.setEmulating(true)
+        async let answer = reader.transmit([2])
+        _ = await card.happens(card.log.count + (card.log.last == "02" ? 0 : 1))
+        // The answer to the first command is not that to the second, and one answer is enough.
+        card.answer(0, [0x6F, 0])
+        card.answer(1, [0x90, 0])
+        card.answer(1, [0x6F, 0])
+        #expect(try await answer == [0x90, 0])
+    }
+
+    @Test func `A reader that leaves has its command lost before the card hears that it was deselected`() async throws {
+        reader.approach()
+        #expect(reader.attach(card))
+        reader.setEmulating(true)
+        let pending = Task { [reader, card] in
+            _ = try? await reader.transmit([1])
+            card.note("lost")
+        }
+        _ = await card.happens(2)
+        reader.leave()
+        await pending.value
+        #expect(card.log.sorted() == ["01", "deselected", "detected", "lost"])
+    }
+
+    @Test func `It waits for an app that becomes a card`() async throws {
+        await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
+        // One that emulates without a card, or the other way round, is none.
+        reader.setEmulating(true)
+        await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
+        reader.setEmulating(false)
+        #expect(reader.attach(card))
+        await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
+        reader.setEmulating(true)
+        try await reader.untilCardIsThere(limit: .zero)
+    }
+}
