@@ -48,6 +48,7 @@ extension ReaderConfiguration {
     /// The serial line of a PN532 that is named here; nil for other readers.
     public var serialLine: String? {
         guard let reader, reader.hasPrefix("pn532:") else { return nil }
-        return String(reader.dropFirst(6).prefix { $0 != ":" })
+        // A path may have colons of its own, as those in /dev/serial/by-path have.
+        return (try? PN532Reader(String(reader.dropFirst(6))))?.path
     }
 }
