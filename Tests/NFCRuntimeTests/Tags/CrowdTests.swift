@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import NFCTestKit
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// Checks several tags at once, of one technology and of all.
+@Suite(.timeLimit(.minutes(1))) struct `Several tags near a reader` {
+    private static func ntag(_ number: UInt8) -> any VirtualTag {
+        VirtualTags.Type2Tag(Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, number]))
+    }
+
+    private static func card(_ number: UInt8, isTypeB: Bool = false) throws -> any VirtualTag {
+        let product = try #require(TagProduct(named: isTypeB ? "generic Type 4B" : "generic Type 4"))
+        return product.blank(uid: (isTypeB ? [number, 9, 9, 9] : [4, 9, 9, 9, 9, 9, number])).makeTag()
+    }
+
+    private static func felica(_ number: UInt8) -> any VirtualTag {
+        VirtualTags.Type3Tag(FeliCaLiteSContents(idm: [2, 0xFE, 1, 2, 3, 4, 5, number]))
+    }
+
+    private static func vicinity(_ number: UInt8) -> any VirtualTag {
+        VirtualTags.Type5Tag(Type5Contents(blank: .icodeSLIX, uid: [0xE0, 4, 1, 0x10, 1, 2, 3, number]))
+    }
+
+    private static func topaz() -> any VirtualTag {
+        VirtualTags.Type1Tag(Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7]))
+    }
+
+    static func crowds() throws -> [[any VirtualTag]] {
+        [
+            [ntag(1)], [ntag(1), ntag(2), ntag(3)], [felica(1), felica(2)], [vicinity(1), vicinity(2)], [topaz()],
+            [try card(1)], [try card(1), try card(2)], [try card(1), ntag(1)],
+            [try card(1, isTypeB: true)], [try card(1, isTypeB: true), try card(2, isTypeB: true)],
+            [ntag(1), felica(1), vicinity(1), try card(1), try card(1, isTypeB: true)],
+            [felica(1), try card(1, isTypeB: true)], [vicinity(1), ntag(1)],
+        ]
+    }
+
+    /// Finds a crowd, and returns its tags with the field and the session.
+    private func find(
+        _ crowd: [any VirtualTag],
+        opens: Bool,
+        _ body: (ReaderSession, Scene, [DetectedTag], VirtualField) async throws -> Void
+    ) async throws {
+        let field = VirtualField()
+        for tag in crowd { field.bring(tag) }
+        let scene = Scene(.field(field))
+        let plan = PollingPlan(
+            technologies: Set(Technology.allCases),
+            systemCodes: [0x12FC],
+            opensCards: opens,
+            applications: opens ? [[0xA0, 0, 0], [0xD2, 0x76, 0, 0, 0x85, 1, 1]] : []
+        )
+        let session = try scene.session("a", plan: plan)
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found \(crowd.count)"])
+        try await body(session, scene, scene.tags, field)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+        // The field is off when the session has ended.
+        await #expect(throws: LinkError.self) {
+            _ = try await field.link(for: .nfcA)?.transceive(Frame([0x30, 0]), timeout: .milliseconds(1))
+        }
+    }
+
+    @Test(arguments: 0..<13, [true, false])
+    func `Each is found once, and each can be worked with, in any order`(index: Int, opens: Bool) async throws {
+        let crowd = try Self.crowds()[index]
+        try await find(crowd, opens: opens) { session, _, tags, _ in
+            // Of a Type 1 tag RID tells four bytes of the UID.
+            let identifiers = crowd.map { $0 is VirtualTags.Type1Tag ? Array($0.identifier.prefix(4)) : $0.identifier }
+            #expect(Set(tags.map(\.target.identifier)) == Set(identifiers))
+            for (number, tag) in (tags + tags.reversed() + tags).enumerated() {
+                let message: [UInt8] = [0xD1, 0x01, 0x01, 0x54, UInt8(number)]
+                #expect(await session.connects(to: tag) == nil)
+                let read: Result<[UInt8], CommandError> = await handedOver { done in
+                    session.perform(
+                        on: tag,
+                        { tag throws(TagError) in
+                            _ = try await tag.detectNDEF()
+                            try await tag.writeNDEF(message)
+                            return try await tag.readNDEF()
+                        },
+                        completion: done
+                    )
+                }
+                #expect(read == .success(message), "\(tag.target.identifier)")
+            }
+        }
+    }
+
+    @Test(arguments: 0..<13)
+    func `A card that is opened says its ATS and has the first application that it knows selected`(
+        index: Int
+    ) async throws {
+        let crowd = try Self.crowds()[index]
+        try await find(crowd, opens: true) { session, _, tags, _ in
+            for tag in tags {
+                let isCard = tag.target.isISODEP
+                #expect(tag.selectedApplication == (isCard ? [0xD2, 0x76, 0, 0, 0x85, 1, 1] : nil))
+                #expect((tag.answerToSelect != nil) == (isCard && tag.target.technology == .nfcA))
+                #expect(!tag.supportsPACE)
+                guard isCard else { continue }
+                // It is still selected when the card was woken: its capability container can be selected at once.
+                #expect(await session.connects(to: tag) == nil)
+                let answer = try await session.answer([0, 0xA4, 0, 0x0C, 2, 0xE1, 3], of: tag).get()
+                #expect(answer == [0x90, 0])
+            }
+        }
+    }
+
+    @Test func `The tag that is found last needs no exchange to be connected, and another one does`() async throws {
+        try await find([Self.ntag(1), Self.ntag(2)], opens: false) { session, _, tags, field in
+            var before = field.statistics.exchanges
+            #expect(await session.connects(to: tags[1]) == nil)
+            #expect(field.statistics.exchanges == before)
+            before = field.statistics.exchanges
+            #expect(await session.connects(to: tags[0]) == nil)
+            #expect(field.statistics.exchanges > before)
+            #expect(session.connectedTag === tags[0])
+            #expect(await session.read(tags[1]) == .failure(.notConnected))
+        }
+    }
+
+    @Test func `A tag that leaves is gone for its app, and the others stay`() async throws {
+        let crowd = [Self.ntag(1), Self.ntag(2)]
+        try await find(crowd, opens: false) { session, _, tags, field in
+            let gone = try #require(tags.first { $0.target.identifier.last == 1 })
+            let other = try #require(tags.first { $0.target.identifier.last == 2 })
+            #expect(await session.connects(to: gone) == nil && gone.isConnected)
+            field.remove(crowd[0])
+            #expect(!gone.isConnected && session.connectedTag == nil)
+            guard case .tag(let error) = await session.connects(to: gone) else { throw Wrong() }
+            #expect(error.code == .tagLost && !gone.isAvailable)
+            #expect(await session.connects(to: gone) == .tagUnavailable)
+            #expect(await session.connects(to: other) == nil && other.isConnected)
+        }
+    }
+
+    struct Wrong: Error {}
+
+    @Test func `A FeliCa packet has 254 bytes at most, and one that is longer is not sent`() async throws {
+        try await find([Self.felica(1)], opens: false) { session, _, tags, field in
+            let tag = tags[0]
+            #expect(await session.connects(to: tag) == nil)
+            // Request Response, with something behind it that no tag takes, so that it does not answer.
+            let before = field.statistics.exchanges
+            guard case .failure(.tag(let silent)) = await session.answer([UInt8](repeating: 4, count: 254), of: tag)
+            else {
+                throw Wrong()
+            }
+            #expect(silent.code == .badAnswer && tag.isAvailable)
+            let sent = field.statistics.exchanges
+            #expect(sent > before)
+            guard case .failure(.tag(let error)) = await session.answer([UInt8](repeating: 4, count: 255), of: tag)
+            else {
+                throw Wrong()
+            }
+            #expect(error.code == .unsupported && error.link?.code == .frameTooLong)
+            #expect(field.statistics.exchanges == sent)
+        }
+    }
+
+    @Test func `A packet that wants no answer has none, and one that has four bits is one byte`() async throws {
+        try await find([Self.ntag(1)], opens: false) { session, _, tags, _ in
+            #expect(await session.connects(to: tags[0]) == nil)
+            #expect(await session.answer([0xA2, 8, 1, 2, 3, 4], of: tags[0]) == .success([0x0A]))
+            let silent = TagPacket([0x77, 1, 2], answer: .none)
+            let result: Result<[UInt8], CommandError> = await handedOver {
+                session.send(silent, to: tags[0], completion: $0)
+            }
+            #expect((try? result.get()).map { $0.count <= 1 } == true)
+        }
+    }
+}
