@@ -2,39 +2,88 @@
 
 /// What a file in Objective-C has, as far as its text says it.
 public struct ObjectiveFacts: Sendable {
+    /// A call that makes a session.
+    public struct Creation: Sendable {
+        /// The session's type.
+        public var kind: String
+        /// The variable or property that takes the session; nil for one that only the method has.
+        public var stored: String?
+        /// The number of the method.
+        public var method: Int
+        /// The statement.
+        public var statement: ObjectiveCode.Statement
+
+        /// Whether callbacks come on a queue of the session's own.
+        public var hasOwnQueue: Bool { statement.code.contains("queue:nil") || statement.code.contains("queue: nil") }
+        /// Whether the session ends after the first message.
+        public var endsAfterFirst: Bool {
+            let value = statement.code.split(separator: "invalidateAfterFirstRead:").dropFirst().first ?? ""
+            return ["yes", "true"].contains { value.lowercased().drop { $0 == " " }.hasPrefix($0) }
+        }
+    }
+
+    /// A text of the sheet.
+    public struct Text: Sendable {
+        /// The text, with ``SheetText/gap`` for what is put in.
+        public var text: String
+        /// What it is for.
+        public var role: SheetText.Role
+        /// Where it stands.
+        public var place: Place
+        /// Whether it is a key of the table of texts.
+        public var isKey: Bool
+    }
+
     /// Its path.
-    public var path: String
-    /// Where a session is made; nil for nowhere.
-    public var use: Place?
+    public let path: String
+    /// Its methods.
+    public let code: ObjectiveCode
+    /// Where sessions are made.
+    public private(set) var creations: [Creation] = []
     /// Whether it answers user activities.
-    public var continuesActivities: Bool
-    /// Literal texts that reach the sheet, with where they are, and whether each is an error.
-    public var texts: [(text: String, place: Place, isError: Bool)]
+    public let continuesActivities: Bool
+    /// Texts that reach the sheet.
+    public private(set) var texts: [Text] = []
+
+    /// Where a session is made; nil for nowhere.
+    public var use: Place? { creations.first?.statement.place }
 
     static func read(_ paths: [String], _ files: any ProjectFiles) -> [String: ObjectiveFacts] {
         var result: [String: ObjectiveFacts] = [:]
         let filter = SourceFilter(modules: [])
         for path in paths where path.hasSuffix(".m") || path.hasSuffix(".mm") {
             guard let bytes = files.bytes(path), bytes.count < 1 << 20, filter.matters(bytes) else { continue }
-            result[path] = ObjectiveFacts(path, String(decoding: bytes, as: UTF8.self))
+            result[path] = ObjectiveFacts(path, bytes)
         }
         return result
     }
 
-    private init(_ path: String, _ text: String) {
+    private init(_ path: String, _ bytes: [UInt8]) {
         self.path = path
-        continuesActivities = text.contains("continueUserActivity:")
-        texts = []
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let code = line.trimmed
-            guard !code.hasPrefix("//") else { continue }
-            let place = Place(path, Position(line: number + 1))
-            if use == nil, code.contains("[NFC"), code.contains("Session alloc]") { use = place }
-            for (mark, isError) in [("alertMessage = @\"", false), ("ErrorMessage:@\"", true)] {
-                guard let start = code.firstRange(of: mark)?.upperBound else { continue }
-                let text = String(code[start...].prefix { $0 != "\"" })
-                if !text.isEmpty { texts.append((text, place, isError)) }
+        code = ObjectiveCode(path, bytes)
+        continuesActivities = code.methods.contains { $0.selector.contains("continueUserActivity:") }
+        for (number, method) in code.methods.enumerated() {
+            for statement in method.statements {
+                guard let creation = Self.creation(statement, number) else { continue }
+                creations.append(creation)
             }
         }
+        texts = ObjectiveTexts(code).all
+    }
+
+    private static let kinds = [
+        "NFCNDEFReaderSession", "NFCTagReaderSession", "NFCVASReaderSession", "NFCISO15693ReaderSession",
+    ]
+
+    private static func creation(_ statement: ObjectiveCode.Statement, _ number: Int) -> Creation? {
+        let code = statement.code
+        for kind in kinds where code.contains("[\(kind) alloc]") || code.contains("[\(kind) new]") {
+            let parts = code.split(separator: "=", maxSplits: 1)
+            let left = parts.count == 2 ? parts[0] : ""
+            let names = left.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+            let stored = left.contains("*") ? nil : names.last.map { String($0.drop { $0 == "_" }) }
+            return Creation(kind: kind, stored: stored, method: number, statement: statement)
+        }
+        return nil
     }
 }

@@ -24,7 +24,15 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                    [self.session beginSession];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -56,8 +64,35 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)scan {
+                    if (![NFCNDEFReaderSession readingAvailable]) { return; }
+                    [self start];
+                }
+                - (void)start {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                    [self.session beginSession];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective {
+                for creation in file.uncheckedCreations {
+                    let isElsewhere = unit.objective.contains { other in
+                        other.code.methods.contains { $0.mentions("readingAvailable") }
+                    }
+                    let text = "\(creation.kind) is made"
+                    if isElsewhere || unit.mentionsAnywhere(["readingAvailable", "isReadingAvailable"]) {
+                        let rest =
+                            " here, and readingAvailable is checked elsewhere. Not proven that it is on this path."
+                        findings.add(creation.statement.place, text + rest, severity: .info, isProven: false)
+                    } else {
+                        findings.add(creation.statement.place, text + " without a check of readingAvailable.")
+                    }
+                }
+            }
             let names: Set<String> = ["readingAvailable", "isReadingAvailable"]
             for creation in unit.ownCreations where !unit.mentions(unit.connected(creation.function), names) {
                 let name = creation.kind.rawValue

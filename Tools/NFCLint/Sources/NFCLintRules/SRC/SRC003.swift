@@ -43,6 +43,16 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    NSLog(@"%@", error);
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -87,8 +97,24 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    [self clear];
+                }
+                - (void)clear { _session = nil; }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective {
+                for (method, name) in file.keptSessions {
+                    findings.add(method.place, "\(name) still holds the session after it ended.")
+                }
+            }
             for delegate in unit.ownDelegates where !delegate.invalidation.isEmpty {
                 let family = unit.index.family(delegate.type)
                 let properties = family.sorted().compactMap { unit.index.types[$0] }.flatMap(\.properties)

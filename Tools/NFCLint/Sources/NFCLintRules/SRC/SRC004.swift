@@ -62,6 +62,13 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    [self.delegate scanFailed:error.localizedDescription];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -110,8 +117,21 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    if (error.code == NFCReaderSessionInvalidationErrorUserCanceled) { return; }
+                    [self.delegate scanFailed:error.localizedDescription];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective {
+                for statement in file.invalidations.compactMap(file.shownError) {
+                    findings.add(statement.place, "An error is shown also when the person cancels.")
+                }
+            }
             for delegate in unit.ownDelegates {
                 let endsAfterFirst = unit.creations(for: delegate).contains { creation in
                     creation.call.argument("invalidateAfterFirstRead")?.words == "true"

@@ -25,7 +25,14 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)write:(id<NFCNDEFTag>)tag {
+                    [tag writeNDEF:self.message completionHandler:^(NSError *error) { [self.session invalidateSession]; }];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -43,9 +50,24 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)write:(id<NFCNDEFTag>)tag {
+                    [tag queryNDEFStatusWithCompletionHandler:^(NFCNDEFStatus status, NSUInteger capacity, NSError *error) {
+                        if (status != NFCNDEFStatusReadWrite) { return; }
+                        [tag writeNDEF:self.message completionHandler:^(NSError *error) { [self.session invalidateSession]; }];
+                    }];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective where !file.asksForStatus {
+                for statement in file.writes {
+                    findings.add(statement.place, "writeNDEF is called without queryNDEFStatus before it.")
+                }
+            }
             var seen: Set<Int> = []
             for (number, call) in unit.ownCalls(["writeNDEF", "writeLock"]) where seen.insert(number).inserted {
                 guard !unit.index.functions[number].name.hasPrefix("writeNDEF") else { continue }

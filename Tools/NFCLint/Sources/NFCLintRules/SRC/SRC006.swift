@@ -23,7 +23,14 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)write:(id<NFCNDEFTag>)tag {
+                    [tag writeNDEF:self.message completionHandler:^(NSError *error) { [self.session invalidateSession]; }];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -41,9 +48,23 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)write:(id<NFCNDEFTag>)tag capacity:(NSUInteger)capacity {
+                    if (self.message.length > capacity) { return; }
+                    [tag writeNDEF:self.message completionHandler:^(NSError *error) { [self.session invalidateSession]; }];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective where !file.comparesCapacity {
+                for statement in file.writes {
+                    let text = "The message is written without a comparison of its length and the capacity."
+                    findings.add(statement.place, text)
+                }
+            }
             var seen: Set<Int> = []
             for (number, call) in unit.ownCalls(["writeNDEF"]) where seen.insert(number).inserted {
                 guard !unit.index.functions[number].name.hasPrefix("writeNDEF") else { continue }

@@ -21,7 +21,14 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)tagReaderSession:(NFCTagReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCTag>> *)tags {
+                    [self open:[tags firstObject]];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -35,9 +42,22 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)tagReaderSession:(NFCTagReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCTag>> *)tags {
+                    if (tags.count > 1) { [session restartPolling]; return; }
+                    [self open:tags.firstObject];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective {
+                for statement in file.tagCallbacks.compactMap(file.firstTag) {
+                    findings.add(statement.place, "The first tag is taken, and more than one is not handled.")
+                }
+            }
             for delegate in unit.ownDelegates {
                 for number in delegate.tags {
                     let function = unit.index.functions[number]

@@ -65,6 +65,13 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (NSString *)words:(NFCNDEFPayload *)record {
+                    return [[NSString alloc] initWithData:record.payload encoding:NSUTF8StringEncoding];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -93,8 +100,20 @@ extension Rule {
                 func status(_ response: NFCISO7816ResponseAPDU) -> String? { String(data: response.payload ?? Data(), encoding: .ascii) }
                 """
             ),
+            .objective(
+                """
+                - (NSString *)kind:(NFCNDEFPayload *)payload {
+                    return [[NSString alloc] initWithData:payload.type encoding:NSUTF8StringEncoding];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective {
+                for statement in file.decodedPayloads {
+                    findings.add(statement.place, "A payload is taken as text with its leading bytes.")
+                }
+            }
             let trace = PayloadTrace(unit)
             let decoders = decoders(unit)
             for (number, function) in unit.index.functions.enumerated() where unit.isOwn(function) {

@@ -24,7 +24,18 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    [self close];
+                }
+                - (void)close {
+                    [self.session invalidateSession];
+                    self.session = nil;
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -36,9 +47,22 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    // [session invalidateSession];
+                    self.session = nil;
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective {
+                for statement in file.invalidations.compactMap(file.endsAgain) {
+                    findings.add(statement.place, "The session has ended already.")
+                }
+            }
             for delegate in unit.ownDelegates {
                 for number in delegate.invalidation {
                     let function = unit.index.functions[number]

@@ -43,6 +43,17 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCNDEFTag>> *)tags {
+                    if (tags.count > 1) {
+                        session.alertMessage = @"Hold one badge only.";
+                        return;
+                    }
+                    [self open:tags.firstObject];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -59,9 +70,28 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCNDEFTag>> *)tags {
+                    if (tags.count > 1) {
+                        session.alertMessage = @"Hold one badge only.";
+                        dispatch_after(self.soon, dispatch_get_main_queue(), ^{ [session restartPolling]; });
+                        return;
+                    }
+                    [self open:tags.firstObject];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective {
+                for statement in file.tagCallbacks.compactMap(file.hangingBranch) {
+                    let text =
+                        "With several tags the text is changed, and polling is not restarted: nothing is read any more."
+                    findings.add(statement.place, text)
+                }
+            }
             for (number, end) in HangingPaths(unit).ends where end.setsText && end.isForSeveral {
                 findings.add(
                     unit.place(end.node, number),

@@ -15,6 +15,11 @@ extension Example {
         """
     )
 
+    /// A client in Objective-C with these methods.
+    static func objective(_ methods: String) -> Example {
+        file("Reader.m", "#import <CoreNFC/CoreNFC.h>\n\n@implementation Reader\n\n\(methods)\n\n@end")
+    }
+
     /// The list of an app that says why it reads.
     static let usage = plist(
         """

@@ -7,8 +7,13 @@ extension Unit {
         let paths = Set(target.files)
         var result = texts.filter { paths.contains($0.place.path) }
         for file in objective {
-            result += file.texts.map {
-                SheetText(text: $0.text, role: $0.isError ? .error : .progress, place: $0.place)
+            result += file.texts.compactMap { found in
+                guard found.isKey, let known = strings[found.text] else {
+                    // A key that is a sentence is its own text.
+                    let isText = !found.isKey || found.text.contains(" ")
+                    return isText ? SheetText(text: found.text, role: found.role, place: found.place) : nil
+                }
+                return SheetText(text: known.text, role: found.role, place: known.place)
             }
         }
         return result

@@ -63,6 +63,14 @@ extension Rule {
                 <string>NFC is used to open doors.</string>
                 """
             ),
+            .objective(
+                """
+                - (void)fail { [self closeWithError:@"This tag opens no door."]; }
+                - (void)closeWithError:(NSString *)text {
+                    [self.session invalidateSessionWithErrorMessage:text];
+                }
+                """
+            ),
         ],
         good: [
             .swift(

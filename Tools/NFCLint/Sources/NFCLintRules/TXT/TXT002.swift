@@ -37,6 +37,15 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)scan {
+                    self.hint = @"Tap the badge with your iPhone.";
+                    self.session.alertMessage = self.hint;
+                    [self.session beginSession];
+                }
+                """
+            ),
         ],
         good: [
             .swift(

@@ -41,6 +41,14 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)scan {
+                    NFCNDEFReaderSession *session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:YES];
+                    [session beginSession];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -54,9 +62,21 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    NFCNDEFReaderSession *session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:YES];
+                    [session setAlertMessage:@"Hold your iPhone near the badge."];
+                    [session beginSession];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for statement in unit.objective.flatMap(\.silentBegins) {
+                findings.add(statement.place, "The session begins without an alertMessage.")
+            }
             for (number, call) in unit.sessions.begins where unit.isOwn(unit.index.functions[number]) {
                 let before = Set(unit.index.reach(number, depth: 2) + unit.index.allCallers(number))
                 let sets = { (functions: Set<Int>) in

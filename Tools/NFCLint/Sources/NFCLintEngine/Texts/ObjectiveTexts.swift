@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Collects what people read on the sheet of sessions in a file of Objective-C.
+struct ObjectiveTexts {
+    private(set) var all: [ObjectiveFacts.Text] = []
+    private let code: ObjectiveCode
+    private var seen: Set<Place> = []
+
+    init(_ code: ObjectiveCode) {
+        self.code = code
+        for method in code.methods {
+            let begins = method.mentions("beginSession") && !method.selector.hasPrefix("readerSession")
+            for statement in method.statements {
+                if let value = Self.value(statement, ["alertMessage =", "setAlertMessage:"]) {
+                    add(value, statement, method, begins ? .instruction : .progress)
+                }
+                if let value = Self.value(statement, ["ErrorMessage:"]) { add(value, statement, method, .error) }
+            }
+        }
+    }
+
+    /// What stands behind the first of some marks.
+    private static func value(_ statement: ObjectiveCode.Statement, _ marks: [String]) -> String? {
+        for mark in marks {
+            guard let range = statement.text.firstRange(of: mark) else { continue }
+            return String(statement.text[range.upperBound...].drop { $0 == " " })
+        }
+        return nil
+    }
+
+    private mutating func add(
+        _ value: String,
+        _ statement: ObjectiveCode.Statement,
+        _ method: ObjectiveCode.Method,
+        _ role: SheetText.Role
+    ) {
+        if value.contains("@\"") {
+            add(Self.literals(value), value, statement, role)
+            return
+        }
+        let name =
+            value.split { !($0.isLetter || $0.isNumber || $0 == "_") }.last { $0 != "self" }.map(String.init) ?? ""
+        guard !name.isEmpty else { return }
+        if let position = method.parameters.firstIndex(of: name) {
+            addPassed(position, method, role)
+            return
+        }
+        for other in code.methods {
+            for assigned in other.statements {
+                guard let value = Self.value(assigned, ["\(name) = @\"", "\(name) = NSLocalizedString"]) else {
+                    continue
+                }
+                let text = assigned.text.contains("= @\"") ? "@\"" + value : value
+                add(Self.literals(text), assigned.text, assigned, role)
+            }
+        }
+    }
+
+    /// The literals that callers pass for a parameter.
+    private mutating func addPassed(_ position: Int, _ method: ObjectiveCode.Method, _ role: SheetText.Role) {
+        let labels = method.selector.split(separator: ":").map(String.init)
+        guard position < labels.count else { return }
+        let mark = labels[position] + ":"
+        for caller in code.methods {
+            for statement in caller.statements where statement.code.contains(labels[0] + ":") {
+                guard let value = Self.value(statement, [mark]),
+                    ["@\"", "[NSString", "NSLocal"].contains(where: value.hasPrefix)
+                else { continue }
+                add(Array(Self.literals(value).prefix(1)), value, statement, role)
+            }
+        }
+    }
+
+    private mutating func add(
+        _ literals: [String],
+        _ value: String,
+        _ statement: ObjectiveCode.Statement,
+        _ role: SheetText.Role
+    ) {
+        let isFormat = value.contains("stringWithFormat")
+        let isKey = value.contains("NSLocalizedString")
+        let choices = value.contains("?") && !isFormat ? literals : Array(literals.prefix(1))
+        for literal in choices where !literal.isEmpty {
+            guard choices.count > 1 || seen.insert(statement.place).inserted else { continue }
+            let text = isFormat ? Self.withGaps(literal) : literal
+            all.append(ObjectiveFacts.Text(text: text, role: role, place: statement.place, isKey: isKey))
+        }
+    }
+
+    /// The texts of literals, in order.
+    private static func literals(_ text: String) -> [String] {
+        var result: [String] = []
+        var rest = text[...]
+        while let start = rest.firstRange(of: "@\"") {
+            rest = rest[start.upperBound...]
+            var literal = ""
+            var isEscaped = false
+            while let character = rest.first {
+                rest = rest.dropFirst()
+                if isEscaped {
+                    literal.append(character == "n" ? "\n" : character)
+                    isEscaped = false
+                } else if character == "\\" {
+                    isEscaped = true
+                } else if character == "\"" {
+                    break
+                } else {
+                    literal.append(character)
+                }
+            }
+            result.append(literal)
+        }
+        return result
+    }
+
+    /// A format with gaps for what is put in.
+    private static func withGaps(_ format: String) -> String {
+        var result = format
+        for sign in ["%@", "%lu", "%ld", "%zd", "%d", "%i", "%u", "%s", "%1$@", "%2$@"] {
+            result = result.replacing(sign, with: String(SheetText.gap))
+        }
+        return result
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+
+/// What rules ask of sources in Objective-C.
+extension ObjectiveFacts {
+    typealias Method = ObjectiveCode.Method
+    typealias Statement = ObjectiveCode.Statement
+
+    // MARK: Callbacks
+
+    /// `didInvalidateWithError`.
+    var invalidations: [Method] { code.methods.filter { $0.selector.hasSuffix("didInvalidateWithError:") } }
+
+    /// `didDetectTags`.
+    var tagCallbacks: [Method] {
+        code.methods.filter { $0.selector.hasSuffix("eaderSession:didDetectTags:") && !$0.statements.isEmpty }
+    }
+
+    /// `didDetectNDEFs`.
+    var messageCallbacks: [Method] { code.methods.filter { $0.selector.hasSuffix("didDetectNDEFs:") } }
+
+    /// Whether a statement only writes down what happens.
+    static func isLog(_ statement: Statement) -> Bool {
+        ["NSLog(", "RCTLog", "DDLog", "os_log", "printf("].contains { statement.code.contains($0) }
+    }
+
+    /// Whether a statement sets the text of the sheet.
+    static func setsText(_ statement: Statement) -> Bool {
+        statement.code.contains("alertMessage =") || statement.code.contains("setAlertMessage:")
+    }
+
+    // MARK: Sessions
+
+    /// Sessions that are made with no check of `readingAvailable` in the same method or its callers.
+    var uncheckedCreations: [Creation] {
+        creations.filter { creation in
+            let method = code.methods[creation.method]
+            let connected = code.reach(method) + code.callers(of: method)
+            return !connected.contains { $0.mentions("readingAvailable") }
+        }
+    }
+
+    /// Callbacks that leave a session stored, with its name.
+    var keptSessions: [(method: Method, name: String)] {
+        var seen: Set<String> = []
+        var result: [(Method, String)] = []
+        for creation in creations {
+            guard let name = creation.stored, seen.insert(name).inserted else { continue }
+            let isTag = creation.kind == "NFCTagReaderSession"
+            let callback =
+                invalidations.first { $0.selector.hasPrefix("tagReader") == isTag } ?? invalidations.first
+            guard let callback, !code.reach(callback).contains(where: { sets(name, $0) }) else { continue }
+            result.append((callback, name))
+        }
+        return result
+    }
+
+    /// Whether a method gives another value to a property: nil, or a new session.
+    private func sets(_ name: String, _ method: Method) -> Bool {
+        method.statements.contains { statement in
+            let words = statement.code.split(separator: "=", maxSplits: 1)
+            let target = words.first?.split { !($0.isLetter || $0.isNumber || $0 == "_") }.last.map(String.init)
+            let isAssigned = words.count == 2 && target.map { $0 == name || $0 == "_\(name)" } == true
+            let setter = "set\(name.prefix(1).uppercased())\(name.dropFirst()):"
+            return isAssigned || statement.code.contains(setter)
+        }
+    }
+
+    /// Where sessions are begun and no text was set: neither there, nor where they are made, nor when they become active.
+    var silentBegins: [Statement] {
+        let begun = code.methods.filter { $0.mentions("beginSession]") }.filter { method in
+            let near =
+                [method] + code.callers(of: method)
+                + code.methods.filter { other in
+                    creations.contains { code.methods[$0.method].selector == other.selector }
+                }
+            let active = code.methods.filter { $0.selector.hasSuffix("SessionDidBecomeActive:") }
+            return !(near + active).contains { $0.statements.contains(where: Self.setsText) }
+        }
+        return begun.flatMap(\.statements).filter { $0.code.contains("beginSession]") }
+    }
+
+    // MARK: Errors
+
+    /// Where a callback shows an error, or hands on its sentence, and does not single out that the person cancelled.
+    func shownError(_ method: Method) -> Statement? {
+        let reached = code.reach(method)
+        let cancel = ["UserCanceled", "== 200", "!= 200"]
+        guard
+            !reached.contains(where: { method in
+                method.statements.contains { statement in
+                    cancel.contains { statement.code.contains($0) }
+                }
+            })
+        else { return nil }
+        let words = ["UIAlert", "presentViewController:", "showAlert", "showError", "Toast", "HUD"]
+        return method.statements.first { statement in
+            guard !Self.isLog(statement) else { return false }
+            if words.contains(where: { statement.code.contains($0) }) { return true }
+            let passes = statement.code.contains("localizedDescription") && statement.code.contains("[")
+            let hasCode = statement.code.contains("rror.code") || statement.code.contains("rror code]")
+            let isWhole = [", error)", ", error]", ":error]"].contains { statement.code.contains($0) }
+            return passes && !hasCode && !isWhole
+        }
+    }
+
+    /// Where a callback of the end of a session ends it once more, itself or by another method.
+    func endsAgain(_ method: Method) -> Statement? {
+        method.statements.first { statement in
+            if statement.code.contains("invalidateSession") { return true }
+            let called = code.methods.filter { statement.code.contains("[self \($0.name)") }
+            return called.contains { $0.mentions("invalidateSession") }
+        }
+    }
+
+    // MARK: Tags
+
+    /// Where the first tag is taken and the others are not looked at.
+    func firstTag(_ method: Method) -> Statement? {
+        let tags = method.parameters.last ?? "tags"
+        let looks = method.statements.contains { statement in
+            let isLoop = statement.code.hasPrefix("for") && statement.code.contains(tags)
+            return isLoop
+                || ["\(tags).count", "[\(tags) count]", ":\(tags)]", "\(tags) enumerate"].contains {
+                    statement.code.contains($0)
+                }
+        }
+        guard !looks else { return nil }
+        return method.statements.first { statement in
+            ["\(tags) firstObject", "\(tags).firstObject", "\(tags)[0]", "\(tags) objectAtIndex:0"].contains {
+                statement.code.contains($0)
+            }
+        }
+    }
+
+    /// The end of a branch for several tags that only changes the text.
+    func hangingBranch(_ method: Method) -> Statement? {
+        let tags = method.parameters.last ?? "tags"
+        guard
+            let start = method.statements.firstIndex(where: { statement in
+                let code = statement.code.filter { $0 != " " }
+                let counts = ["\(tags).count>1", "[\(tags)count]>1", "\(tags).count>=2"]
+                return code.hasPrefix("if") && statement.opensBlock && counts.contains { code.contains($0) }
+            })
+        else { return nil }
+        let depth = method.statements[start].depth
+        let block = method.statements[(start + 1)...].prefix { $0.depth > depth }
+        guard block.contains(where: Self.setsText) else { return nil }
+        let acts = block.contains { statement in
+            let isText = Self.setsText(statement) || Self.isLog(statement)
+            return !isText && (statement.code.contains("[") || statement.code.contains("("))
+        }
+        return acts ? nil : block.last
+    }
+
+    /// Whether some method asks a tag for its status before messages are written.
+    var asksForStatus: Bool { code.methods.contains { $0.mentions("queryNDEFStatus") } }
+
+    /// Whether some method compares something with a capacity.
+    var comparesCapacity: Bool {
+        code.methods.contains { method in
+            method.statements.contains { statement in
+                let code = statement.code.filter { $0 != " " }
+                return ["<capacity", ">capacity", "=capacity", "capacity<", "capacity>"].contains { code.contains($0) }
+            }
+        }
+    }
+
+    /// Where messages are written.
+    var writes: [Statement] { code.methods.flatMap(\.statements).filter { $0.code.contains(" writeNDEF:") } }
+
+    /// Where a payload is made a text by hand.
+    var decodedPayloads: [Statement] {
+        code.methods.filter { !$0.mentions("wellKnownType", "FormatMedia") }.flatMap(\.statements).filter { statement in
+            guard let start = statement.code.firstRange(of: "initWithData:") else { return false }
+            let rest = statement.code[start.upperBound...]
+            guard let end = rest.firstRange(of: "encoding:") else { return false }
+            return [".payload", " payload]"].contains { rest[..<end.lowerBound].contains($0) }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import NFCLintRules
+import Testing
+
+/// Sources in Objective-C are cut into methods and statements by their braces and semicolons.
+@Suite struct ObjectiveTests {
+    private func lines(_ id: String, _ text: String) -> [Int] {
+        let project = Project(MemoryFiles(["Reader.m": Array(text.utf8)]))
+        return Linter(Rules.all).check(project).filter { $0.id == id }.map(\.place.position.line)
+    }
+
+    @Test func `Braces in comments and texts open nothing`() {
+        let text = """
+            #import <CoreNFC/CoreNFC.h>
+            #define OPEN {
+            @implementation Reader
+            /* { */
+            - (void)scan {
+                NSLog(@"{ \\" {"); // {
+                if (![NFCNDEFReaderSession readingAvailable]) { return; }
+            }
+            - (void)start {
+                self.session = [[NFCNDEFReaderSession alloc]
+                    initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+            }
+            @end
+            """
+        #expect(lines("SRC001", text) == [10])
+    }
+
+    @Test func `A check in a caller counts, also in what a bridge calls`() {
+        let text = """
+            #import <CoreNFC/CoreNFC.h>
+            @implementation Reader
+            RCT_EXPORT_MODULE()
+            RCT_EXPORT_METHOD(scan:(NSString *)text callback:(Callback)callback) {
+                if (NFCNDEFReaderSession.readingAvailable) { [self startWithText:text]; }
+            }
+            - (void)startWithText:(NSString *)text {
+                self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+            }
+            @end
+            """
+        #expect(lines("SRC001", text) == [])
+    }
+
+    @Test func `A text is followed to the sheet by a parameter and a property`() {
+        let text = """
+            #import <CoreNFC/CoreNFC.h>
+            @implementation Reader
+            - (void)scan {
+                _hint = NSLocalizedString(@"Hold your iPhone near the tag.", nil);
+                [self.session setAlertMessage:_hint];
+                [self.session beginSession];
+            }
+            - (void)end {
+                [self close:self.session withError:[NSString stringWithFormat:@"The tag has %lu bytes.", self.size]];
+                [self close:self.session withError:@"The tag is empty."];
+            }
+            - (void)close:(NFCReaderSession *)session withError:(NSString *)message {
+                [session invalidateSessionWithErrorMessage:message];
+            }
+            @end
+            """
+        #expect(lines("TXT001", text) == [4, 9, 10])
+    }
+
+    @Test(arguments: [
+        "{", "}", "/*", "@\"", "- (void)a { [self a]; }\n", "- a:(", "\\", "RCT_EXPORT_METHOD(",
+        "if (tags.count > 1) {", ";",
+    ])
+    func `Odd Objective-C is no crash`(_ part: String) {
+        let text = "#import <CoreNFC/CoreNFC.h>\n" + String(repeating: part, count: 2000)
+        #expect(lines("LNT001", text) == [])
+    }
+}
