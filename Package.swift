@@ -275,7 +275,7 @@ let package = Package(
             name: "NFCRuntimeTests",
             dependencies: [
                 "CIFDHandler", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "PrivateStorage",
-                "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
+                "PropertyTesting", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
             ],
             swiftSettings: strict
         ),
