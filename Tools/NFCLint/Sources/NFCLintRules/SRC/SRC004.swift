@@ -69,6 +69,16 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
+                    @IBOutlet var log: UITextView!
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                        DispatchQueue.main.async { self.log.text! += error.localizedDescription }
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -193,7 +203,12 @@ extension Rule {
                 ["error", "alert", "message", "status", "text"].contains(where: name.contains) && name != "alertmessage"
             if isText, mentionsError(assignment.value, function) { return Syntax(assignment.target) }
         }
-        return nil
+        // What is added to a label is no assignment of its own.
+        return Finder.all(InfixOperatorExprSyntax.self, in: function.body).first { node in
+            let isLabel = ["text", "attributedText"].contains(node.leftOperand.lastName ?? "")
+            return isLabel && node.operator.trimmedDescription == "+=" && mentionsError(node.rightOperand, function)
+        }
+        .map(Syntax.init)
     }
 
     /// Where a function hands an error to a closure that shows it, or its sentence to code that the module does not have.

@@ -132,14 +132,22 @@ extension Rule {
         guard polls.contains(where: { $0.contains("iso14443") }) else { return }
         for (number, function) in unit.ownFunctions {
             for name in bound(function) {
+                let scope = name.enclosing(SwitchCaseSyntax.self).map(Syntax.init) ?? function.node
                 let isUsed = function.calls.contains { call in
-                    call.base?.split(separator: ".").first.map(String.init) == name.text
+                    guard call.node.isWithin(scope), !isPattern(call.node) else { return false }
+                    return call.base?.split(separator: ".").first.map(String.init) == name.text
                         || call.node.arguments.contains { $0.expression.core.words == name.text }
                 }
                 let text = "ISO 7816 tags never arrive: the Info.plist has no list of AIDs."
                 findings.add(unit.place(name, number), text, severity: isUsed ? .error : .warning, isProven: true)
             }
         }
+    }
+
+    /// Whether what is parsed as a call is a pattern, such as `.iso7816(tag)`.
+    private static func isPattern(_ node: FunctionCallExprSyntax) -> Bool {
+        node.parent?.is(ExpressionPatternSyntax.self) == true
+            || node.arguments.contains { $0.expression.is(PatternExprSyntax.self) }
     }
 
     /// The names of polling options in an expression.

@@ -76,6 +76,14 @@ extension Rule {
         good: [
             .swift(
                 """
+                func kind(_ message: NFCNDEFMessage) -> String? {
+                    guard let record = message.records.first(where: { !$0.payload.isEmpty }) else { return nil }
+                    return String(data: record.type, encoding: .utf8)
+                }
+                """
+            ),
+            .swift(
+                """
                 struct Letter { var payload = Data() }
                 struct Page {
                     let letter: Letter

@@ -31,9 +31,12 @@ struct PayloadTrace {
         if members.contains(where: { isPayload($0, function) }) { return isCut ? .cut : .whole }
         for reference in Finder.all(DeclReferenceExprSyntax.self, in: node) {
             // What stands behind a full stop is a member.
-            if reference.parent?.as(MemberAccessExprSyntax.self)?.declName.id == reference.id { continue }
-            let name = reference.baseName.text
-            if let found = origin(name, function, number, depth) { return isCut ? .cut : found }
+            let member = reference.parent?.as(MemberAccessExprSyntax.self)
+            if member?.declName.id == reference.id { continue }
+            // Nor is what a record has beside its payload.
+            let name = member?.declName.baseName.text ?? ""
+            if ["type", "identifier", "typeNameFormat", "records"].contains(name) { continue }
+            if let found = origin(reference.baseName.text, function, number, depth) { return isCut ? .cut : found }
         }
         return nil
     }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import NFCLintRules
+import Testing
+
+/// An error stands only where the code says that something does not work.
+@Suite struct SeverityTests {
+    private func severities(_ id: String, _ files: [String: String]) -> [Severity] {
+        let project = Project(MemoryFiles(files.mapValues { Array($0.utf8) }))
+        return Linter(Rules.all).check(project).filter { $0.id == id }.map(\.severity)
+    }
+
+    @Test(arguments: [
+        ("found = badge", Severity.warning), ("badge.sendCommand(apdu: apdu) { _, _, _, _ in }", Severity.error),
+    ])
+    func `A case for ISO 7816 is an error where its tag is used`(_ use: String, _ severity: Severity) {
+        let reader = """
+            import CoreNFC
+
+            class Reader: NSObject, NFCTagReaderSessionDelegate {
+                var session: NFCTagReaderSession?
+                func scan() { session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self) }
+                func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+                    var found: (any NFCNDEFTag)?
+                    switch tags[0] {
+                    case let .iso7816(badge): \(use)
+                    case let .miFare(badge): badge.queryNDEFStatus { _, _, _ in }
+                    default: session.restartPolling()
+                    }
+                }
+            }
+            """
+        let list = "<plist version=\"1.0\"><dict><key>CFBundleName</key><string>Doors</string></dict></plist>"
+        #expect(severities("SRC009", ["Reader.swift": reader, "Info.plist": list]) == [severity])
+    }
+}
