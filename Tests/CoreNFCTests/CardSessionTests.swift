@@ -161,6 +161,48 @@ import Testing
         }
     }
 
+    @Test func `An assertion that is let go early ends then, and the next one comes 15 seconds later`() async throws {
+        try await Self.withReader { _, field in
+            var kept: NFCPresentmentIntentAssertion? = try await NFCPresentmentIntentAssertion.acquire()
+            field.clock.advance(by: .seconds(4))
+            #expect(kept?.isValid == true)
+            kept = nil
+            field.clock.advance(by: .milliseconds(14_999))
+            await #expect(throws: NFCPresentmentIntentAssertion.Error.systemNotAvailable) {
+                _ = try await NFCPresentmentIntentAssertion.acquire()
+            }
+            field.clock.advance(by: .milliseconds(1))
+            let next = try await NFCPresentmentIntentAssertion.acquire()
+            #expect(next.isValid)
+            field.clock.advance(by: .milliseconds(14_999))
+            #expect(next.isValid)
+            field.clock.advance(by: .milliseconds(1))
+            #expect(!next.isValid)
+        }
+    }
+
+    @Test func `A card that is deselected takes commands again only when it is selected again`() async throws {
+        try await Self.withReader { reader, _ in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            async let log = Self.serve(session)
+            reader.approach()
+            #expect(try await reader.transmit(Self.select) == [0x90, 0])
+            reader.leave()
+            reader.approach()
+            #expect(try await reader.transmit(Self.read) == [0x6A, 0x82])
+            #expect(try await reader.transmit(Self.select) == [0x90, 0])
+            await session.stopEmulation(status: .success)
+            #expect(await !session.isEmulationInProgress)
+            await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.transmit(Self.read) }
+            try await session.startEmulation()
+            // What was selected before is not any more.
+            #expect(try await reader.transmit(Self.read) == [0x6A, 0x82])
+            session.invalidate()
+            #expect(try await log == ["started", "detected", "a4", "deselected", "detected", "a4", "invalidated"])
+        }
+    }
+
     @Test func `An assertion is good for 15 seconds, and the next one comes 15 seconds later`() async throws {
         try await Self.withReader { _, field in
             let first = try await NFCPresentmentIntentAssertion.acquire()
