@@ -61,6 +61,38 @@ import Testing
         #expect(!ids.contains("CFG001"))
     }
 
+    @Test func `An app that only hosts tests is left out`() {
+        func ids(in folder: String) -> [String] {
+            Projects.ids([
+                "\(folder)/\(folder).xcodeproj/project.pbxproj": Projects.xcode(target: signed),
+                "\(folder)/Reader.swift": Projects.reader,
+            ])
+        }
+        #expect(ids(in: "Doors").contains("CFG001"))
+        #expect(!ids(in: "DoorTests").contains("CFG001"))
+    }
+
+    @Test func `XcodeGen takes the list that stands among the sources`() {
+        let text = """
+            name: Doors
+            targets:
+              Doors:
+                type: application
+                platform: iOS
+                deploymentTarget: "15.0"
+                sources: [Sources]
+                settings:
+                  CODE_SIGN_ENTITLEMENTS: Sources/Doors.entitlements
+            """
+        let all = [
+            "project.yml": text, "Sources/Reader.swift": Projects.reader,
+            "Sources/Info.plist": Projects.list(Projects.usage), "Sources/Doors.entitlements": Projects.formats("TAG"),
+        ]
+        #expect(!Projects.ids(all).contains("CFG001"))
+        let without = all.merging(["Sources/Info.plist": Projects.list("")]) { $1 }
+        #expect(Projects.ids(without).contains("CFG001"))
+    }
+
     @Test func `A description for Tuist is read`() {
         let tuist = """
             let project = Project(name: "Doors", targets: [

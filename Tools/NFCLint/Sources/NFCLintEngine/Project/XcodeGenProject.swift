@@ -31,8 +31,13 @@ struct XcodeGenProject {
         var missing: [String] = []
         var variant = Variant(isInfoKnown: true, areEntitlementsKnown: true)
         variant.minimum = minimum(value, root) ?? settings.value("IPHONEOS_DEPLOYMENT_TARGET").flatMap { Version($0) }
-        let info = value["info"]?["path"]?.string ?? settings.value("INFOPLIST_FILE")
-        variant.info = file(info, adding: value["info"]?["properties"])
+        let sources = sources(value["sources"])
+        let named = value["info"]?["path"]?.string ?? settings.value("INFOPLIST_FILE")
+        // XcodeGen takes the list that stands among the sources when no other is named.
+        let found = sources.first { $0.hasSuffix("/Info.plist") || $0 == "Info.plist" }
+        variant.info = file(named, adding: value["info"]?["properties"])
+        if named == nil, let found, let root = reader.read(found) { variant.info = ConfigFile(path: found, root: root) }
+        let info = named ?? found
         if variant.info == nil, let info {
             variant.isInfoKnown = false
             missing.append("The Info.plist \(info) was not found or can't be read.")
@@ -53,7 +58,7 @@ struct XcodeGenProject {
             kind: kind(value),
             place: Place(path, entry.position),
             variants: [variant],
-            files: sources(value["sources"]),
+            files: sources,
             missing: missing
         )
     }

@@ -62,6 +62,7 @@ struct XcodeProject {
         let type = object["productType"]?.string ?? ""
         var kind = Self.kind(type)
         if kind == .app, let first = settings.first?.settings, !Self.isForPhones(first) { kind = .other }
+        if kind == .app, isForTests { kind = .test }
         let variants = settings.map { variant($0.name, $0.settings, object.position, &missing) }
         return Target(
             name: name,
@@ -71,6 +72,11 @@ struct XcodeProject {
             files: sources(object),
             missing: Array(Set(missing)).sorted()
         )
+    }
+
+    /// Whether the project is one of tests, whose app only hosts them.
+    private var isForTests: Bool {
+        path.split(separator: "/").contains { $0.hasSuffix("Tests") || $0.hasSuffix("Tests.xcodeproj") }
     }
 
     private static func kind(_ type: String) -> TargetKind {

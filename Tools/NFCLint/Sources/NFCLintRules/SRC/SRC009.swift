@@ -105,8 +105,8 @@ extension Rule {
                         )
                     }
                 }
-                for (number, call) in unit.ownCalls(["CardSession"])
-                where call.base == nil && variant.entitlement(Keys.emulation)?.value.boolean != true {
+                for (number, call) in unit.cardSessions
+                where variant.entitlement(Keys.emulation)?.value.boolean != true {
                     findings.add(
                         unit.place(call.node, number),
                         "A CardSession is made, and the entitlements lack \(Keys.emulation)."

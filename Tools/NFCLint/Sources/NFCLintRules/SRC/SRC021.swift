@@ -31,10 +31,19 @@ extension Rule {
                     let session = try await CardSession()
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                final class CardSession {
+                    let reader: Reader
+                    init(reader: Reader) { self.reader = reader }
+                }
+                func open(_ reader: Reader) -> CardSession { CardSession(reader: reader) }
+                """
+            ),
         ],
         check: { unit, findings in
-            for (number, call) in unit.ownCalls(["CardSession"]) where call.base == nil {
+            for (number, call) in unit.cardSessions {
                 guard !unit.mentions(unit.connected(number), ["isSupported", "isEligible"]) else { continue }
                 findings.add(
                     unit.place(call.node, number),

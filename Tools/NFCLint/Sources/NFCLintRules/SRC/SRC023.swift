@@ -74,6 +74,15 @@ extension Rule {
             ),
         ],
         good: [
+            Example.swift("func kind(_ record: NFCNDEFPayload) -> Data { record.type }")
+                + Example.file(
+                    "Letters.swift",
+                    """
+                    struct NFCLetters {
+                        func text(_ letter: Letter) -> String { String(decoding: letter.payload, as: UTF8.self) }
+                    }
+                    """
+                ),
             .swift(
                 """
                 func kind(_ message: NFCNDEFMessage) -> String? {

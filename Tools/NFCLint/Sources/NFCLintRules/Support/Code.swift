@@ -47,6 +47,12 @@ extension Unit {
         }
     }
 
+    /// Where sessions are made that answer readers as a card; an app may have a type of the same name.
+    var cardSessions: [(number: Int, call: CallInfo)] {
+        guard index.types["CardSession"]?.declaration == nil else { return [] }
+        return ownCalls(["CardSession"]).filter { $0.call.base == nil }
+    }
+
     /// The sessions that the target makes.
     var ownCreations: [Sessions.Creation] { sessions.creations.filter { isOwn(index.functions[$0.function]) } }
 

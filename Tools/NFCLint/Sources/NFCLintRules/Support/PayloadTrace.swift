@@ -92,6 +92,11 @@ struct PayloadTrace {
         let base = member.base?.core.lastName ?? ""
         guard !["response", "result", "apdu", "reply", "answer"].contains(where: { base.lowercased().contains($0) })
         else { return false }
+        // Elsewhere letters and pushes have payloads too.
+        let words = member.base?.words.lowercased() ?? ""
+        guard function.file.importsCoreNFC || ["nfc", "ndef", "record"].contains(where: words.contains) else {
+            return false
+        }
         let properties = unit.index.family(function.owner).compactMap { unit.index.types[$0] }.flatMap(\.properties)
         let declared =
             function.parameters.firstIndex(of: base).map { function.parameterTypes[$0] }
@@ -104,6 +109,9 @@ struct PayloadTrace {
     /// Whether a function takes records apart, as far as its name says it: `parseText(_:)`.
     private static func isForRecords(_ function: FunctionInfo) -> Bool {
         let name = function.name.lowercased()
+        let owner = (function.owner ?? "").lowercased()
+        let isNear = function.file.importsCoreNFC || ["nfc", "ndef", "record"].contains { owner.contains($0) }
+        guard isNear else { return false }
         return ["text", "uri", "url", "ndef", "record", "wellknown"].contains { name.contains($0) }
     }
 
