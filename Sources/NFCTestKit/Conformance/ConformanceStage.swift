@@ -14,9 +14,6 @@ final class ConformanceStage: Sendable {
 
     let setup: ReaderSetup
     private let state = Locked(State())
-    /// How long anything is waited for.
-    private static let limit = Duration.seconds(120)
-    private static let sessionLimits = SessionLimits(lasting: limit * 2)
 
     init(_ setup: ReaderSetup) {
         self.setup = setup
@@ -37,7 +34,8 @@ final class ConformanceStage: Sendable {
     func scan(_ plan: PollingPlan = .ndef) async throws -> [DetectedTag] {
         await endSession()
         let environment = setup.makeEnvironment()
-        guard let session = ReaderSession(environment: environment, plan: plan, limits: Self.sessionLimits) else {
+        let sessionLimits = SessionLimits(lasting: setup.patience * 2)
+        guard let session = ReaderSession(environment: environment, plan: plan, limits: sessionLimits) else {
             throw ConformanceFailure(description: "The set-up has no reader.")
         }
         state.withLock { $0 = State(session: session) }
@@ -66,7 +64,7 @@ final class ConformanceStage: Sendable {
 
     /// Waits for what the session finds next.
     func nextTags() async throws -> [DetectedTag] {
-        let end = ContinuousClock.now + Self.limit
+        let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
             let (found, ended) = state.withLock { state in
                 (state.found.isEmpty ? nil : state.found.removeFirst(), state.end)
@@ -84,7 +82,7 @@ final class ConformanceStage: Sendable {
     private func endSession() async {
         guard let session = state.withLock({ $0.session }) else { return }
         session.invalidate()
-        let end = ContinuousClock.now + Self.limit
+        let end = ContinuousClock.now + setup.patience
         while state.withLock({ $0.end == nil }), ContinuousClock.now < end {
             try? await Task.sleep(for: .milliseconds(1))
         }
@@ -102,7 +100,7 @@ final class ConformanceStage: Sendable {
     /// Connects to a tag again and again, until that fails because it has left. A reader may notice it a little later.
     func connectUntilLost(_ tag: DetectedTag) async throws {
         guard let session = state.withLock({ $0.session }) else { return }
-        let end = ContinuousClock.now + Self.limit
+        let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
             switch await handedOver({ session.connect(to: tag, completion: $0) }) {
             case .success: try await Task.sleep(for: .milliseconds(1))

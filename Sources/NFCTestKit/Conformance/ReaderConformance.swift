@@ -116,6 +116,8 @@ public struct ReaderSetup: Sendable {
     public var field: VirtualField
     /// What the reader does not have, and why. A scenario that needs it has to fail, and by the reader's own word.
     public var lacks: [ReaderCapability: String]
+    /// How long anything is waited for, in real time.
+    package var patience = Duration.seconds(120)
 
     /// Creates a set-up.
     ///
