@@ -31,6 +31,15 @@ import Testing
         #expect(Self.verdict(none, .ndef) == "allowed \(Self.usage) \(Self.formats)")
         #expect(Self.verdict(none, .tags(feliCa: true, pace: false)).contains(Self.codes))
         #expect(none.violation(ofPolling: Data([0, 3])) == nil)
+        for (request, keys) in [
+            (AppConfiguration.Request.tags(feliCa: false, pace: false), [Self.usage, Self.formats]),
+            (.tags(feliCa: false, pace: true), [Self.usage, Self.formats, Self.formats]),
+            (.tags(feliCa: true, pace: false), [Self.usage, Self.formats, Self.codes]),
+            (.vas, [Self.usage, Self.formats]), (.payment, [Self.usage, Self.formats]),
+            (.cardEmulation, ["com.apple.developer.nfc.hce"]),
+        ] {
+            #expect(Self.verdict(none, request) == "allowed \(keys.joined(separator: " "))")
+        }
     }
 
     @Test func `A property list without a usage description ends the process`() {

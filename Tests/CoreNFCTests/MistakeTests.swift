@@ -5,6 +5,7 @@ import Glibc
 import NFCTestKit
 import TagLink
 import Testing
+import VirtualTags
 
 /// Checks that an app's mistakes are told that show nowhere, here as on a phone.
 @Suite(.timeLimit(.minutes(5))) struct `A mistake that fails nowhere` {
@@ -116,6 +117,25 @@ import Testing
             try await withField(.product(tag), app: app) { field in
                 let found = try await `A session for tags`.detect()
                 #expect(Self.lines(field, "A card has none") == 0)
+                found.session.invalidate()
+            }
+        }
+    }
+
+    @Test func `A card that takes PACE has none of the listed applications, and is found all the same`() async throws {
+        var document = CardsTests.card(with: [])
+        document.answer([0x00, 0xA4, 0x02, 0x0C, 0x02, 0x01, 0x1C], with: [0x90, 0x00])
+        document.answer(
+            [0x00, 0xB0, 0x00, 0x00, 0x00],
+            with: [
+                0x31, 0x14, 0x30, 0x12, 0x06, 0x0A, 0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04, 0x02, 0x02, 0x02,
+                0x01, 0x02, 0x02, 0x01, 0x0D, 0x90, 0x00,
+            ]
+        )
+        for frontEnd in [Type4FrontEnd.randomEMRTD, .nfcB(pupi: [1, 2, 3, 4])] {
+            try await withField(.tag(Type4Tag(card: document, frontEnd: frontEnd)), app: Self.app) { field in
+                let found = try await `A session for tags`.detect([.iso14443, .pace])
+                #expect(found.tags.count == 1 && Self.lines(field, "A card has none") == 0)
                 found.session.invalidate()
             }
         }
