@@ -85,6 +85,13 @@ struct FolderTargets {
             }
             groups[name, default: []].append(path)
         }
+        for path in StringTables.paths(paths) where !taken.contains(path) {
+            // A folder of a language stands in that of its module.
+            let parts = path.split(separator: "/").dropLast().filter { !$0.hasSuffix(".lproj") }
+            let folder = parts.joined(separator: "/")
+            let owner = groups.keys.filter { folder == $0 || folder.hasPrefix($0 + "/") }.max { $0.count < $1.count }
+            if let owner { groups[owner]?.append(path) }
+        }
         return groups.sorted { $0.key < $1.key }.map { group in
             Target(
                 name: group.key.split(separator: "/").last.map(String.init) ?? "sources",

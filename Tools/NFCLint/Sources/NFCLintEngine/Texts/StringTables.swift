@@ -11,13 +11,22 @@ public struct StringTable: Sendable {
     }
 
     private(set) var texts: [String: Text] = [:]
+    /// The texts by the letters and digits of their keys, as generated names have them.
+    private var spelled: [String: Text] = [:]
 
     /// The text of a key; nil when no file has it.
     public subscript(_ key: String) -> Text? { texts[key] }
 
     mutating func add(_ key: String, _ text: String, _ place: Place) {
-        if texts[key] == nil { texts[key] = Text(text: text, place: place) }
+        guard texts[key] == nil else { return }
+        texts[key] = Text(text: text, place: place)
+        spelled[Self.spelling(key)] = spelled[Self.spelling(key)] ?? texts[key]
     }
+
+    /// The text that a generated name means: `L10n.Doors.openMessage` for `doors.open_message`.
+    func text(named names: [String]) -> Text? { spelled[Self.spelling(names.joined())] }
+
+    private static func spelling(_ key: String) -> String { key.lowercased().filter { $0.isLetter || $0.isNumber } }
 }
 
 /// Reads `.strings` and `.xcstrings`.

@@ -24,8 +24,20 @@ struct TextResolver {
                 + texts(ternary.elseExpression, in: number, depth: depth + 1)
         }
         if let infix = node.as(InfixOperatorExprSyntax.self) { return joined(infix, number, depth) }
-        if let call = node.as(FunctionCallExprSyntax.self) { return self.call(call, number, depth) }
-        if let member = node.as(MemberAccessExprSyntax.self) { return self.member(member, number, depth) }
+        if let array = node.as(ArrayExprSyntax.self) {
+            return array.elements.flatMap { texts($0.expression, in: number, depth: depth + 1) }
+        }
+        if let part = node.as(SubscriptCallExprSyntax.self) {
+            return texts(part.calledExpression, in: number, depth: depth + 1)
+        }
+        if let call = node.as(FunctionCallExprSyntax.self) {
+            let found = self.call(call, number, depth)
+            return found.isEmpty ? generated(call.calledExpression) : found
+        }
+        if let member = node.as(MemberAccessExprSyntax.self) {
+            let found = self.member(member, number, depth)
+            return found.isEmpty ? generated(node) : found
+        }
         if let reference = node.as(DeclReferenceExprSyntax.self) {
             return variable(reference.baseName.text, number, depth)
         }
@@ -71,10 +83,27 @@ struct TextResolver {
 
     private func localized(_ key: Found) -> [Found] {
         if let text = strings[key.text] {
+            // A key that is its own text stands in the code.
+            if text.text == key.text { return [key] }
             return [Found(text: text.text, place: text.place, file: text.place.path)]
         }
         // A key that is a sentence is its own text.
         return key.text.contains(" ") ? [key] : []
+    }
+
+    /// The text of a name that a tool made of a key, where the file with the names was not read.
+    private func generated(_ node: ExprSyntax) -> [Found] {
+        let names = node.dottedName.split(separator: ".").map(String.init)
+        guard let root = names.first, names.count > 1, ["L10n", "Strings", "R", "Localized"].contains(root) else {
+            return []
+        }
+        // R.string.table.key
+        let key = root == "R" ? names.dropFirst(3) : names.dropFirst()
+        guard let text = strings.text(named: Array(key)) else { return [] }
+        let gaps = ["%@", "%1$@", "%2$@", "%d", "%ld"].reduce(text.text) {
+            $0.replacing($1, with: String(SheetText.gap))
+        }
+        return [Found(text: gaps, place: text.place, file: text.place.path)]
     }
 
     // MARK: Operators
@@ -185,7 +214,9 @@ struct TextResolver {
                 if name == "rawValue", let value = raw.value {
                     return texts(value, in: type.functions.first ?? number, depth: depth + 1)
                 }
-                return computed(name, of: type, only: chosen, depth)
+                // What an error of the module says is its errorDescription.
+                let own = name == "localizedDescription" ? "errorDescription" : name
+                return computed(own, of: type, only: chosen, depth)
             }
             if let shared = type.properties.first(where: { $0.name == chosen }),
                 let made = shared.type.flatMap({ index.types[$0] })
@@ -289,64 +320,5 @@ struct TextResolver {
             }
         }
         return result
-    }
-}
-
-/// Finds what is returned, and under which cases of a switch.
-private final class ReturnFinder: SyntaxVisitor {
-    var values: [(value: ExprSyntax, cases: [String])] = []
-    private var cases: [[String]] = []
-
-    override func visit(_ node: SwitchCaseSyntax) -> SyntaxVisitorContinueKind {
-        let label = node.label.trimmedDescription
-        let names = label.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
-        cases.append(names.filter { $0 != "case" && $0 != "let" })
-        return .visitChildren
-    }
-    override func visitPost(_ node: SwitchCaseSyntax) { cases.removeLast() }
-    override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
-    override func visit(_ node: ReturnStmtSyntax) -> SyntaxVisitorContinueKind {
-        if let value = node.expression { values.append((value, cases.last ?? [])) }
-        return .skipChildren
-    }
-    override func visit(_ node: CodeBlockItemSyntax) -> SyntaxVisitorContinueKind {
-        // The only expression of a body, or of a case.
-        if case .expr(let value) = node.item, node.parent?.as(CodeBlockItemListSyntax.self)?.count == 1,
-            !value.is(SwitchExprSyntax.self), !value.is(IfExprSyntax.self)
-        {
-            values.append((value, cases.last ?? []))
-        }
-        return .visitChildren
-    }
-}
-
-/// Finds the values that a local variable gets where it is declared.
-private final class BindingFinder: SyntaxVisitor {
-    private let name: String
-    var values: [ExprSyntax] = []
-    var isDeclared = false
-
-    init(_ name: String) {
-        self.name = name
-        super.init(viewMode: .sourceAccurate)
-    }
-
-    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
-        if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name {
-            isDeclared = true
-            if let value = node.initializer?.value { values.append(value) }
-        }
-        return .visitChildren
-    }
-
-    override func visit(_ node: OptionalBindingConditionSyntax) -> SyntaxVisitorContinueKind {
-        // `if let text = text` is what the outer name has.
-        if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name,
-            let value = node.initializer?.value, value.words != name
-        {
-            isDeclared = true
-            values.append(value)
-        }
-        return .visitChildren
     }
 }

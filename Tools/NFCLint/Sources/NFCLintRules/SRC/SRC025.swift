@@ -56,6 +56,15 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)tagReaderSession:(NFCTagReaderSession *)session didInvalidateWithError:(NSError *)error {
+                    [self endSession:session error:error];
+                }
+                - (void)endSession:(NFCTagReaderSession *)session error:(NSError *)error { self.session = nil; }
+                - (void)endSession:(NFCTagReaderSession *)session text:(NSString *)text { [session invalidateSession]; }
+                """
+            ),
         ],
         check: { unit, findings in
             for file in unit.objective {

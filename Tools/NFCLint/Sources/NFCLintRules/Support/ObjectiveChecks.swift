@@ -108,7 +108,12 @@ extension ObjectiveFacts {
     func endsAgain(_ method: Method) -> Statement? {
         method.statements.first { statement in
             if statement.code.contains("invalidateSession") { return true }
-            let called = code.methods.filter { statement.code.contains("[self \($0.name)") }
+            let called = code.methods.filter { method in
+                let parts = method.selector.split(separator: ":").dropFirst()
+                let hasParts = parts.allSatisfy { statement.code.contains(" \($0):") }
+                let count = statement.code.count { $0 == ":" }
+                return statement.code.contains("[self \(method.name)") && hasParts && count >= parts.count
+            }
             return called.contains { $0.mentions("invalidateSession") }
         }
     }

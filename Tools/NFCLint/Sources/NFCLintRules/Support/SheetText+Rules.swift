@@ -8,7 +8,7 @@ extension Unit {
         var result = texts.filter { paths.contains($0.place.path) }
         for file in objective {
             result += file.texts.compactMap { found in
-                guard found.isKey, let known = strings[found.text] else {
+                guard found.isKey, let known = strings[found.text], known.text != found.text else {
                     // A key that is a sentence is its own text.
                     let isText = !found.isKey || found.text.contains(" ")
                     return isText ? SheetText(text: found.text, role: found.role, place: found.place) : nil

@@ -57,6 +57,46 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    private var session: NFCTagReaderSession?
+                    func show(_ step: Int) {
+                        let texts = ["Hold your iPhone near the badge.", "The tag is being read."]
+                        let text = texts[min(step, 1)]
+                        session?.alertMessage = text
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                enum DoorError: LocalizedError {
+                    case unknown
+                    var errorDescription: String? {
+                        switch self {
+                        case .unknown: return "This tag opens no door."
+                        }
+                    }
+                }
+                class Reader: NSObject {
+                    private var session: NFCTagReaderSession?
+                    func fail() { session?.invalidate(errorMessage: DoorError.unknown.localizedDescription) }
+                }
+                """
+            ),
+            Example.swift(
+                """
+                class Reader: NSObject {
+                    private var session: NFCTagReaderSession?
+                    func start() { session?.alertMessage = L10n.Doors.startMessage(UIDevice.current.name) }
+                }
+                """
+            )
+                + Example.file(
+                    "en.lproj/Localizable.strings",
+                    "\"doors.start_message\" = \"Hold your %@ near the tag.\";"
+                ),
             .plist(
                 """
                 <key>NFCReaderUsageDescription</key>

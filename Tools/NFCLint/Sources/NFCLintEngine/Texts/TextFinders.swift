@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import SwiftSyntax
+
+/// Finds what is returned, and under which cases of a switch.
+final class ReturnFinder: SyntaxVisitor {
+    var values: [(value: ExprSyntax, cases: [String])] = []
+    private var cases: [[String]] = []
+
+    override func visit(_ node: SwitchCaseSyntax) -> SyntaxVisitorContinueKind {
+        let label = node.label.trimmedDescription
+        let names = label.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+        cases.append(names.filter { $0 != "case" && $0 != "let" })
+        return .visitChildren
+    }
+    override func visitPost(_ node: SwitchCaseSyntax) { cases.removeLast() }
+    override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+    override func visit(_ node: ReturnStmtSyntax) -> SyntaxVisitorContinueKind {
+        if let value = node.expression { values.append((value, cases.last ?? [])) }
+        return .skipChildren
+    }
+    override func visit(_ node: CodeBlockItemSyntax) -> SyntaxVisitorContinueKind {
+        // The only expression of a body, or of a case.
+        if case .expr(let value) = node.item, node.parent?.as(CodeBlockItemListSyntax.self)?.count == 1,
+            !value.is(SwitchExprSyntax.self), !value.is(IfExprSyntax.self)
+        {
+            values.append((value, cases.last ?? []))
+        }
+        return .visitChildren
+    }
+}
+
+/// Finds the values that a local variable gets where it is declared.
+final class BindingFinder: SyntaxVisitor {
+    private let name: String
+    var values: [ExprSyntax] = []
+    var isDeclared = false
+
+    init(_ name: String) {
+        self.name = name
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
+        if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name {
+            isDeclared = true
+            if let value = node.initializer?.value { values.append(value) }
+        }
+        return .visitChildren
+    }
+
+    override func visit(_ node: OptionalBindingConditionSyntax) -> SyntaxVisitorContinueKind {
+        // `if let text = text` is what the outer name has.
+        if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name,
+            let value = node.initializer?.value, value.words != name
+        {
+            isDeclared = true
+            values.append(value)
+        }
+        return .visitChildren
+    }
+}
