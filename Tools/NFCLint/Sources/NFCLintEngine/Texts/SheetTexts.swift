@@ -15,7 +15,7 @@ struct SheetTexts {
         let resolver = TextResolver(index: index, strings: strings)
         for (number, function) in index.functions.enumerated() {
             for assignment in function.assignments where assignment.name == "alertMessage" {
-                let role = Self.role(assignment, number, function, sessions)
+                let role = Self.role(assignment, number, index, sessions)
                 add(resolver.texts(assignment.value, in: number), role)
             }
             for call in function.calls where call.name == "invalidate" {
@@ -29,7 +29,7 @@ struct SheetTexts {
     private static func role(
         _ assignment: AssignmentInfo,
         _ number: Int,
-        _ function: FunctionInfo,
+        _ index: ModuleIndex,
         _ sessions: Sessions
     ) -> SheetText.Role {
         // A callback may begin the next session.
@@ -43,8 +43,11 @@ struct SheetTexts {
                 ($0.tags + $0.messages + $0.invalidation).contains(number)
             }
         guard !isCallback else { return .progress }
+        let makes = index.reach(number, depth: 1).contains { other in
+            sessions.creations.contains { $0.function == other }
+        }
         let begins =
-            sessions.begins.contains { $0.function == number } || sessions.creations.contains { $0.function == number }
+            makes || sessions.begins.contains { $0.function == number }
             || sessions.delegates.contains { $0.activation.contains(number) }
         return begins ? .instruction : .progress
     }

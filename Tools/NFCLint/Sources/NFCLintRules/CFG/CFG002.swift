@@ -41,10 +41,22 @@ extension Rule {
                 """
             )
                 + Example.tagReader,
+            .plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>YOUR_PRIVACY_DESCRIPTION</string>
+                """
+            ),
         ],
         good: [
+            .plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>Las tarjetas abren todo el edificio.</string>
+                """
+            ),
             Example.usage
-                + Example.tagReader
+                + Example.tagReader,
         ],
         check: { unit, findings in
             for variant in unit.target.variants {
@@ -56,14 +68,24 @@ extension Rule {
                 let words = text.lowercased()
                 if text.allSatisfy(\.isWhitespace) {
                     findings.add(usage.key, "NFCReaderUsageDescription is empty, so sessions end with code 2.")
-                } else if placeholders.contains(where: words.contains) || words == "description" || words == "string" {
+                } else if placeholders.contains(where: words.contains) || words == "description" || words == "string"
+                    || isName(text)
+                {
                     findings.add(usage.key, "NFCReaderUsageDescription is a placeholder: \"\(text)\".")
                 }
             }
         }
     )
+    /// Whether a text is a name that a template has for it, or says that it is still to be written.
+    private static func isName(_ text: String) -> Bool {
+        // In Spanish todo means all.
+        let words = text.split { !$0.isLetter }
+        if words.contains(where: { $0.lowercased() == "todo" && $0.allSatisfy(\.isUppercase) }) { return true }
+        return text.contains("_") && text.allSatisfy { $0 == "_" || $0.isNumber || $0.isUppercase }
+    }
+
     private static let placeholders = [
-        "todo", "fixme", "lorem", "nfcreaderusagedescription", "your description", "usage description",
+        "todo:", "fixme", "lorem", "nfcreaderusagedescription", "your description", "usage description",
         "description here",
         "placeholder", "xxx", "[object",
     ]

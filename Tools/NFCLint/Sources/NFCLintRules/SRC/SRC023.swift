@@ -124,6 +124,17 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (NSString *)words:(NFCNDEFPayload *)record {
+                    switch (record.typeNameFormat) {
+                        case NFCTypeNameFormatMedia:
+                            return [[NSString alloc] initWithData:record.payload encoding:NSUTF8StringEncoding];
+                        default: return nil;
+                    }
+                }
+                """
+            ),
         ],
         check: { unit, findings in
             for file in unit.objective {

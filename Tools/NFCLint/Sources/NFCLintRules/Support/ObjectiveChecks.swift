@@ -176,11 +176,31 @@ extension ObjectiveFacts {
 
     /// Where a payload is made a text by hand.
     var decodedPayloads: [Statement] {
-        code.methods.filter { !$0.mentions("wellKnownType", "FormatMedia") }.flatMap(\.statements).filter { statement in
+        code.methods.filter { !$0.mentions("wellKnownType") }.flatMap(decodedPayloads)
+    }
+
+    private func decodedPayloads(_ method: Method) -> [Statement] {
+        method.statements.enumerated().filter { number, statement in
             guard let start = statement.code.firstRange(of: "initWithData:") else { return false }
             let rest = statement.code[start.upperBound...]
             guard let end = rest.firstRange(of: "encoding:") else { return false }
-            return [".payload", " payload]"].contains { rest[..<end.lowerBound].contains($0) }
+            let isPayload = [".payload", " payload]"].contains { rest[..<end.lowerBound].contains($0) }
+            return isPayload && !Self.isForOthers(number, method.statements)
         }
+        .map(\.element)
+    }
+
+    /// Whether a statement stands in a case, or in a block, for records that are not well-known.
+    private static func isForOthers(_ number: Int, _ statements: [Statement]) -> Bool {
+        let others = ["FormatMedia", "FormatNFCExternal", "FormatAbsoluteURI"]
+        var depth = statements[number].depth
+        for statement in statements[...number].reversed() {
+            let isCase = statement.code.hasPrefix("case ") && statement.depth <= depth
+            let isBlock = statement.opensBlock && statement.depth < depth
+            if isCase || isBlock, others.contains(where: { statement.code.contains($0) }) { return true }
+            if isCase { return false }
+            depth = min(depth, statement.depth)
+        }
+        return false
     }
 }

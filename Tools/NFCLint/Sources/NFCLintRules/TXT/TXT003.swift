@@ -47,6 +47,14 @@ extension Rule {
             .swift(
                 """
                 class Reader: NSObject {
+                    var session: NFCTagReaderSession?
+                    func fail() { session?.invalidate(errorMessage: "Karta bağlanılamadı.") }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
                     var session: NFCNDEFReaderSession?
                     func scan() {
                         session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
@@ -99,7 +107,7 @@ extension Rule {
                         && text.words.first?.dropFirst().first?.isUppercase == true)
                 {
                     findings.add(text.place, "The text does not begin with a capital: \(text.shown)")
-                } else if words.count < 3, !hasGap {
+                } else if words.count < (isJoining(words) ? 2 : 3), !hasGap {
                     findings.add(text.place, "The text is not a whole sentence: \(text.shown)")
                 } else if words.count <= 4, !hasGap, Verbs.isEnglish(words), !Verbs.has(words) {
                     findings.add(text.place, "The text has no verb: \(text.shown)")
@@ -107,4 +115,7 @@ extension Rule {
             }
         }
     )
+
+    /// Whether words may be of a language that says in one what English says in three, as Turkish and Russian do.
+    private static func isJoining(_ words: [String]) -> Bool { words.contains { !$0.allSatisfy(\.isASCII) } }
 }

@@ -21,7 +21,20 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: UIViewController, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession!
+                    override func viewDidLoad() {
+                        make()
+                        session.alertMessage = "Hold your iPhone near the badge"
+                    }
+                    func make() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    @IBAction func scan() { session.begin() }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
