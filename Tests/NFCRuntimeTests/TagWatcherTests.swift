@@ -107,6 +107,72 @@ struct TagWatcherTests {
         await watcher.stop()
     }
 
+    @Test func `A look that fails is made again every tenth of a second, twenty times, and then when the reader tells`()
+        async throws
+    {
+        let reader = ScriptedReader([.failure(LinkError(.transmission, "Noise."))], tells: true)
+        let clock = ManualClock()
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: clock)
+        let watcher = try #require(TagWatcher(environment) { _ in #expect(Bool(false), "Nothing was found.") })
+        watcher.start()
+        for round in 0..<2 {
+            for retry in 0...20 {
+                await reader.looks(21 * round + retry + 1)
+                if round == 1 || retry == 20 { break }
+                while clock.scheduledEventCount == 0 { await Task.yield() }
+                clock.advance(by: .milliseconds(99))
+                #expect(reader.lookCount == retry + 1)
+                clock.advance(by: .milliseconds(1))
+            }
+            // It is let go of between looks, and waits without an end.
+            while reader.releaseCount < reader.lookCount { await Task.yield() }
+            #expect(clock.scheduledEventCount == 0)
+            reader.tell()
+        }
+        await watcher.stop()
+    }
+
+    @Test func `A tag that can't be read is tried again a tenth of a second later, and read when it can be`()
+        async throws
+    {
+        let field = VirtualField()
+        let clock = ManualClock()
+        let silent = SilentTag(tag(1))
+        field.bring(silent)
+        let (stream, continuation) = Events.makeStream()
+        let environment = NFCEnvironment(reader: .field(field), clock: clock)
+        let watcher = try #require(TagWatcher(environment) { continuation.yield($0) })
+        var events = stream.makeAsyncIterator()
+        watcher.start()
+        #expect(await next(&events) == "available")
+        #expect(await next(&events) == "near 1")
+        for _ in 0..<3 {
+            while clock.scheduledEventCount == 0 { await Task.yield() }
+            clock.advance(by: .milliseconds(99))
+            #expect(clock.scheduledEventCount == 1)
+            clock.advance(by: .milliseconds(1))
+        }
+        while clock.scheduledEventCount == 0 { await Task.yield() }
+        silent.isSilent.withLock { $0 = false }
+        clock.advance(by: .milliseconds(100))
+        #expect(await next(&events) == "read 1 empty")
+        await watcher.stop()
+        #expect(clock.scheduledEventCount == 0)
+    }
+
+    @Test func `A reader that can't tell is asked again, also when the time is over before the watcher waits`()
+        async throws
+    {
+        let reader = ScriptedReader([.nothing])
+        let clock = HastyClock()
+        let environment = NFCEnvironment(reader: .discovering(reader), clock: clock)
+        let watcher = try #require(TagWatcher(environment) { _ in })
+        watcher.start()
+        await reader.looks(20)
+        await watcher.stop()
+        #expect(clock.delays.withLock { $0.allSatisfy { $0 == .milliseconds(250) } })
+    }
+
     @Test func `Without a reader there is nothing to watch`() {
         let environment = NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock())
         #expect(TagWatcher(environment) { _ in } == nil)
@@ -146,6 +212,36 @@ struct TagWatcherTests {
         #expect(await wanted.next() == [])
         withExtendedLifetime(server) {}
     }
+}
+
+/// A clock whose events are due at once.
+private final class HastyClock: RuntimeClock {
+    let now: Duration = .zero
+    let delays = Locked<[Duration]>([])
+
+    func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+        delays.withLock { $0.append(delay) }
+        action()
+        return ScheduledEvent {}
+    }
+}
+
+/// A tag that is found, and can not be read for a while.
+private final class SilentTag: VirtualTag {
+    private let base: Type2Tag
+    let isSilent = Locked(true)
+    var technology: Technology { base.technology }
+    var identifier: [UInt8] { base.identifier }
+
+    init(_ base: Type2Tag) { self.base = base }
+
+    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        // READ, and WUPA, which would find that it is still there.
+        if [0x30, 0x52].contains(request.bytes.first ?? 0), isSilent.withLock({ $0 }) { return nil }
+        return base.answer(request, disturbance: disturbance)
+    }
+
+    func losePower() { base.losePower() }
 }
 
 /// A virtual field that can be unplugged, and says when that happens.

@@ -245,10 +245,17 @@ public final class TagWatcher: Sendable {
 
     /// Waits for the reader to tell of something, or for some time.
     private func wait(_ run: Int, _ pause: Duration?) async {
-        let timer = pause.map { environment.clock.schedule(after: $0) { [weak self] in self?.wake() } }
+        // The time may be over before anything waits for it.
+        let isOver = Locked(false)
+        let timer = pause.map { pause in
+            environment.clock.schedule(after: pause) { [weak self] in
+                isOver.withLock { $0 = true }
+                self?.wake()
+            }
+        }
         await withCheckedContinuation { continuation in
             let goesOn = state.withLock { state in
-                guard state.run == run, state.changed == nil else { return true }
+                guard state.run == run, state.changed == nil, !isOver.withLock({ $0 }) else { return true }
                 state.waiter = continuation
                 return false
             }
