@@ -201,4 +201,16 @@ struct ImageFolderTests {
         try place.bring(7)
         await place.wait(for: [1, 3, 4, 5, 7])
     }
+
+    @Test func `Of more than a hundred images the first ones by their names are near`() async throws {
+        let place = try Place()
+        for number in 0..<100 { try place.bring(100, as: "\(1000 + number).json") }
+        try place.bring(1, as: "0999.json")
+        try place.bring(2, as: "2000.json")
+        _ = try ImageFolder(place.path, field: place.field) { _ in }
+        #expect(place.near == [1])
+        try place.remove("1000.json")
+        try place.remove("1001.json")
+        await place.wait(for: [1, 2])
+    }
 }

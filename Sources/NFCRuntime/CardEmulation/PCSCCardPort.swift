@@ -13,6 +13,7 @@ final class PCSCCardPort: CardReaderPort {
         var server: ReaderServer?
         var observers: [UInt64: @Sendable () -> Void] = [:]
         var nextObserver: UInt64 = 0
+        var card: (any EmulatedCard)?
         var isEmulating = false
     }
 
@@ -48,26 +49,32 @@ final class PCSCCardPort: CardReaderPort {
     // MARK: CardReaderPort
 
     func attach(_ card: any EmulatedCard) -> Bool {
-        guard start() else { return false }
-        return reader.attach(card)
+        guard start(), reader.attach(card) else { return false }
+        state.withLock { $0.card = card }
+        return true
     }
 
     func detach(_ card: any EmulatedCard) {
+        let isAttached = state.withLock { state in
+            guard state.card === card else { return false }
+            (state.card, state.isEmulating) = (nil, false)
+            return true
+        }
+        guard isAttached else { return }
         reader.detach(card)
-        tell(isEmulating: false)
+        tellObservers()
     }
 
     func setEmulating(_ isEmulating: Bool) {
+        // A command that this cuts off finds that the card has gone, and a host that finds the card can talk to it.
+        if !isEmulating { state.withLock { $0.isEmulating = false } }
         reader.setEmulating(isEmulating)
-        tell(isEmulating: isEmulating)
+        if isEmulating { state.withLock { $0.isEmulating = true } }
+        tellObservers()
     }
 
-    private func tell(isEmulating: Bool) {
-        let handlers = state.withLock { state in
-            state.isEmulating = isEmulating
-            return Array(state.observers.values)
-        }
-        for handler in handlers { handler() }
+    private func tellObservers() {
+        for handler in state.withLock({ Array($0.observers.values) }) { handler() }
     }
 
     /// Where the socket is to be.

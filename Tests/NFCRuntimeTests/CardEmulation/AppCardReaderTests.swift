@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `A card that leaves before it has answered is gone, and one that is there has failed`() async throws {
-        for isGone in [true, false] {
+        for isGone in [Bool](repeating: true, count: 30) + [false] {
             let place = try Place()
             let card = RecordingCard()
             #expect(place.port.attach(card))
@@ -143,7 +143,12 @@ import Testing
         #expect(place.port.attach(place.card))
         #expect(!place.port.attach(RecordingCard()))
         #expect(!place.port.hasCard)
+        place.port.setEmulating(true)
+        // One that was refused is no card of the port, and takes none away.
+        place.port.detach(RecordingCard())
+        #expect(place.port.hasCard)
         place.port.detach(place.card)
+        #expect(!place.port.hasCard)
         #expect(place.port.attach(RecordingCard()))
     }
 }

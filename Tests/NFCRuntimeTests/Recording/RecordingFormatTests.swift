@@ -109,6 +109,13 @@ import Testing
         let space = String(repeating: " ", count: 300 << 10)
         check(Self.head + space, is: .tooLarge)
         check(Self.head + space + "\n", is: .tooLarge)
+        // The line is named, whether it ends or not.
+        let release = #"{"us":0,"do":"release"}"# + "\n" + #"{"us":1,"done":true}"# + "\n"
+        for text in [Self.head + release + space, Self.head + release + space + "\n"] {
+            let error = #expect(throws: RecordingError.self) { try Recording(parsing: Array(text.utf8)) }
+            #expect(error?.line == 4)
+            #expect(error?.reason == "Line 4 is longer than any line of a recording. Record the flow anew.")
+        }
         check(space, is: .notARecording)
     }
 

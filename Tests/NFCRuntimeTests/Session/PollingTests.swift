@@ -116,6 +116,24 @@ final class ScriptedReader: DiscoveringDriver {
         #expect(reader.releaseCount == 1)
     }
 
+    @Test func `What is known of a tag is not its own words where its reader concludes it`() async throws {
+        let field = VirtualField()
+        field.bring(Self.tag())
+        let scene = Scene(.discovering(ConcludingReader(field)))
+        let session = try scene.session("a")
+        session.begin()
+        #expect(await scene.events(2) == ["a active", "a found 1"])
+        let inspection = try await session.work(with: try #require(scene.tags.first)) { hand throws(TagError) in
+            try await hand.inspect()
+        }
+        #expect(!inspection.tellsActivation)
+        #expect(inspection.unknown == [.failedAuthentications, .answers, .counters])
+        // It activates tags by itself: what that took is not known.
+        #expect(inspection.findings.activation == nil && inspection.findings.cost != nil)
+        session.invalidate()
+        #expect(await scene.event() == "a ended: userCanceled")
+    }
+
     @Test func `A reader that tells is asked when it does, and not by time`() async throws {
         let reader = ScriptedReader([.nothing, .nothing, .tags([Self.tag()])], tells: true)
         let scene = Scene(.discovering(reader))
@@ -244,4 +262,26 @@ final class ScriptedReader: DiscoveringDriver {
         #expect(await scene.event() == "a ended: userCanceled")
         #expect(!found.isConnected && !found.isAvailable)
     }
+}
+
+/// A reader that finds tags by itself, and concludes ATQA and SAK from the kind of tag.
+private final class ConcludingReader: DiscoveringDriver {
+    private let base: ActivatingReader
+    let name = "concluding"
+    let tellsActivation = false
+    var technologies: Set<Technology> { base.technologies }
+    var statistics: LinkStatistics { base.statistics }
+
+    init(_ field: VirtualField) { base = ActivatingReader(field) }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        base.observePresence(handler)
+    }
+
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
+        try await base.discover(technologies, systemCodes: systemCodes)
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) { try await base.select(tag) }
+    func release() async { await base.release() }
 }

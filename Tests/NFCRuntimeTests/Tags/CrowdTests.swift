@@ -112,6 +112,40 @@ import VirtualTags
         }
     }
 
+    @Test(arguments: [true, false]) func `A card that takes PACE has none of the applications selected`(isTypeB: Bool)
+        async throws
+    {
+        var document = ScriptedCard([])
+        document.answer([0x00, 0xA4, 0x02, 0x0C, 0x02, 0x01, 0x1C], with: [0x90, 0x00])
+        document.answer(
+            [0x00, 0xB0, 0x00, 0x00, 0x00],
+            with: [
+                0x31, 0x14, 0x30, 0x12, 0x06, 0x0A, 0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04, 0x02, 0x02, 0x02,
+                0x01, 0x02, 0x02, 0x01, 0x0D, 0x90, 0x00,
+            ]
+        )
+        document.answer([0x00, 0xA4, 0x04, 0x00, 0x02, 0xA0, 0x01, 0x00], with: [0x90, 0x00])
+        for findsPACE in [true, false] {
+            let field = VirtualField()
+            let frontEnd: Type4FrontEnd = isTypeB ? .nfcB(pupi: [1, 2, 3, 4]) : .randomEMRTD
+            field.bring(VirtualTags.Type4Tag(card: document, frontEnd: frontEnd))
+            let scene = Scene(.field(field))
+            let plan = PollingPlan(
+                technologies: [.nfcA, .nfcB],
+                opensCards: true,
+                applications: [[0xA0, 0x01]],
+                findsPACE: findsPACE
+            )
+            let session = try scene.session("a", plan: plan)
+            session.begin()
+            #expect(await scene.events(2) == ["a active", "a found 1"])
+            #expect(scene.tags[0].supportsPACE == findsPACE)
+            #expect(scene.tags[0].selectedApplication == (findsPACE ? nil : [0xA0, 0x01]))
+            session.invalidate()
+            #expect(await scene.event() == "a ended: userCanceled")
+        }
+    }
+
     @Test func `The tag that is found last needs no exchange to be connected, and another one does`() async throws {
         try await find([Self.ntag(1), Self.ntag(2)], opens: false) { session, _, tags, field in
             var before = field.statistics.exchanges
@@ -168,11 +202,15 @@ import VirtualTags
         try await find([Self.ntag(1)], opens: false) { session, _, tags, _ in
             #expect(await session.connects(to: tags[0]) == nil)
             #expect(await session.answer([0xA2, 8, 1, 2, 3, 4], of: tags[0]) == .success([0x0A]))
-            let silent = TagPacket([0x77, 1, 2], answer: .none)
+            // It says nothing to HLTA: that is all that is wanted, and an error where an answer is.
+            let halt = TagPacket([0x50, 0], answer: .none)
             let result: Result<[UInt8], CommandError> = await handedOver {
-                session.send(silent, to: tags[0], completion: $0)
+                session.send(halt, to: tags[0], completion: $0)
             }
-            #expect((try? result.get()).map { $0.count <= 1 } == true)
+            #expect(result == .success([]) && tags[0].isAvailable)
+            guard case .failure(.tag(let error)) = await session.answer([0x30, 0], of: tags[0]) else { throw Wrong() }
+            #expect(error.code == .badAnswer && tags[0].isAvailable)
+            #expect(try await session.answer([0x30, 3], of: tags[0]).get().first == 0xE1)
         }
     }
 }
