@@ -50,13 +50,17 @@ struct PCSCSetups {
     }
 
     /// Runs each scenario on the reader that looks for its technology, and prints a line a scenario: `passed`, `limited`
-    /// or `failed`, the scenario, and why.
+    /// or `failed`, the scenario, and why. A test that names a reader has to get that one.
     func run() async throws {
         defer {
             for (server, _) in servers { server.stop() }
             daemon.stop()
         }
         for _ in 0..<1000 where (try? PCSCReader.findContactless()) == nil { usleep(10_000) }
+        for name in [ReaderProfile.acr122u, .acr1552u].map(\.name) {
+            let found = try await withField(reader: .pcsc(name)) { $0.environment.driver?.name ?? "none" }
+            if !found.contains(name) { print("failed\tA test asks for \(name)\t\(found)") }
+        }
         for scenario in ReaderConformance.scenarios {
             let setup = servers[scenario.needs.contains(.technology(.nfcV)) ? 1 : 0].setup
             do {

@@ -83,6 +83,35 @@ import Testing
         #expect(inDelegate.contains("no fault, in the first run\n"), "\(inDelegate)")
     }
 
+    @Test func `Of several explorations the one is named in whose run it ends`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+                typealias Gate = `A session whose test nobody knows`.Gate
+                let isInRun = Gate()
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        _ = try? await explore(.losses, near: "NTAG215", grace: .seconds(60)) { field in
+                            isInRun.open()
+                            let _: Int = try await field.completion("never") { _ in }
+                        }
+                    }
+                    group.addTask {
+                        await isInRun.pass()
+                        _ = try? await explore(.cancels, near: PlantedBug.link) { field in
+                            do {
+                                _ = try await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                            } catch {
+                                abort()
+                            }
+                        }
+                    }
+                }
+            }
+        )
+        #expect(said.contains("NFC_REPLAY=cancel@1\n"), "\(said)")
+        #expect(!said.contains("in the first run"), "\(said)")
+    }
+
     @Test func `Outside of a run nothing is said`() async throws {
         let said = try Self.said(
             await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {

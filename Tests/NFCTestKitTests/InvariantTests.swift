@@ -2,6 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import TagLink
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `What is checked after a run` {
@@ -106,6 +107,24 @@ import Testing
         #expect(failure?.invariant == Invariant.personTold.name, "\(failure?.description ?? "passed")")
     }
 
+    @Test func `A sheet that leaves by its own limit is an end that the person sees`() async throws {
+        let failure = try await Self.failure(.losses, invariants: [.errorShown]) { field in
+            try await Patient.writeOrLimit("https://example.com/new", field)
+            return true
+        }
+        #expect(failure == nil, "\(failure?.description ?? "passed")")
+    }
+
+    @Test func `One that leaves sooner is none, however late it came`() async throws {
+        for delay in [Duration.zero, .seconds(40), .seconds(100)] {
+            let failure = try await Self.failure(.losses, invariants: [.errorShown]) { field in
+                await field.wait(for: delay)
+                return try await field.completion("write") { Writer("a", bug: .noErrorShown).start($0) }.get()
+            }
+            #expect(failure?.invariant == Invariant.errorShown.name, "\(delay)")
+        }
+    }
+
     @Test func `A session that is kept for ever is found, and one that the next replaces is not`() async throws {
         let shared = LinkClient(CorrectClient.link)
         #expect(try await Self.failure(.cancels) { _ in try await shared.scan() } == nil)
@@ -117,6 +136,23 @@ import Testing
         }
         #expect(failure?.invariant == Invariant.nothingLeaks.name)
         #expect(failure?.finding.contains("the delegate LinkClient") == true)
+    }
+
+    @Test func `What never happened is counted in the report`() async throws {
+        let runs = Locked(0)
+        let report = try await explore(.losses, near: Self.link, invariants: []) { field in
+            let number = runs.withLock { runs in
+                defer { runs += 1 }
+                return runs
+            }
+            // Every third run is over before anything can happen.
+            if number % 3 == 1 { return }
+            _ = try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+        }
+        let losses = try #require(report.attempts.first)
+        #expect(report.attempts.count == 1 && losses.runs == report.runs - 1)
+        #expect(losses.runs - losses.happened == (report.runs + 1) / 3)
+        #expect(report.description.contains("Tried: \(losses.runs) losses (\((report.runs + 1) / 3) never happened)."))
     }
 
     @Test func `What no run had anything to show for is in the report`() async throws {

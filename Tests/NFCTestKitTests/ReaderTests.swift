@@ -67,6 +67,20 @@ import Testing
         #expect(error?.code == .neverEnds)
     }
 
+    @Test func `The environment says what tests run on, by a name of its own`() async {
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("NFC_READER", "none", 1)
+            let readers: [(String?, isVirtual: Bool)] = [(nil, true), ("", true), ("virtual", true), ("none", false)]
+            for (name, isVirtual) in readers {
+                unsafe unsetenv("NFC_TEST_READER")
+                if let name { unsafe setenv("NFC_TEST_READER", name, 1) }
+                try await withField { field in
+                    guard (field.virtual != nil) == isVirtual else { fatalError("\(name ?? "unset")") }
+                }
+            }
+        }
+    }
+
     @Test func `An app's configuration is data`() async throws {
         let usage: [String: AppProperties.Value] = ["NFCReaderUsageDescription": "Why."]
         let formats = "com.apple.developer.nfc.readersession.formats"

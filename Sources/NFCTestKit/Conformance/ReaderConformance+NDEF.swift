@@ -176,8 +176,8 @@ extension ReaderConformance {
     }
 
     private static func arriveLate(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
-        async let scan = stage.scanOne()
         let looks = stage.setup.field.statistics.exchanges
+        async let scan = stage.scanOne()
         let end = ContinuousClock.now + .seconds(2)
         // The reader has looked at an empty field, or waits to be told.
         while stage.setup.field.statistics.exchanges == looks, ContinuousClock.now < end {

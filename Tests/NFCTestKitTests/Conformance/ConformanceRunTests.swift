@@ -66,6 +66,20 @@ import VirtualTags
         #expect(try await Self.scenario("Type 2: is found, with status and capacity").run(in: setup) == nil)
     }
 
+    @Test func `A tag that comes late comes when the reader has looked in vain`() async throws {
+        let scenarios = ReaderConformance.scenarios.filter { $0.name.hasSuffix("comes when the session waits already") }
+        #expect(scenarios.count == 7)
+        for scenario in scenarios {
+            let firstIsAnswered = Locked<Bool?>(nil)
+            let flaw = FaultyReader.Flaw { _, answer in
+                firstIsAnswered.withLock { if $0 == nil { $0 = (try? answer.get()) != nil } }
+                return answer
+            }
+            #expect(try await scenario.run(in: .faulty(flaw)) == nil)
+            #expect(firstIsAnswered.withLock { $0 } == false, "\(scenario)")
+        }
+    }
+
     @Test func `A failure leaves no session and no tag behind`() async throws {
         let flaw = FaultyReader.Flaw.reads([0xE1, 0x10, 0x12, 0x00], as: [0, 0, 0, 0])
         let (setup, environments) = Self.observed(.faulty(flaw))
@@ -91,7 +105,9 @@ import VirtualTags
     private static let refusal = LinkError(.unsupported, "The chip does not send that.")
 
     @Test func `A technology that the reader does not look for is a limit`() async throws {
-        let lacks = [ReaderCapability.technology(.nfcV): "The chip does not speak ISO/IEC 15693."]
+        let lacks: [ReaderCapability: String] = [
+            .technology(.nfcV): "The chip does not speak ISO/IEC 15693.", .packets(.nfcV): "Nor does it send packets.",
+        ]
         let setup = ReaderSetup.faulty(
             FaultyReader.Flaw(technologies: Self.withoutV),
             lacks: lacks,

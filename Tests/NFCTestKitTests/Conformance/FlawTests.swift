@@ -145,6 +145,12 @@ import VirtualTags
             in: "Type 2: says when it is not formatted",
             "It is not formatted, and that ended in no error."
         ),
+        Case(
+            .reads([0x69, 0x82], as: [0x90, 0x00]),
+            "A refusal is taken for success",
+            in: "DESFire: is locked, and stays as it is",
+            "A lock that a key is needed for ended in no error."
+        ),
     ]
 
     private static let gone = LinkError(.timeout, "Nothing came.")
@@ -201,6 +207,14 @@ import VirtualTags
             in: "Type 3: comes when the session waits already",
             "The reader did not find the tag.",
             patience: .seconds(2)
+        ),
+        Case(
+            FaultyReader.Flaw(missesPresence: true) { exchange, answer in
+                exchange.lastAnswer == nil ? answer : .failure(gone)
+            },
+            "A tag that is near is taken for gone",
+            in: "Type 5: is noticed when it leaves, though it is sent no command",
+            "The tag has left the field."
         ),
         Case(
             FaultyReader.Flaw(carrierError: LinkError(.readerUnavailable, "The reader is gone.")),

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import NFCTestKit
+import Testing
+import VirtualTags
+
+/// What a test writes for a tag, and what comes of it.
+@Suite(.timeLimit(.minutes(5))) struct `A tag as a test describes it` {
+    private static func reason(_ spec: TagSpec) async -> String {
+        await StrangersReason.of { try await withField(spec) { _ in } }
+    }
+
+    @Test func `It has the UID that is asked for, or one that follows from the seed`() async throws {
+        for uid in [[1, 2, 3, 4], [4, 1, 2, 3, 4, 5, 6]] as [[UInt8]] {
+            try await withField(.product("MIFARE Classic 1K", uid: uid)) { field in
+                #expect(field.tags[0].virtual.identifier == uid)
+            }
+        }
+        func identifiers(_ seed: UInt64) async throws -> [[UInt8]] {
+            try await withField("NTAG215", "NTAG215", seed: seed) { $0.tags.map(\.virtual.identifier) }
+        }
+        let first = try await identifiers(1)
+        #expect(try await identifiers(1) == first)
+        let second = try await identifiers(9)
+        #expect(Set(first + second).count == 4)
+    }
+
+    @Test func `A UID of another length is refused, with those that the product has`() async {
+        #expect(
+            await Self.reason(.product("NTAG215", uid: [1, 2, 3, 4]))
+                == "The UID of a NTAG215 has 7 octets, and not 4."
+        )
+        #expect(
+            await Self.reason(.product("MIFARE Classic 1K", uid: []))
+                == "The UID of a MIFARE Classic 1K has 4 or 7 octets, and not 0."
+        )
+    }
+
+    @Test(arguments: [
+        ("NTAG21", "NTAG210"), ("icode slx", "ICODE SLIX"), ("Topas 512", "Topaz 512"),
+        ("DESFire EV1 2", "DESFire EV1 2K"), ("FeliCa Light-S", "FeliCa Lite-S"),
+    ]) func `A name that is not quite right is answered with the nearest`(name: String, product: String) async {
+        let reason = await Self.reason(TagSpec(stringLiteral: name))
+        #expect(reason.contains("There is no product \"\(name)\". Write \"\(product)\","))
+    }
+
+    @Test func `What it can't hold, and a dump that is none, are refused with a reason`() async {
+        let long = TagMessage.text(String(repeating: "x", count: 200))
+        #expect(await Self.reason(.product("NTAG213", holding: long)).hasPrefix("A NTAG213 can't hold "))
+        let dump = await Self.reason(.dump([1, 2, 3]))
+        #expect(dump.hasPrefix("The dump can't be read. ") && dump.hasSuffix(" nfc tag info FILE says more."))
+    }
+
+    @Test func `It says in a few words what it is`() throws {
+        let contents = try #require(TagProduct(named: "NTAG213")).blank(uid: [4, 1, 2, 3, 4, 5, 0xA6])
+        let uid = "040102030405a6"
+        for (spec, words) in [
+            ("NTAG215", "NTAG215"), (.dump([1, 2, 3]), "a dump"), (.script([]), "a card"),
+            (.contents(contents), "NTAG213 \(uid)"), (.tag(contents.makeTag()), "a tag \(uid)"),
+        ] as [(TagSpec, String)] {
+            #expect(spec.description == words)
+        }
+        let message = TagMessage.uri("https://example.com")
+        #expect(TagSpec.product("NTAG215", holding: message).description == "NTAG215 with \(message)")
+    }
+
+    @Test func `A tag of one's own is that object, and contents are made into a tag`() async throws {
+        let contents = try #require(TagProduct(named: "NTAG213")).blank(uid: [4, 1, 2, 3, 4, 5, 6])
+        let tag = contents.makeTag()
+        try await withField(.tag(tag), .contents(contents)) { field in
+            #expect(field.tags[0].virtual === tag)
+            #expect(field.tags[1].virtual !== tag)
+            let copy = try field.tags[1].contents()
+            #expect(copy == contents)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCTestKit
+import TagLink
+import Testing
+
+/// The thread that begins a task keeps it for itself, unless it goes on for long.
+@Suite(.timeLimit(.minutes(2))) struct `A task that code begins` {
+    /// Waits without leaving the thread.
+    private static func spin(until condition: () -> Bool) -> Bool {
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
+            if condition() { return true }
+        }
+        return false
+    }
+
+    @Test(arguments: [1, 2, 5]) func `It begins on another thread when its own does not return`(
+        count: Int
+    ) async throws {
+        let begun = Locked(0)
+        let haveBegun = try await withField { _ in
+            for _ in 0..<count { Task { begun.withLock { $0 += 1 } } }
+            return Self.spin { begun.withLock { $0 == count } }
+        }
+        #expect(haveBegun)
+    }
+
+    @Test func `It begins when its own thread waits for it`() async throws {
+        let hasBegun = DispatchSemaphore(value: 0)
+        let ended = try await withField { field in
+            try await field.completion("wait") { (done: @escaping @Sendable (DispatchTimeoutResult) -> Void) in
+                DispatchQueue.global().async {
+                    Task { hasBegun.signal() }
+                    done(hasBegun.wait(timeout: .now() + 30))
+                }
+            }
+        }
+        #expect(ended == .success)
+    }
+
+    @Test func `Each of many runs once, and the flow waits for all`() async throws {
+        let runs = Locked([Int: Int]())
+        try await withField { _ in
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<200 { group.addTask { runs.withLock { $0[number, default: 0] += 1 } } }
+            }
+        }
+        #expect(runs.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<200).map { ($0, 1) }))
+    }
+}
