@@ -21,7 +21,17 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:YES];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCNDEFTag>> *)tags {
+                    [tags[0] writeNDEF:self.message completionHandler:^(NSError *error) { [session invalidateSession]; }];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -34,9 +44,22 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCNDEFTag>> *)tags {
+                    [tags[0] writeNDEF:self.message completionHandler:^(NSError *error) { [session invalidateSession]; }];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for creation in unit.objective.flatMap(\.shortWriters) {
+                findings.add(creation.statement.place, "The session writes, and is made to end after the first read.")
+            }
             for delegate in unit.ownDelegates where delegate.kinds.contains(.ndef) {
                 let reached = Set(delegate.tags.flatMap { unit.index.reach($0) })
                 guard unit.calls(reached, ["writeNDEF", "writeLock"]) else { continue }

@@ -37,6 +37,16 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectNDEFs:(NSArray<NFCNDEFMessage *> *)messages {
+                    self.label.text = messages.description;
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -49,9 +59,24 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)scan {
+                    self.session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+                }
+                - (void)readerSession:(NFCNDEFReaderSession *)session didDetectNDEFs:(NSArray<NFCNDEFMessage *> *)messages {
+                    dispatch_async(dispatch_get_main_queue(), ^{
+                        self.label.text = messages.description;
+                    });
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for statement in unit.objective.flatMap(\.interfaceChanges) {
+                findings.add(statement.place, "The interface is changed here, on the queue of the session.")
+            }
             for delegate in unit.ownDelegates {
                 let creations = unit.creations(for: delegate)
                 guard !creations.isEmpty, creations.allSatisfy({ $0.hasOwnQueue && $0.kind != .payment }) else {

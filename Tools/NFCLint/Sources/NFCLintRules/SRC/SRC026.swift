@@ -29,7 +29,16 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)viewDidLoad {
+                    [super viewDidLoad];
+                    [self scan];
+                }
+                - (void)scan { [self.session beginSession]; }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -45,9 +54,23 @@ extension Rule {
                     @IBAction func pressed(_ sender: Any) { scan() }
                 }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (void)viewDidLoad {
+                    [super viewDidLoad];
+                    [self.button onTap:^{ [self.session beginSession]; }];
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for file in unit.objective {
+                for (method, statement) in file.unaskedBegins {
+                    let text = "A session begins in \(method.name), with no action of the person."
+                    findings.add(statement.place, text)
+                }
+            }
             var seen: Set<Place> = []
             for (begin, call) in unit.sessions.begins {
                 for number in unit.index.allCallers(begin, depth: 3) {

@@ -15,14 +15,32 @@ extension Rule {
                 """
                 func isCancel(_ error: any Error) -> Bool { error.localizedDescription == "Session invalidated by user" }
                 """
-            )
+            ),
+            .objective(
+                """
+                - (BOOL)isCancel:(NSError *)error {
+                    return [error.localizedDescription isEqualToString:@"Session invalidated by user"];
+                }
+                """
+            ),
         ],
         good: [
             .swift(
                 "func isCancel(_ error: any Error) -> Bool { (error as? NFCReaderError)?.code == .readerSessionInvalidationErrorUserCanceled }"
-            )
+            ),
+            .objective(
+                """
+                - (BOOL)isCancel:(NSError *)error { return error.code == NFCReaderSessionInvalidationErrorUserCanceled; }
+                """
+            ),
         ],
         check: { unit, findings in
+            for statement in unit.objective.flatMap(\.comparedSentences) {
+                findings.add(
+                    statement.place,
+                    "The error is recognised by its sentence, which changes with the language."
+                )
+            }
             for (number, function) in unit.ownFunctions where function.names.contains("localizedDescription") {
                 for node in Finder.all(InfixOperatorExprSyntax.self, in: function.body) {
                     guard ["==", "!="].contains(node.operator.trimmedDescription) else { continue }
