@@ -127,6 +127,34 @@ import Testing
         }
     }
 
+    @Test func `A command that comes before the emulation stops can't be answered after it`() async throws {
+        try await Self.withReader { reader, _ in
+            let session = try await CardSession()
+            try await session.startEmulation()
+            reader.approach()
+            let pending = Task { try await reader.transmit(Self.select) }
+            var commands: [CardSession.APDU] = []
+            for try await event in session.eventStream {
+                guard case .received(let apdu) = event else { continue }
+                commands.append(apdu)
+                break
+            }
+            let apdu = try #require(commands.first)
+            #expect(apdu == commands[0] && [UInt8](apdu.payload) == Self.select)
+            #expect(apdu.debugDescription == "CardSession.APDU(00a4040007d276000085010100)")
+            await session.stopEmulation(status: .failure)
+            await #expect(throws: VirtualCardReader.Failure.cardLost) { try await pending.value }
+            await #expect(throws: CardSession.Error.emulationStopped) {
+                try await apdu.respond(response: Data([0x90, 0]))
+            }
+            session.alertMessage = "Hold it near."
+            #expect(session.alertMessage == "Hold it near.")
+            session.invalidate()
+            session.invalidate()
+            #expect(await !session.isEmulationInProgress)
+        }
+    }
+
     @Test func `A session ends after a minute, and with it what a reader waits for`() async throws {
         try await Self.withReader { reader, field in
             let session = try await CardSession()
