@@ -48,7 +48,8 @@ public struct Linter: Sendable {
         return project.problems.map { problem in
             Finding(
                 id: rule.id,
-                severity: rule.severity,
+                // A file of which parts were read says less than one that fails the check.
+                severity: problem.isWhole ? .error : rule.severity,
                 place: problem.place,
                 message: problem.reason,
                 remedy: rule.fix

@@ -46,13 +46,9 @@ public struct Fixes: Sendable {
     /// The changes as a unified diff.
     public var diff: String { changes.map(Self.diff).joined() }
 
-    private static func lines(_ bytes: [UInt8]) -> [Substring] {
-        String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-    }
-
     private static func diff(_ change: Change) -> String {
-        let before = lines(change.before)
-        let after = lines(change.after)
+        let before = TextLines.exact(change.before)
+        let after = TextLines.exact(change.after)
         // Lines that are alike at both ends stand outside of the one hunk.
         var start = 0
         while start < min(before.count, after.count), before[start] == after[start] { start += 1 }
@@ -76,7 +72,7 @@ public struct Fixes: Sendable {
     }
 
     /// Lines that stay, go and come.
-    private static func steps(_ before: [Substring], _ after: [Substring]) -> [String] {
+    private static func steps(_ before: [String], _ after: [String]) -> [String] {
         let difference = after.difference(from: before)
         var removed: Set<Int> = []
         var inserted: Set<Int> = []

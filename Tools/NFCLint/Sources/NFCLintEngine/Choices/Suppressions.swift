@@ -20,7 +20,7 @@ struct Suppressions {
 
     init(_ bytes: [UInt8]) {
         guard Self.contains(bytes, "nfclint:disable") else { return }
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = TextLines.read(bytes)
         for (index, line) in lines.enumerated() {
             guard let mark = line.firstRange(of: "nfclint:disable") else { continue }
             let rest = line[mark.upperBound...]
@@ -60,7 +60,7 @@ struct Suppressions {
     }
 
     /// Whether nothing but comments, blanks and a head stands in some lines.
-    private static func isBeforeCode(_ lines: ArraySlice<Substring>) -> Bool {
+    private static func isBeforeCode(_ lines: ArraySlice<String>) -> Bool {
         lines.allSatisfy { line in
             let text = line.trimmed
             return text.isEmpty
@@ -69,7 +69,7 @@ struct Suppressions {
     }
 
     /// The last line of what begins at a line.
-    private static func end(_ lines: [Substring], from start: Int, _ ids: Set<String>) -> Int {
+    private static func end(_ lines: [String], from start: Int, _ ids: Set<String>) -> Int {
         guard start < lines.count else { return start }
         if let enable = lines[start...].firstIndex(where: { line in
             guard let mark = line.firstRange(of: "nfclint:enable") else { return false }

@@ -4,75 +4,46 @@ public import Foundation
 /// The files of a folder on disk.
 ///
 /// Folders of others are left out: those that begin with a full stop, build folders, and where package managers keep what they
-/// fetched. Links are not followed, so that no circle is.
+/// fetched. Links to files are followed, links to folders where they stay in the project.
 public struct DiskFiles: ProjectFiles {
     /// The largest file that is read.
     public static let largestFile = 8 << 20
 
-    private static let skipped: Set<String> = [
-        "Pods", "Carthage", "DerivedData", "node_modules", "build", "Build", "SourcePackages", "checkouts", "vendor",
-    ]
-    private static let skippedEndings = [
-        ".xcassets", ".framework", ".xcframework", ".bundle", ".docc", ".lproj.bak", ".app",
-    ]
-    private static let endings: Set<String> = [
-        "swift", "m", "mm", "h", "plist", "entitlements", "pbxproj", "xcconfig", "strings", "xcstrings", "yml", "yaml",
-        "json",
-        "nfc", "ndef", "",
-    ]
-
     private let root: URL
     /// The paths in order.
     public let paths: [String]
+    /// Links to other files and folders of the project.
+    public let links: [String: String]
+    /// Folders that can't be listed, and links that lead nowhere.
+    public let unread: [UnreadFile]
     private let sizes: [String: Int]
 
     /// Lists the files of a folder; a file alone is a project of one.
     ///
     /// - Parameters:
-    ///   - root: the folder or the file.
+    ///   - root: the folder or the file, also by a link.
     ///   - excluded: beginnings of relative paths that are left out.
     public init(root: URL, excluded: [String] = []) {
-        let isFolder = try? root.resourceValues(forKeys: [.isDirectoryKey]).isDirectory
-        guard isFolder == true else {
+        let target = root.resolvingSymlinksInPath()
+        let values = try? target.resourceValues(forKeys: [.isDirectoryKey, .isRegularFileKey, .fileSizeKey])
+        guard values?.isDirectory == true else {
+            let name = root.lastPathComponent
             self.root = root.deletingLastPathComponent()
-            let size = try? FileManager.default.attributesOfItem(atPath: root.path)[.size] as? Int
-            paths = [root.lastPathComponent]
-            sizes = [root.lastPathComponent: size ?? 0]
+            paths = [name]
+            links = [:]
+            // A device or a pipe may have no end.
+            let isFile = values?.isRegularFile == true
+            sizes = isFile ? [name: values?.fileSize ?? 0] : [:]
+            unread = isFile ? [] : [UnreadFile(Place(name), "This is no ordinary file.")]
             return
         }
-        self.root = root
-        var found: [String: Int] = [:]
-        let keys: [URLResourceKey] = [.isDirectoryKey, .isRegularFileKey, .fileSizeKey]
-        let walk = FileManager.default.enumerator(at: root, includingPropertiesForKeys: keys, options: [])
-        let prefix = root.standardizedFileURL.path
-        while let url = walk?.nextObject() as? URL {
-            let name = url.lastPathComponent
-            let values = try? url.resourceValues(forKeys: Set(keys))
-            var path = url.standardizedFileURL.path
-            if path.hasPrefix(prefix) { path = String(path.dropFirst(prefix.count).drop { $0 == "/" }) }
-            let isExcluded = excluded.contains { path == $0 || path.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }
-            if values?.isDirectory == true {
-                let isSkipped =
-                    name.hasPrefix(".") || Self.skipped.contains(name)
-                    || Self.skippedEndings.contains(where: name.hasSuffix)
-                if isSkipped || isExcluded { walk?.skipDescendants() }
-            } else if values?.isRegularFile == true, !isExcluded, Self.matters(name) {
-                found[path] = values?.fileSize ?? 0
-            }
-        }
-        sizes = found
-        paths = found.keys.sorted()
+        self.root = target
+        let listing = FolderListing(target, excluded: excluded)
+        sizes = listing.sizes
+        links = listing.links
+        unread = listing.unread
+        paths = listing.sizes.keys.sorted()
     }
-
-    private static func matters(_ name: String) -> Bool {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        let ending = parts.count > 1 ? parts.last.map { $0.lowercased() } ?? "" : ""
-        guard endings.contains(ending) else { return false }
-        return ending != "" || name == "apple-app-site-association"
-    }
-
-    /// Whether a file is there, but too large to be read.
-    public func isTooLarge(_ path: String) -> Bool { (sizes[path] ?? 0) > Self.largestFile }
 
     /// The bytes of a file.
     public func bytes(_ path: String) -> [UInt8]? {

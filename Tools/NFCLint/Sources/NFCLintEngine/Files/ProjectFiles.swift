@@ -4,8 +4,19 @@
 public protocol ProjectFiles: Sendable {
     /// The paths of all files that may matter, relative to the project's folder, in order.
     var paths: [String] { get }
+    /// Links in the project to other files and folders of it, as relative paths.
+    var links: [String: String] { get }
+    /// What is there and can't be listed.
+    var unread: [UnreadFile] { get }
     /// The bytes of a file; nil when it is missing, too large, or can't be read.
     func bytes(_ path: String) -> [UInt8]?
+}
+
+extension ProjectFiles {
+    /// No links.
+    public var links: [String: String] { [:] }
+    /// All was listed.
+    public var unread: [UnreadFile] { [] }
 }
 
 /// Files in memory, for examples.

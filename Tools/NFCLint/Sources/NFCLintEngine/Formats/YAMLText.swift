@@ -15,9 +15,8 @@ struct YAMLText {
 
     static func read(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         var reader = YAMLText()
-        let all = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        for (number, raw) in all.enumerated() {
-            let line = withoutComment(raw.filter { $0 != "\r" })
+        for (number, raw) in TextLines.read(bytes).enumerated() {
+            let line = withoutComment(raw)
             let text = line.drop { $0 == " " }
             guard !text.isEmpty, text != "---" else { continue }
             reader.lines.append(

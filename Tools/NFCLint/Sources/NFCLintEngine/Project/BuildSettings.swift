@@ -63,15 +63,14 @@ struct BuildSettings: Sendable {
 
 /// Reads `.xcconfig` files.
 struct ConfigurationFile {
-    let files: any ProjectFiles
+    let reader: ConfigReader
     let lookup: PathLookup
 
     /// The settings of a file, with those of the files that it includes before its own.
     func settings(_ path: String, depth: Int = 0) -> [(key: String, value: String, place: Place)] {
-        guard depth < 8, let path = lookup.find(path), let bytes = files.bytes(path) else { return [] }
+        guard depth < 8, let path = lookup.find(path), let bytes = reader.bytes(path) else { return [] }
         var result: [(key: String, value: String, place: Place)] = []
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        for (number, raw) in lines.enumerated() {
+        for (number, raw) in TextLines.read(bytes).enumerated() {
             let line = Self.withoutComment(raw)
             if line.hasPrefix("#include") {
                 let name = line.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
@@ -86,9 +85,9 @@ struct ConfigurationFile {
         return result
     }
 
-    private static func withoutComment(_ line: Substring) -> String {
+    private static func withoutComment(_ line: String) -> String {
         // In a value `//` begins a comment, also in an address.
-        String(line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line).trimmed
+        (line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line[...]).trimmed
     }
 
     /// The equals sign behind the key; conditions in brackets have their own.

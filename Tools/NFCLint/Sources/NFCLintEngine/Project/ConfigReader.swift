@@ -9,7 +9,28 @@ final class ConfigReader: @unchecked Sendable {
     private let lock = NSLock()
     private let files: any ProjectFiles
 
-    init(_ files: any ProjectFiles) { self.files = files }
+    private let listed: Set<String>
+
+    init(_ files: any ProjectFiles) {
+        self.files = files
+        listed = Set(files.paths)
+    }
+
+    /// The bytes of a file that is read by lines.
+    func bytes(_ path: String) -> [UInt8]? {
+        let bytes = files.bytes(path)
+        if bytes == nil {
+            lock.lock()
+            defer { lock.unlock() }
+            failures[path] = missing(path)
+        }
+        return bytes
+    }
+
+    /// Why a file has no bytes; nil when there is no such file.
+    private func missing(_ path: String) -> FormatError? {
+        listed.contains(path) ? FormatError("The file can't be read, or is larger than 8 MB.", Position()) : nil
+    }
 
     /// What a file holds; nil when it is missing or broken.
     func read(_ path: String) -> ConfigValue? {
@@ -23,6 +44,8 @@ final class ConfigReader: @unchecked Sendable {
             } catch {
                 failures[path] = error
             }
+        } else {
+            failures[path] = missing(path)
         }
         cache[path] = .some(value)
         return value

@@ -7,10 +7,10 @@ struct Discovery {
 
     func targets() -> [Target] {
         let paths = files.paths
-        let lookup = PathLookup(paths)
+        let lookup = PathLookup(paths, links: files.links)
         var targets: [Target] = []
         for path in paths where path.hasSuffix(".xcodeproj/project.pbxproj") {
-            targets += XcodeProject(path, files: files, lookup: lookup, reader: reader)?.targets() ?? []
+            targets += XcodeProject(path, lookup: lookup, reader: reader)?.targets() ?? []
         }
         let projects = Set(paths.filter { $0.hasSuffix(".pbxproj") }.map { PathLookup.folder(PathLookup.folder($0)) })
         for path in paths {
@@ -18,7 +18,7 @@ struct Discovery {
             // A project that was made of the description is nearer to what is built.
             guard !projects.contains(PathLookup.folder(path)) else { continue }
             if name == "project.yml" || name == "project.yaml" {
-                let project = XcodeGenProject(path: path, lookup: lookup, reader: reader, files: files)
+                let project = XcodeGenProject(path: path, lookup: lookup, reader: reader)
                 targets += project.targets() ?? []
             } else if name == "Project.swift" {
                 targets += TuistProject(path: path, lookup: lookup, reader: reader, files: files).targets()

@@ -5,8 +5,13 @@ struct PathLookup: Sendable {
     private let exact: Set<String>
     private let folded: [String: String]
     private let sorted: [String]
+    private let links: [String: String]
 
-    init(_ paths: [String]) {
+    /// - Parameters:
+    ///   - paths: the files.
+    ///   - links: other names of files and folders.
+    init(_ paths: [String], links: [String: String] = [:]) {
+        self.links = links
         exact = Set(paths)
         sorted = paths
         folded = Dictionary(paths.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
@@ -14,16 +19,28 @@ struct PathLookup: Sendable {
 
     /// The path of a file as it is on disk; nil when there is none.
     func find(_ path: String) -> String? {
-        let path = Self.normal(path)
+        let path = followed(Self.normal(path))
         return exact.contains(path) ? path : folded[path.lowercased()]
     }
 
     /// The files in a folder and those below it.
     func files(under folder: String) -> [String] {
-        let folder = Self.normal(folder)
+        let folder = followed(Self.normal(folder))
         guard !folder.isEmpty else { return sorted }
         let prefix = folder.lowercased() + "/"
         return sorted.filter { $0.count > prefix.count && $0.lowercased().hasPrefix(prefix) }
+    }
+
+    /// The path without links. A circle of links ends after some steps.
+    private func followed(_ path: String) -> String {
+        var path = path
+        for _ in 0..<16 where !links.isEmpty {
+            var parts = path.split(separator: "/")[...]
+            while !parts.isEmpty, links[parts.joined(separator: "/")] == nil { parts.removeLast() }
+            guard let target = links[parts.joined(separator: "/")] else { return path }
+            path = Self.normal(target + path.dropFirst(parts.joined(separator: "/").count))
+        }
+        return path
     }
 
     /// Without `.`, `..` and doubled slashes.

@@ -7,7 +7,7 @@ public struct Project: Sendable {
     /// Entitlements with keys of Core NFC that no target names.
     public private(set) var looseEntitlements: [ConfigFile] = []
     /// Files that are broken, with what is wrong.
-    public private(set) var problems: [(place: Place, reason: String)] = []
+    public private(set) var problems: [UnreadFile] = []
     /// The number of files that were looked at.
     public private(set) var fileCount = 0
     /// What the caller knows of the app.
@@ -28,7 +28,9 @@ public struct Project: Sendable {
         var facts: [String: FileFacts] = [:]
         for (path, result) in zip(swift, parsed) {
             if let fact = result.facts { facts[path] = fact }
-            if let reason = result.problem { problems.append((Place(path), reason)) }
+            if let reason = result.problem {
+                problems.append(UnreadFile(Place(path), reason, isWhole: result.isWhole))
+            }
         }
         // Files that use what makes sessions or checks for them, and do not name Core NFC themselves.
         let helpers = Self.helpers(facts.values)
@@ -51,33 +53,42 @@ public struct Project: Sendable {
         }
         assemble(targets, facts, objective, texts)
         for (path, error) in reader.broken {
-            problems.append((Place(path, error.position), error.reason))
+            problems.append(UnreadFile(Place(path, error.position), error.reason))
         }
+        problems += files.unread
         problems.sort { $0.place < $1.place }
     }
 
     private struct Parsed: Sendable {
         var facts: FileFacts?
         var problem: String?
+        /// Whether nothing of the file was checked.
+        var isWhole = true
     }
 
     private static func parse(_ path: String, _ files: any ProjectFiles, _ filter: SourceFilter) -> Parsed {
         guard let bytes = files.bytes(path) else {
             return Parsed(problem: "The file can't be read, or is larger than 8 MB.")
         }
+        if [[0xFF, 0xFE], [0xFE, 0xFF]].contains(where: bytes.starts) {
+            return Parsed(problem: "The file is UTF-16, which no compiler of Swift reads.")
+        }
         guard filter.matters(bytes) else { return Parsed() }
+        let importsCoreNFC = SourceFilter(names: ["import CoreNFC"]).matters(bytes)
         guard bytes.count <= SourceFile.largest else {
             // Large files are generated texts more often than not.
-            guard SourceFilter(names: ["import CoreNFC"]).matters(bytes) else { return Parsed() }
+            guard importsCoreNFC else { return Parsed() }
             return Parsed(problem: "The file has more than 512 KB and was left out.")
         }
-        if let problem = SourceShape.problem(bytes) { return Parsed(problem: problem) }
+        if let problem = SourceShape.problem(bytes) {
+            return Parsed(problem: problem, isWhole: importsCoreNFC)
+        }
         let file = SourceFile(path: path, bytes: bytes)
         var problem = file.hasErrors ? "Parts of the file are not Swift, and were left out." : nil
         if !String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) {
             problem = "The file is not UTF-8; other bytes were replaced."
         }
-        return Parsed(facts: FileFacts(file), problem: problem)
+        return Parsed(facts: FileFacts(file), problem: problem, isWhole: false)
     }
 
     /// Names by which other files use sessions: the types that make or answer them, and what checks for them.

@@ -5,7 +5,6 @@ struct XcodeGenProject {
     let path: String
     let lookup: PathLookup
     let reader: ConfigReader
-    let files: any ProjectFiles
 
     /// The targets; nil when the file describes no project.
     func targets() -> [Target]? {
@@ -25,7 +24,7 @@ struct XcodeGenProject {
             settings.add(pairs)
         }
         for name in value["configFiles"]?.entries?.compactMap(\.value.string) ?? [] {
-            let file = ConfigurationFile(files: files, lookup: lookup)
+            let file = ConfigurationFile(reader: reader, lookup: lookup)
             settings.add(file.settings(PathLookup.join(folder, name)))
         }
         var missing: [String] = []

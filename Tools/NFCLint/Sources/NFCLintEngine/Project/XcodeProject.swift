@@ -3,7 +3,6 @@
 /// Reads a `project.pbxproj`: its targets, their settings and their files.
 struct XcodeProject {
     private let path: String
-    private let files: any ProjectFiles
     private let lookup: PathLookup
     private let reader: ConfigReader
     private let objects: [String: ConfigValue]
@@ -15,10 +14,9 @@ struct XcodeProject {
     /// Folders whose files all belong to a target, by their ids.
     private var folders: [String: String] = [:]
 
-    init?(_ path: String, files: any ProjectFiles, lookup: PathLookup, reader: ConfigReader) {
+    init?(_ path: String, lookup: PathLookup, reader: ConfigReader) {
         guard let root = reader.read(path), let objects = root["objects"]?.entries else { return nil }
         self.path = path
-        self.files = files
         self.lookup = lookup
         self.reader = reader
         let known = Dictionary(objects.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
@@ -126,11 +124,11 @@ struct XcodeProject {
 
     private func add(_ configuration: ConfigValue, to settings: inout BuildSettings) {
         if let id = configuration["baseConfigurationReference"]?.string, let file = paths[id] {
-            settings.add(ConfigurationFile(files: files, lookup: lookup).settings(file))
+            settings.add(ConfigurationFile(reader: reader, lookup: lookup).settings(file))
         } else if let name = configuration["baseConfigurationReferenceRelativePath"]?.string,
             let anchor = configuration["baseConfigurationReferenceAnchor"]?.string.flatMap({ folders[$0] })
         {
-            settings.add(ConfigurationFile(files: files, lookup: lookup).settings(PathLookup.join(anchor, name)))
+            settings.add(ConfigurationFile(reader: reader, lookup: lookup).settings(PathLookup.join(anchor, name)))
         }
         let entries = configuration["buildSettings"]?.entries ?? []
         settings.add(
