@@ -61,6 +61,21 @@ import Testing
         #expect(!ids.contains("CFG001"))
     }
 
+    @Test func `A text that all configurations set is one finding`() {
+        let key = "GENERATE_INFOPLIST_FILE = YES; INFOPLIST_KEY_NFCReaderUsageDescription = \"Some reason\";"
+        let one = Projects.xcode(target: signed + key)
+        let two = one.replacing("buildConfigurations = ( TC );", with: "buildConfigurations = ( TC, TD );")
+            .replacing(
+                "S = { isa",
+                with:
+                    "TD = { isa = XCBuildConfiguration; name = Debug;\n  buildSettings = { SDKROOT = iphoneos; \(signed + key) }; };\nS = { isa"
+            )
+        for text in [one, two] {
+            let ids = Projects.ids(files(target: "", ["App.xcodeproj/project.pbxproj": text]))
+            #expect(ids.count { $0 == "CFG003" } == 1)
+        }
+    }
+
     @Test func `An app that only hosts tests is left out`() {
         func ids(in folder: String) -> [String] {
             Projects.ids([

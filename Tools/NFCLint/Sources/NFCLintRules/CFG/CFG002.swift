@@ -59,11 +59,10 @@ extension Rule {
                 + Example.tagReader,
         ],
         check: { unit, findings in
-            for variant in unit.target.variants {
-                guard let usage = variant.info(Keys.usage) else { continue }
+            unit.forEachInfo(Keys.usage) { usage, _ in
                 guard let text = usage.value.string else {
                     findings.add(usage.key, "NFCReaderUsageDescription is \(usage.value.kind), and has to be a string.")
-                    continue
+                    return
                 }
                 let words = text.lowercased()
                 if text.allSatisfy(\.isWhitespace) {

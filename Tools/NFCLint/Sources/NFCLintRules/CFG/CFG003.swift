@@ -37,13 +37,11 @@ extension Rule {
                 + Example.tagReader,
         ],
         check: { unit, findings in
-            for variant in unit.target.variants {
-                guard let usage = variant.info(Keys.usage), let text = usage.value.string, !text.contains("$(") else {
-                    continue
-                }
+            unit.forEachInfo(Keys.usage) { usage, _ in
+                guard let text = usage.value.string, !text.contains("$(") else { return }
                 let sheet = SheetText(text: text, role: .usage, place: usage.key)
                 let count = sheet.words.count
-                guard sheet.hasWords, (1...2).contains(count) else { continue }
+                guard sheet.hasWords, (1...2).contains(count) else { return }
                 findings.add(
                     usage.key,
                     "NFCReaderUsageDescription has \(count == 1 ? "one word" : "two words") only: \"\(text)\"."

@@ -41,10 +41,13 @@ extension Unit {
     /// The app's ways of being built; none where it is no app.
     var appVariants: [Variant] { isApp ? target.variants : [] }
 
-    /// Calls for each value of a key of the Info.plist.
+    /// Calls for each value of a key of the Info.plist; once for a text that several configurations of a project set.
     func forEachInfo(_ key: String, _ body: (Located, Variant) -> Void) {
+        var seen: Set<String> = []
         for variant in target.variants {
-            if let located = variant.info(key) { body(located, variant) }
+            guard let located = variant.info(key) else { continue }
+            if let text = located.value.string, !seen.insert("\(located.path)\n\(text)").inserted { continue }
+            body(located, variant)
         }
     }
 

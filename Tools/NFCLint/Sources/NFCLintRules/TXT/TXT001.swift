@@ -149,10 +149,12 @@ extension Rule {
     )
     /// Why the app scans.
     private static func usageTexts(_ unit: Unit) -> [SheetText] {
-        unit.target.variants.compactMap { variant in
-            guard let usage = variant.info(Keys.usage), let text = usage.value.string else { return nil }
-            return SheetText(text: text, role: .usage, place: usage.key)
+        var result: [SheetText] = []
+        unit.forEachInfo(Keys.usage) { usage, _ in
+            guard let text = usage.value.string else { return }
+            result.append(SheetText(text: text, role: .usage, place: usage.key))
         }
+        return result
     }
 
     private static let technology: Set<String> = [
