@@ -54,7 +54,7 @@ import Testing
 
     @Test func `An emulation ends in good order when nobody reads what it says`() throws {
         let script = """
-            nfc emulate --image poster.nfc --pn532 line --json --timeout 30 --commands < <(sleep 0.5; echo remove; sleep 30) \
+            nfc emulate --image poster.nfc --pn532 line --json --timeout 30 --commands < <( (sleep 0.5; echo remove; sleep 30) 2>/dev/null) \
                 | head -n 1 | grep -o '"event":"ready"'; echo ${PIPESTATUS[0]}; ls
             """
         #expect(try lines(script) == [#""event":"ready""#, "141", "poster.nfc"])
