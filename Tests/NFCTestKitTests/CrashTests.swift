@@ -43,6 +43,21 @@ import Testing
         #expect(said.contains("NFC_REPLAY=cancel@1\n"), "\(said)")
     }
 
+    @Test func `A process that a run ends with the status of success does not pass`() async throws {
+        let said = try Self.said(
+            await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
+                try await explore([.cancels], near: PlantedBug.link) { field in
+                    do {
+                        _ = try await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                    } catch {
+                        exit(0)
+                    }
+                }
+            }
+        )
+        #expect(said.contains("NFC_REPLAY=cancel@1\n"), "\(said)")
+    }
+
     @Test(.enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
     func `A read of no memory is seen, and the process ends at once, with what Swift says of it`() async throws {
         let start = ContinuousClock.now
@@ -60,7 +75,7 @@ import Testing
     }
 
     @Test(.enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
-    func `A stack that overflows is seen, in a task and in a delegate's method`() async throws {
+    func `A stack that overflows is seen, in a task, in a delegate's method and in a thread of the app`() async throws {
         let inTask = try Self.said(
             await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
                 try await explore(.cancels, near: PlantedBug.link) { field in
@@ -81,6 +96,16 @@ import Testing
             }
         )
         #expect(inDelegate.contains("no fault, in the first run\n"), "\(inDelegate)")
+        let inThread = try Self.said(
+            await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
+                try await explore(.cancels, near: PlantedBug.link) { field in
+                    Thread { overflow(0) }.start()
+                    _ = try await field.completion { LinkReader(queue: .main).begin($0) }.get()
+                }
+            }
+        )
+        // The flow goes on meanwhile.
+        #expect(inThread.contains("while an exploration was in this run: "), "\(inThread)")
     }
 
     @Test func `Of several explorations the one is named in whose run it ends`() async throws {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `What an exploration makes happen` {
@@ -15,7 +16,7 @@ import Testing
         let lines = Lines()
         let report = try await explore(exploration, near: Self.tag, invariants: Invariant.all + [lines.invariant]) {
             field in
-            _ = try await field.completion("write") { Writer(Self.new).start($0) }.get()
+            try await Patient.writeOrLimit(Self.new, field)
         }
         #expect(lines.all == ["nil"] + (1...report.exchanges).map { "\(word)@\($0)" })
         #expect(report.attempts.map(\.name) == [name])
@@ -38,10 +39,80 @@ import Testing
                 _ = try await result.get()
             }
             #expect(report.attempts.map(\.name) == ["losses", "cancels", "noise"])
-            #expect(report.runs == 1 + 2 * report.exchanges + 3)
+            // One of the losses is before the connection.
+            #expect(report.runs == 1 + 2 * report.exchanges + 1 + 3)
             if let before { #expect(lines.traces == before) }
             before = lines.traces
         }
+    }
+
+    @Test func `A tag that leaves before it is connected to is tried, where that makes no exchange`() async throws {
+        let lines = Lines()
+        let report = try await explore(.losses, near: Self.tag, invariants: Invariant.all + [lines.invariant]) {
+            field in
+            try await Patient.writeOrLimit(Self.new, field)
+        }
+        #expect(lines.all.last == "gone@1")
+        #expect(report.attempts.first?.happened == report.exchanges + 1)
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(.losses, near: Self.tag) { field in
+                async let result = field.completion("connect") { Forgetful().start($0) }
+                await field.wait(for: .seconds(70))
+                _ = try await result
+            }
+        }
+        #expect(failure?.replay == "gone@1")
+        #expect(failure?.invariant == Invariant.sessionEnds.name)
+        let replayed = await #expect(throws: ExplorationFailure.self) {
+            try await explore(.replay("gone@1"), near: Self.tag) { field in
+                async let result = field.completion("connect") { Forgetful().start($0) }
+                await field.wait(for: .seconds(70))
+                _ = try await result
+            }
+        }
+        #expect(replayed?.finding == failure?.finding)
+        await #expect(throws: FieldError(.badReplay, "")) {
+            try await explore(.replay("gone@2"), near: Self.tag) { field in
+                try await Patient.writeOrLimit(Self.new, field)
+            }
+        }
+    }
+
+    @Test func `A second tag holds another message than the first, so that who reads it is found`() async throws {
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(.secondTags, near: Self.tag) { field in
+                try await field.completion("read") { LinkReader(queue: .main).begin($0) }.get()
+            }
+        }
+        #expect(failure?.invariant == Invariant.sameResult.name)
+        #expect(failure?.finding.contains("https://example.com/old2") == true, "\(failure?.finding as Any)")
+    }
+
+    @Test func `An exploration without runs fails`() async throws {
+        for empty in [[], .noise(runs: 0), .noise(runs: 0) + .noise(runs: -1)] as [Exploration] {
+            let failure = await #expect(throws: ExplorationFailure.self) {
+                try await explore(empty, near: Self.tag) { field in try await Patient.writeOrLimit(Self.new, field) }
+            }
+            #expect(failure?.invariant == "something is tried")
+        }
+    }
+
+    @Test func `A failure that does not come again is called one that is not in every run`() async throws {
+        let fails = Mutex(true)
+        let once = Invariant("it is luck") { run in
+            guard run.replay == "cancel@3" else { return nil }
+            return fails.withLock { fails in
+                defer { fails = false }
+                return fails ? "it had none" : nil
+            }
+        }
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(.cancels, near: Self.tag, invariants: [once]) { field in
+                try await Patient.writeOrLimit(Self.new, field)
+            }
+        }
+        #expect(failure?.finding.hasPrefix("it had none; not in every run") == true, "\(failure?.finding as Any)")
+        #expect(failure?.runs == 4)
     }
 
     @Test func `A session that is refused as busy ends with 203, and nobody is to blame`() async throws {
@@ -218,5 +289,41 @@ final class Lines: @unchecked Sendable {
             lock.withLock { runs.append((run.replay?.description ?? "nil", run.trace)) }
             return nil
         }
+    }
+}
+
+/// A client that forgets that a connection may fail.
+private final class Forgetful: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+    // Sendable because everything is used on the session's queue, once it has begun.
+    private var completion: (@Sendable (Bool) -> Void)?
+    private var itself: Forgetful?
+
+    func start(_ completion: @escaping @Sendable (Bool) -> Void) {
+        self.completion = completion
+        itself = self
+        let session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+        session.begin()
+    }
+
+    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+
+    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+        guard let tag = tags.first else { return }
+        session.connect(to: tag) { error in
+            guard error == nil else { return }
+            tag.readNDEF { _, error in
+                if error != nil {
+                    session.invalidate(errorMessage: "Hold the card still, and try again.")
+                } else {
+                    session.invalidate()
+                }
+            }
+        }
+    }
+
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+        completion?(true)
+        completion = nil
+        itself = nil
     }
 }

@@ -89,6 +89,11 @@ import Testing
         }
         await #expect(throws: FieldError(.fieldIsGone, "")) { try await gone.message() }
         await #expect(throws: FieldError(.badTag, "")) { try await withField(.dump([1, 2, 3])) { _ in } }
+        let cancelled = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            try await withField("NTAG213") { _ in }
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
         for limit in [Duration.zero, .seconds(-1)] {
             await #expect(throws: FieldError(.badDuration, "")) { try await withField(limit: limit) { _ in } }
             await #expect(throws: FieldError(.badDuration, "")) {

@@ -15,9 +15,10 @@ import Testing
 
     private static func reason(
         limit: Duration = .seconds(600),
+        grace: Duration = .milliseconds(50),
         _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
     ) async -> String {
-        await StrangersReason.of { try await withField("NTAG215", limit: limit, grace: .milliseconds(50), body) }
+        await StrangersReason.of { try await withField("NTAG215", limit: limit, grace: grace, body) }
     }
 
     @Test func `It says that the delegate was released`() async {
@@ -53,11 +54,15 @@ import Testing
     }
 
     @Test func `It says that a continuation may be missed, and how to hear of it sooner`() async {
-        let reason = await Self.reason { field in
-            let _: Int = try await field.completion("read") { _ in LinkReader().begin { _ in } }
+        for (grace, seconds) in [(Duration.milliseconds(150), "1.5 s"), (.milliseconds(50), "0.5 s")] {
+            let reason = await Self.reason(grace: grace) { field in
+                let _: Int = try await field.completion("read") { _ in LinkReader().begin { _ in } }
+            }
+            #expect(reason.contains("Look for a continuation that no path resumes."), "\(reason)")
+            #expect(reason.contains("Never called: read.") && reason.contains(" for \(seconds) of real"), "\(reason)")
+            // A longer one than there is would not report it sooner.
+            #expect(reason.contains("grace: .milliseconds(100)") == (grace > .milliseconds(100)), "\(reason)")
         }
-        #expect(reason.contains("Look for a continuation that no path resumes."), "\(reason)")
-        #expect(reason.contains("Never called: read.") && reason.contains("grace: .milliseconds(100)"), "\(reason)")
     }
 
     @Test func `It says that a retry has no limit`() async {

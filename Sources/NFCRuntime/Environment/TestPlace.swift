@@ -9,6 +9,9 @@ package protocol TestPlace: AnyObject, Sendable {
     ///   - kind: what it is.
     func made(_ object: AnyObject, as kind: MadeObject)
 
+    /// Code of the test connects to a tag: what is to happen before that happens now.
+    func willConnect()
+
     /// Whether a line about the app is printed too, and not only kept in the test's trace.
     ///
     /// - Parameter notice: the line.

@@ -14,6 +14,7 @@ extension ReaderSession {
     ///   - completion: called once, on any thread, with ``CommandError`` when it failed.
     public func connect(to tag: DetectedTag, completion: @escaping @Sendable (Result<Void, CommandError>) -> Void) {
         enqueue(completion: completion) { [self] channel throws(CommandError) in
+            environment.place?.willConnect()
             do throws(CommandError) {
                 try await channel.connect(tag)
             } catch {

@@ -44,7 +44,13 @@ import TagLink
             action.sa_flags = SA_SIGINFO | SA_ONSTACK
             unsafe sigaction(signal, &action, table.previous + Int(signal))
         }
-        atexit { CrashWatch.writeNotes() }
+        let atExit: @convention(c) (Int32, UnsafeMutableRawPointer?) -> Void = { status, _ in
+            // Tests that a run has ended are not passed, whatever it says.
+            guard CrashWatch.writeNotes(), status == 0 else { return }
+            fflush(nil)
+            _exit(1)
+        }
+        unsafe on_exit(atExit, nil)
         return true
     }()
 
@@ -77,7 +83,10 @@ import TagLink
     }
 
     /// Writes the note of the run to which the thread belongs; where that is not known, those of all that go on.
-    private static func writeNotes() {
+    ///
+    /// - Returns: whether there was one to write.
+    @discardableResult
+    private static func writeNotes() -> Bool {
         let own = CarriedPlace.scope?.environment.place.map { RunNote.number(of: $0) } ?? 0
         let count = table.count.load(ordering: .acquiring)
         var isKnown = false
@@ -87,10 +96,11 @@ import TagLink
             goesOn = true
             if note.place == own { isKnown = true }
         }
-        guard goesOn, !table.hasWritten.exchange(true, ordering: .relaxed) else { return }
+        guard goesOn, !table.hasWritten.exchange(true, ordering: .relaxed) else { return false }
         for index in 0..<count {
             guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.place != 0 else { continue }
             if !isKnown || note.place == own { note.write() }
         }
+        return true
     }
 }

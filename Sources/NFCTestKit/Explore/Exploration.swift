@@ -20,6 +20,8 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         var answered: [Bool]
         var writes: Int
         var sessions: Int
+        /// How often the app connected to a tag.
+        var connections: Int
     }
 
     let parts: [Part]
@@ -44,7 +46,8 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         .seconds,
         .backgrounds
     )
-    /// The tag leaves at the first exchange, the second, and so on to the last.
+    /// The tag leaves at the first exchange, the second, and so on to the last; then before each time that the app connects to a
+    /// tag, which with most tags is no exchange.
     public static let losses = Exploration(.losses)
     /// The power goes in each write, and the memory holds what it held before, what was written, or bits of both.
     public static let tears = Exploration(.tears)
@@ -55,14 +58,16 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
 
     /// The tag slips away at each exchange, and comes back after a time.
     ///
-    /// - Parameter absence: how long it is away, by the field's time: from a millisecond to an hour, in whole milliseconds.
+    /// - Parameter absence: how long it is away, by the field's time: in whole milliseconds. What is shorter than a millisecond or
+    ///   longer than an hour counts as that.
     public static func slips(for absence: Duration) -> Exploration { Exploration(.slips(absence)) }
 
     /// The person presses Cancel on the sheet at each exchange.
     public static let cancels = Exploration(.cancels)
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
     public static let busy = Exploration(.busy)
-    /// Another tag of the same product comes near at each exchange, and is taken away after a second. Where the technology lets
+    /// Another tag of the same product comes near at each exchange, and is taken away after a second. It holds the same records
+    /// but for a "2" at the end of the first one. Where the technology lets
     /// the reader choose, it is found before the tag that was there.
     public static let secondTags = Exploration(.seconds)
     /// The app goes to the background at each exchange: its session ends with
@@ -111,6 +116,9 @@ extension Exploration.Part {
         }
     }
 
+    /// Whether it says that nothing is tried.
+    var isEmpty: Bool { if case .noise(let runs, _) = self { runs <= 0 } else { false } }
+
     /// The runs that follow from the run without faults. Of pairs, the first halves: how far the tag gets after it came back
     /// shows when they are run.
     func runs(after course: Exploration.Course, seed: UInt64) throws(FieldError) -> [FaultScript] {
@@ -119,7 +127,7 @@ extension Exploration.Part {
             (0..<count).map { FaultScript([FaultScript.Step(kind: kind, place: $0 + 1)], seed: seed) }
         }
         switch self {
-        case .losses: return each(.loss, exchanges)
+        case .losses: return each(.loss, exchanges) + each(.gone, course.connections)
         case .tears:
             return (0..<course.writes).flatMap { write in
                 [FaultScript.Kind.old, .new, .mixed].map {

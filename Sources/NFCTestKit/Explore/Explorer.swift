@@ -22,6 +22,7 @@ struct Explorer {
         var isVirtual: Bool
         var writes: Int
         var sessions: Int
+        var connections: Int
         /// All that was made in it, and may be alive still.
         var objects: LivingObjects
     }
@@ -69,8 +70,17 @@ struct Explorer {
             let course = Exploration.Course(
                 answered: made.run.trace.exchanges.map { (try? $0.answer?.get()) != nil },
                 writes: made.writes,
-                sessions: made.sessions
+                sessions: made.sessions,
+                connections: made.connections
             )
+            if asked.parts.allSatisfy(\.isEmpty) {
+                throw ExplorationFailure(
+                    made.run,
+                    invariant: "something is tried",
+                    finding: "the exploration has no runs: give one such as .everyLoss",
+                    runs: runs
+                )
+            }
             for part in asked.parts { try await explore(part, after: course) }
             if let failure = try await leakOfLastRun() { throw try await shrunk(failure) }
         }
@@ -147,7 +157,20 @@ struct Explorer {
                 candidates = next.simpler
             }
         }
-        return ExplorationFailure(failure.run, invariant: failure.invariant, finding: failure.finding, runs: runs)
+        let finding = failure.finding + (try await isAlways(failure) ? "" : Self.race)
+        return ExplorationFailure(failure.run, invariant: failure.invariant, finding: finding, runs: runs)
+    }
+
+    private static let race = "; not in every run, for the same line passed when it was run again: look for a race"
+
+    /// Whether a run fails when it is made once more, which is not counted. What ends a run late, or shows in the next one, is
+    /// taken for granted.
+    private mutating func isAlways(_ failure: ExplorationFailure) async throws -> Bool {
+        guard !(failure.run.error is FieldError), failure.invariant != Invariant.nothingLeaks.name else { return true }
+        suspect = nil
+        let made = try await make(failure.replay)
+        runs -= 1
+        return try await self.failure(of: made) != nil
     }
 
     /// What does not hold after a run, or after the one before.
@@ -267,6 +290,7 @@ struct Explorer {
             isVirtual: field.virtual != nil,
             writes: field.virtual?.writeCount ?? 0,
             sessions: field.environment.arbiter.requestCount,
+            connections: field.state.withLock { $0.connections },
             objects: field.state.withLock { $0.made ?? LivingObjects() }
         )
         field.close()

@@ -5,6 +5,7 @@
 /// | word | what happens |
 /// |---|---|
 /// | `loss@N` | the tag leaves before exchange N, and stays away |
+/// | `gone@N` | the tag leaves before the app connects to a tag for the N-th time, and stays away |
 /// | `slip@N` | the tag leaves before exchange N, and is back after a second |
 /// | `slip@N:300ms` | the same, and it is back after 300 milliseconds |
 /// | `silence@N`, `nak@N`, `flip@N` | the answer of exchange N is not heard, is a refusal, has a flipped bit |
@@ -14,17 +15,17 @@
 /// | `background@N` | the app goes to the background before exchange N: its session ends with error 202 |
 /// | `busy@N` | the N-th session that begins is refused with error 203 |
 ///
-/// Exchanges count from 1, as in a trace, and so do writes and sessions. Faults are joined by `+`. A comma behind a loss lets the
+/// Exchanges count from 1, as in a trace, and so do writes, sessions and connections. Faults are joined by `+`. A comma behind a loss lets the
 /// tag come back before the next one: `loss@3,loss@9`. Behind `#` is the seed.
 public struct FaultScript: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// What goes wrong.
     enum Kind: String, Sendable, CaseIterable {
-        case loss, silence, nak, flip, old, new, mixed, slip, cancel, busy, second, background
+        case loss, silence, nak, flip, old, new, mixed, slip, cancel, busy, second, background, gone
 
         var isTear: Bool { self == .old || self == .new || self == .mixed }
     }
 
-    /// What goes wrong, and at which exchange, write or session.
+    /// What goes wrong, and at which exchange, write, session or connection.
     struct Step: Sendable, Hashable, CustomStringConvertible {
         var kind: Kind
         var place: Int
@@ -117,7 +118,7 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
 
     /// How a line is written, for whoever wrote one that can't be read.
     static let help = """
-        Write loss@N, slip@N (or slip@N:300ms), silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or \
+        Write loss@N, gone@N, slip@N (or slip@N:300ms), silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or \
         tear@N:old (new, mixed), joined by + (or by a comma behind a loss whose tag comes back), and #SEED behind them.
         """
 }

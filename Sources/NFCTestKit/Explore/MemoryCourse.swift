@@ -53,7 +53,8 @@ struct MemoryCourse: Sendable {
                 guard values[Place(area: index, unit: unit)]?.contains(area[unit: unit]) != true else { continue }
                 return """
                     \(holds), which is neither what it held before (\(Self.text(before[index][unit: unit]))) nor what the flow \
-                    writes without faults (\(Self.text(last[index][unit: unit])))
+                    writes without faults (\(Self.text(last[index][unit: unit]))). A flow that writes something else in each run, \
+                    such as the time, leaves this out: Invariant.all.except(.memoryIntact)
                     """
             }
         }

@@ -32,6 +32,7 @@ extension TestField {
             case .mixed: return Fault(.powerCut(.mixed(seed: UInt64(step.place))), at: .write(step.place))
             case .cancel: return Fault(event(step) { $0.pressCancel() }, at: exchange)
             case .second: return Fault(event(step) { field in field.visit(by: companion) }, at: exchange)
+            case .gone: return nil
             case .background: return Fault(event(step) { $0.goToBackground() }, at: exchange)
             case .busy:
                 environment.arbiter.refuse(request: step.place) { [weak self] in
@@ -41,6 +42,7 @@ extension TestField {
                 return nil
             }
         }
+        state.withLock { $0.departures = script.steps.filter { $0.kind == .gone } }
         virtual.arm(FaultPlan(faults, seed: script.seed))
     }
 
@@ -53,9 +55,18 @@ extension TestField {
             case .old, .new, .mixed: step.place <= counts.writes
             case .silence, .nak, .flip: step.place <= counts.exchanges
             case .loss where !step.comesBack: step.place <= counts.exchanges
-            case .loss, .slip, .cancel, .second, .background, .busy: events.contains(step)
+            case .loss, .slip, .gone, .cancel, .second, .background, .busy: events.contains(step)
             }
         }
+    }
+
+    /// The app connects to a tag, which leaves before that where the script says so.
+    func willConnect() {
+        let step = state.withLock { state in
+            state.connections += 1
+            return state.departures.first { $0.place == state.connections }
+        }
+        if let step, goAway() { happened(step) }
     }
 
     /// - Parameter action: does it; false when it can't be done.
@@ -89,6 +100,13 @@ extension TestField {
             self?.note("the second tag is taken away")
             virtual.remove(companion.virtual)
         }
+        return true
+    }
+
+    private func goAway() -> Bool {
+        guard let virtual, !virtual.tags.isEmpty else { return false }
+        note("the tag leaves before the app connects to it")
+        virtual.removeAll()
         return true
     }
 

@@ -34,7 +34,7 @@ struct Grace: Sendable {
     }
 
     /// Whether the process has begun others, that have not been waited for.
-    private static var hasChildren: Bool {
+    static var hasChildren: Bool {
         var info = unsafe siginfo_t()
         return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
     }
@@ -94,7 +94,8 @@ extension TestField {
         case .limit: mayPassLimits(after: work, stillness.quiet)
         case .delay:
             // What takes real time is measured with a delay that takes as long: it may be a time limit of the app's own.
-            !work.hasSources || isNextDelayOver(stillness) || mayPassLimits(after: work, stillness.quiet)
+            !work.hasSources || isNextDelayOver(stillness)
+                || !Grace.hasChildren && mayPassLimits(after: work, stillness.quiet)
         }
     }
 
@@ -155,11 +156,13 @@ extension TestField {
             } else {
                 "Look for a continuation that no path resumes."
             }
+        let shorter =
+            grace.duration > .milliseconds(100)
+            ? ": a shorter one, such as grace: .milliseconds(100), reports this sooner." : "."
         return (
             "nothing was left that could end it within \(limit) s.",
             """
-             \(advice) Nothing happened for \(grace.long.components.seconds) s of real time, which is ten times grace: a \
-            shorter one, such as grace: .milliseconds(100), reports this sooner.
+             \(advice) Nothing happened for \(grace.long / .seconds(1)) s of real time, which is ten times grace\(shorter)
             """
         )
     }

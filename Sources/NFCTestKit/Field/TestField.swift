@@ -34,6 +34,9 @@ public final class TestField: Sendable {
         var sessionsMade = 0
         /// What a script has made happen.
         var happened: [FaultScript.Step] = []
+        /// How often code of the test has connected to a tag, and before which times the tag leaves.
+        var connections = 0
+        var departures: [FaultScript.Step] = []
         /// What code under test has made, and has to free; nil where nobody asks.
         var made: LivingObjects?
         /// What was written to each tag; nil where nobody asks.

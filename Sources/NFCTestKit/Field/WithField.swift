@@ -82,6 +82,7 @@ extension TestField {
         busyPolicy: SessionArbiter.BusyPolicy = .queue,
         reader: TestReader
     ) async throws -> TestField {
+        try Task.checkCancellation()
         guard (NFCEnvironment.scoped?.place as? FieldPlace)?.field == nil else {
             throw FieldError(
                 .fieldInField,

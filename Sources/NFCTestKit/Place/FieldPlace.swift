@@ -89,6 +89,8 @@ final class FieldPlace: TestPlace {
     /// The lines about the app that the runs of an exploration have printed: each is printed once.
     func sharePrintedLines(_ lines: PrintedLines) { state.withLock { $0.printed = lines } }
 
+    func willConnect() { field?.willConnect() }
+
     func prints(_ notice: String) -> Bool { state.withLock { $0.printed }?.add(notice) ?? true }
 
     /// Whether the field has ended because of a wait without an end, which is given up then.

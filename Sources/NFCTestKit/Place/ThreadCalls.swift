@@ -38,6 +38,7 @@ import NFCRuntime
         override var isOfThread: Bool { true }
 
         func run() -> UnsafeMutableRawPointer? {
+            SignalStack.setForCaller()
             let number = ProcessActivity.callerNumber
             place.threadBegins(number)
             defer { place.threadEnds(number) }

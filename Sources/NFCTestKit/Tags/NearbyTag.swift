@@ -87,9 +87,14 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
             return "damaged: \(octets.hexText(separator: " "))"
         }
         return message.records.map { record in
-            if let uri = try? URIRecord(record) { return "URI \(uri.uri)" }
-            if let text = try? TextRecord(record) { return "text \(text.text)" }
-            return "\(record.payloadCount) octets of type \(String(decoding: record.type, as: UTF8.self))"
+            if let uri = try? URIRecord(record) { return "URI \(Self.short(uri.uri))" }
+            if let text = try? TextRecord(record) { return "text \(Self.short(text.text))" }
+            return "\(record.payloadCount) bytes of type \(String(decoding: record.type, as: UTF8.self))"
         }.joined(separator: ", ")
+    }
+
+    /// The beginning of a long text.
+    private static func short(_ text: String) -> String {
+        text.unicodeScalars.count > 200 ? String(text.unicodeScalars.prefix(200)) + "…" : text
     }
 }

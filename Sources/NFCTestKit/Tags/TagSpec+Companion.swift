@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import NDEF
+import NFCRuntime
 import TagLink
+import TagProtocols
 import VirtualTags
 
 extension TagSpec {
-    /// A tag that comes near while another one is there: of the same product as delivered, or a card with the same script. It is
-    /// found first where the technology lets the reader choose, so that code which takes the first tag takes this one.
+    /// A tag that comes near while another one is there: of the same product, with records that differ in one letter, or a card
+    /// with the same script. It is found first where the technology lets the reader choose, so that code which takes the first tag takes this one.
     ///
     /// - Parameters:
     ///   - tag: the tag that is there, made from this.
@@ -22,7 +25,31 @@ extension TagSpec {
         guard let product = TagProduct(named: contents.product), product.identifierLengths.contains(uid.count) else {
             return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213"
         }
-        return .contents(product.blank(uid: uid))
+        let other = product.blank(uid: uid)
+        // Code that takes the wrong tag is to go on with it, and to end with something else.
+        guard let message = try? await TagDesk.read(contents).message, !message.isEmpty else { return .contents(other) }
+        for message in [Self.another(message), message] {
+            let tag = other.makeTag()
+            let isWritten: Void? = try? await TagDesk.with(tag) { tag throws(TagError) in
+                try await tag.writeNDEF(message)
+            }
+            if isWritten != nil, let written = TagContents(of: tag) { return .contents(written) }
+        }
+        return .contents(other)
+    }
+
+    /// A message with one more letter in its first record, such as that of the next card in a drawer.
+    private static func another(_ message: [UInt8]) -> [UInt8] {
+        guard var records = try? NDEFMessage(decoding: message).records, let first = records.first,
+            (try? URIRecord(first)) != nil || (try? TextRecord(first)) != nil
+        else { return message }
+        records[0] = NDEFRecord(
+            first.typeNameFormat,
+            type: Array(first.type),
+            identifier: Array(first.identifier),
+            payload: first.payload + [UInt8(ascii: "2")]
+        )
+        return (try? NDEFMessage(records).encoded()) ?? message
     }
 
     /// Whether anticollision of NFC-A finds a UID first: where they first differ it has a 1 (ISO/IEC 14443-3, 6.5.3).
