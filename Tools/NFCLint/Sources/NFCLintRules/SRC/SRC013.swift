@@ -29,6 +29,19 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    var session: NFCTagReaderSession?
+                    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+                        print("\\(tags.count) badges")
+                        logger.debug(tags)
+                        guard let badge = tags.first else { return }
+                        open(badge)
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -62,13 +75,15 @@ extension Rule {
                 for number in delegate.tags {
                     let function = unit.index.functions[number]
                     guard let name = function.parameters.last, let body = function.body else { continue }
-                    let uses = Finder.all(MemberAccessExprSyntax.self, in: body).filter { $0.base?.core.words == name }
+                    let uses = Finder.all(MemberAccessExprSyntax.self, in: body).filter {
+                        $0.base?.core.words == name && !isLogged($0)
+                    }
                     let members = Set(uses.map(\.declName.baseName.text))
                     let element = Finder.all(SubscriptCallExprSyntax.self, in: body).first {
                         $0.calledExpression.core.words == name
                     }
-                    let passes = function.calls.contains {
-                        $0.node.arguments.contains { $0.expression.core.words == name }
+                    let passes = function.calls.contains { call in
+                        !Names.isLog(call.node) && call.node.arguments.contains { $0.expression.core.words == name }
                     }
                     let loops = Finder.all(ForStmtSyntax.self, in: body).contains {
                         $0.sequence.trimmedDescription.contains(name)
@@ -86,4 +101,14 @@ extension Rule {
             }
         }
     )
+
+    /// Whether a node only goes to a log.
+    private static func isLogged(_ node: some SyntaxProtocol) -> Bool {
+        var step: FunctionCallExprSyntax? = node.enclosing(FunctionCallExprSyntax.self)
+        while let call = step {
+            if Names.isLog(call) { return true }
+            step = call.enclosing(FunctionCallExprSyntax.self)
+        }
+        return false
+    }
 }

@@ -54,6 +54,21 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        if tags.count > 1 {
+                            Log.reader("several badges")
+                            session.alertMessage = "Hold one badge only."
+                            return
+                        }
+                        session.invalidate()
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(

@@ -105,6 +105,13 @@ enum Names {
     ]
 
     static func isQuiet(_ call: String) -> Bool { quiet.contains(call) }
+
+    /// Whether a call only writes down what happens, also by an object for it: `Log.reader("found")`.
+    static func isLog(_ call: FunctionCallExprSyntax) -> Bool {
+        let names = call.calledExpression.dottedName.split(separator: ".").map(String.init)
+        let loggers: Set<String> = ["log", "logger", "oslog", "nslogger"]
+        return names.dropLast().contains { loggers.contains($0.lowercased()) } || isQuiet(names.last ?? "")
+    }
 }
 
 /// Finds nodes of a type in a tree.

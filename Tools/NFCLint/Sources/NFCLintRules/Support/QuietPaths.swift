@@ -181,7 +181,7 @@ struct QuietPaths {
     }
 
     private static func isQuiet(_ call: FunctionCallExprSyntax) -> Bool {
-        Names.isQuiet(call.calledExpression.lastName ?? "")
+        Names.isLog(call)
     }
 
     private static let dispatching: Set<String> = ["async", "asyncAfter", "sync"]
@@ -213,7 +213,7 @@ struct QuietPaths {
     private static func acts(_ node: some SyntaxProtocol) -> Bool {
         Finder.all(FunctionCallExprSyntax.self, in: Syntax(node)).contains { call in
             let name = call.calledExpression.lastName ?? ""
-            guard !Names.isQuiet(name), !isEmptyDispatch(call, name) else { return false }
+            guard !Names.isLog(call), !isEmptyDispatch(call, name) else { return false }
             let isWaitedFor = call.parent?.is(AwaitExprSyntax.self) == true
             return !(isWaitedFor && (Names.commands.contains(name) || name == "connect" || name == "sendCommand"))
         }
