@@ -156,13 +156,14 @@ extension TestField {
             } else {
                 "Look for a continuation that no path resumes."
             }
+        let long = grace.long / .seconds(1)
         let shorter =
             grace.duration > .milliseconds(100)
             ? ": a shorter one, such as grace: .milliseconds(100), reports this sooner." : "."
         return (
             "nothing was left that could end it within \(limit) s.",
             """
-             \(advice) Nothing happened for \(grace.long / .seconds(1)) s of real time, which is ten times grace\(shorter)
+             \(advice) Nothing happened for \(long == long.rounded() ? String(Int(long)) : String(long)) s of real time, which is ten times grace\(shorter)
             """
         )
     }

@@ -32,7 +32,10 @@
         public func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
 
         public func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-            guard let tag = tags.first else { return }
+            guard let tag = tags.first, tags.count == 1 else {
+                session.alertMessage = "Hold one ticket alone near the phone."
+                return session.restartPolling()
+            }
             session.connect(to: tag) { [self] error in
                 if let error { return fail(error) }
                 tag.queryNDEFStatus { [self] status, capacity, error in
