@@ -273,7 +273,7 @@ import VirtualTags
     {
         let starts = Array(stride(from: 0, to: 6, by: size))
         let chunks: [[UInt8]] = starts.map { start in
-            (start..<min(start + size, 6)).flatMap { [UInt8($0), 9] as [UInt8] }
+            (start..<min(start + size, 6)).map { UInt8($0) }
         }
         let fixture = ScriptedTag(.iso15693(ISO15693Identity(uid: ScriptedTag.uid)), chunks.map { .success([0] + $0) })
         guard case .iso15693(let tag) = fixture.tag else { throw ScriptedTag.OtherKind() }

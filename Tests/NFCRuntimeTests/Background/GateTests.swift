@@ -81,16 +81,19 @@ import Testing
 
     @Test func `The reader is wanted for what the connections that are open say`() async throws {
         let service = try Service()
-        var programs = [try Program(service.gate), try Program(service.gate), try Program(service.gate)]
-        for (index, byte) in [0x52, 0x52, 0x43].enumerated() { programs[index].say([UInt8(byte)]) }
-        var wanted: Set<ReaderGate.Purpose>? = []
-        while wanted != [.session, .card] { wanted = await service.wants() }
-        programs.removeLast()
-        while wanted != [.session] { wanted = await service.wants() }
-        programs.removeLast()
-        #expect(await service.wants() == [.session])
-        programs.removeLast()
-        #expect(await service.wants() == [])
+        var programs: [Program] = []
+        let wants: [(UInt8, Set<ReaderGate.Purpose>)] = [
+            (0x52, [.session]), (0x52, [.session]), (0x43, [.session, .card]),
+        ]
+        for (byte, wanted) in wants {
+            programs.append(try Program(service.gate))
+            programs.last?.say([byte])
+            #expect(await service.wants() == wanted)
+        }
+        for wanted in [[.session], [.session], []] as [Set<ReaderGate.Purpose>] {
+            programs.removeLast()
+            #expect(await service.wants() == wanted)
+        }
     }
 
     @Test func `Tags are heard of whole, in order, and before the reader is free`() async throws {

@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `A card that leaves before it has answered is gone, and one that is there has failed`() async throws {
-        for isGone in [Bool](repeating: true, count: 30) + [false] {
+        for isGone in [Bool](repeating: true, count: 10) + [false] {
             let place = try Place()
             let card = RecordingCard()
             #expect(place.port.attach(card))
