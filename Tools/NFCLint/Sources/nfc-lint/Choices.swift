@@ -6,6 +6,9 @@ import NFCLintRules
 
 /// What a project chooses for itself: `.nfclint.yml`, and the baseline that it names.
 struct Choices {
+    /// What no baseline comes near.
+    static let largestBaseline = 64 << 20
+
     let isFolder: Bool
     let configuration: LintConfiguration
     private let folder: URL
@@ -15,7 +18,8 @@ struct Choices {
     ///   - named: another file of configuration; nil for that in the folder or in the current one.
     init(path: String, named: String?) throws {
         let url = URL(fileURLWithPath: path)
-        isFolder = (try? url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
+        // A link is what it leads to.
+        isFolder = (try? url.resolvingSymlinksInPath().resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
         folder = isFolder ? url : url.deletingLastPathComponent()
         let candidates = [folder.appendingPathComponent(".nfclint.yml"), URL(fileURLWithPath: ".nfclint.yml")]
         let file =
@@ -30,7 +34,7 @@ struct Choices {
         }
         configuration = LintConfiguration(Array(data), known: Set(Rules.all.map(\.id)))
         for problem in configuration.problems {
-            FileHandle.standardError.write(Data("\(file.lastPathComponent): \(problem)\n".utf8))
+            Console.note("\(file.lastPathComponent): \(problem)")
         }
     }
 
@@ -38,20 +42,13 @@ struct Choices {
     var baseline: String? { configuration.baseline.map { folder.appendingPathComponent($0).path } }
 
     func read(baseline path: String) throws -> Baseline {
-        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)), data.count < 64 << 20 else {
+        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)), data.count < Self.largestBaseline else {
             throw Failure("\(path) can't be read.")
         }
         do throws(FormatError) {
             return try Baseline(Array(data))
         } catch {
-            throw Failure("\(path): \(error.reason)")
+            throw Failure("\(path), line \(error.position.line): \(error.reason)")
         }
-    }
-
-    /// Something that can't be read or written.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ description: String) { self.description = description }
     }
 }

@@ -1,13 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Foundation
+import NFCLintEngine
 
-/// Writes files that are mended.
+/// Writes files that are mended, and baselines.
 enum FileChange {
     /// Replaces what a file holds in one step, through its links, and keeps its mode.
     static func write(_ bytes: [UInt8], to url: URL) throws {
         let target = url.resolvingSymlinksInPath()
-        let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
-        try Data(bytes).write(to: target, options: .atomic)
-        if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: target.path) }
+        do {
+            let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
+            try Data(bytes).write(to: target, options: .atomic)
+            if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: target.path) }
+        } catch {
+            throw Failure("\(url.path) can't be written\(Failure.reason(error)).")
+        }
+    }
+
+    /// Writes a baseline to a new file, or in the place of another baseline: nothing else is replaced.
+    static func write(baseline text: String, to url: URL) throws {
+        let bytes = Array(text.utf8)
+        let target = url.resolvingSymlinksInPath()
+        if (try? FileManager.default.attributesOfItem(atPath: url.path)) == nil {
+            do {
+                return try Data(bytes).write(to: url, options: .withoutOverwriting)
+            } catch {
+                throw Failure("\(url.path) can't be written\(Failure.reason(error)).")
+            }
+        }
+        let values = try? target.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+        guard values?.isRegularFile == true, (values?.fileSize ?? 0) < Choices.largestBaseline,
+            let old = try? Data(contentsOf: target), (try? Baseline(Array(old))) != nil
+        else {
+            throw ValidationError("\(url.path) is there and is no baseline. It stays as it is.")
+        }
+        try write(bytes, to: url)
     }
 }

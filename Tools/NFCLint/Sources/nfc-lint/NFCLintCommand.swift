@@ -21,8 +21,9 @@ struct NFCLintCommand: ParsableCommand {
             sources. What .nfclint.yml in it chooses counts. A comment
             // nfclint:disable SRC012 silences a rule for a line, a block or a file.
 
-            Exit status: 0 without errors, 1 with errors or when a file can't be read,
-            2 for wrong usage. With --strict warnings count as errors.
+            Exit status: 0 without errors, 1 with errors, when nothing of a file or folder
+            can be read, or when the output can't be written, 2 for wrong usage. With
+            --strict warnings count as errors.
             """
     )
 
@@ -66,7 +67,6 @@ struct NFCLintCommand: ParsableCommand {
 
     func validate() throws {
         if dryRun, !fix { throw ValidationError("--dry-run goes with --fix.") }
-        if output.format == .sarif, paths.count > 1 { throw ValidationError("--sarif is for one folder.") }
         if let explain, Rules.rule(explain) == nil {
             throw ValidationError("There is no rule '\(explain)'. nfc-lint --rules prints all.")
         }
@@ -87,63 +87,50 @@ struct NFCLintCommand: ParsableCommand {
             if code == .success { exit(withError: error) }
             let isUsage = code == .validationFailure
             let text = message(for: error)
-            if CommandLine.arguments.contains("--json") {
-                print(Report.failure(isUsage ? "usage" : "unreadable-file", text))
-            } else {
-                FileHandle.standardError.write(Data("Error: \(text)\n".utf8))
-            }
+            let answer = Report.failure(isUsage ? "usage" : "unreadable-file", text) + "\n"
+            // Where the output itself is the trouble the error is told beside it.
+            let isTold = CommandLine.arguments.contains("--json") && (try? Console.print(answer)) != nil
+            if !isTold { Console.note("Error: \(text)") }
             Foundation.exit(isUsage ? 2 : 1)
         }
     }
 
     func run() throws {
-        if rules { return RuleList.print(json: output.json) }
-        if let rule = explain.flatMap(Rules.rule) { return print(RulePage(rule).text) }
+        if rules { return try RuleList.print(json: output.json) }
+        if let rule = explain.flatMap(Rules.rule) { return try Console.print(RulePage(rule).text + "\n") }
         if let writePages { return try RulePages.write(to: URL(fileURLWithPath: writePages)) }
-        var isFine = true
-        for path in paths.isEmpty ? ["."] : paths { isFine = try check(path) && isFine }
-        if !isFine { throw ExitCode(1) }
+        let checks = try FolderCheck.all(of: paths, self)
+        let absolute = { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+        if let writeBaseline {
+            let reports = Reports(checks.map(\.report), absolute: absolute)
+            try FileChange.write(baseline: Baseline.text(reports), to: URL(fileURLWithPath: writeBaseline))
+            let count = reports.all.reduce(0) { $0 + $1.findings.count }
+            return Console.note("\(Self.words(count)) \(count == 1 ? "is" : "are") in \(writeBaseline) now.")
+        }
+        let reports = Reports(try FolderCheck.newReports(checks, baseline: baseline), absolute: absolute)
+        if fix { return try mend(zip(reports.all, checks).map { ($0, $1.folder) }) }
+        try output.write(reports)
+        if !reports.isFine { throw ExitCode(1) }
     }
 
-    private func check(_ path: String) throws -> Bool {
-        let choices = try Choices(path: path, named: config)
-        let url = URL(fileURLWithPath: path)
-        let folder = choices.isFolder ? path : (path as NSString).deletingLastPathComponent
-        let options = ProjectOptions(
-            links: self.url,
-            app: app,
-            objects: choices.configuration.objects,
-            products: choices.configuration.products,
-            images: choices.isFolder ? [] : [url.lastPathComponent]
-        )
-        let project = Project(DiskFiles(root: url, excluded: choices.configuration.excluded), options: options)
-        let findings = Linter(Rules.all, configuration: choices.configuration).check(project)
-        var report = Report(findings: findings, project: project, rules: Rules.all, folder: folder, isStrict: strict)
-        if let writeBaseline {
-            try Data(Baseline.text(report).utf8).write(to: URL(fileURLWithPath: writeBaseline), options: .atomic)
-            FileHandle.standardError.write(Data("\(findings.count) findings are in \(writeBaseline) now.\n".utf8))
-            return true
-        }
-        if let file = baseline ?? choices.baseline {
-            report.findings = try choices.read(baseline: file).newFindings(report)
-        }
-        if fix { return try mend(report, folder: choices.isFolder ? url : url.deletingLastPathComponent()) }
-        output.write(report)
-        return report.isFine
-    }
+    private static func words(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
 
     /// Mends what is safe, and prints the changes with `--dry-run`.
-    private func mend(_ report: Report, folder: URL) throws -> Bool {
-        let fixes = Fixes(report.findings, report.project.files)
-        if dryRun {
-            print(fixes.diff, terminator: "")
-        } else {
+    private func mend(_ reports: [(report: Report, folder: URL)]) throws {
+        var count = 0
+        for (report, folder) in reports {
+            let fixes = Fixes(report.findings, report.project.files)
+            count += fixes.count
+            if dryRun {
+                let isTerminal = isatty(STDOUT_FILENO) == 1
+                try Console.print(isTerminal ? fixes.visibleDiff : fixes.diff)
+                continue
+            }
             for change in fixes.changes {
                 try FileChange.write(change.after, to: folder.appendingPathComponent(change.path))
             }
         }
-        let count = fixes.count == 1 ? "1 finding" : "\(fixes.count) findings"
-        FileHandle.standardError.write(Data("\(count) \(dryRun ? "can be" : "were") mended.\n".utf8))
-        return true
+        let verb = dryRun ? "can be" : count == 1 ? "was" : "were"
+        Console.note("\(Self.words(count)) \(verb) mended.")
     }
 }

@@ -32,26 +32,28 @@ struct OutputOptions: ParsableArguments {
     /// Whether one JSON object is asked for.
     var json: Bool { format == .json }
 
-    func write(_ report: Report) {
-        if checklist { return printChecklists(report) }
+    func write(_ reports: Reports) throws {
+        if format != nil || checklist { for notice in reports.notices { Console.note(notice) } }
+        if checklist { return try Console.print(checklists(reports)) }
         switch format {
-        case .json: print(report.json)
-        case .sarif: print(report.sarif)
-        case .github: print(report.github, terminator: "")
-        case .xcode: print(report.xcode, terminator: "")
-        case .markdown: print(report.markdown, terminator: "")
+        case .json: try Console.print(reports.json + "\n")
+        case .sarif: try Console.print(reports.sarif + "\n")
+        case .github: try Console.print(reports.all.map(\.github).joined())
+        case .xcode: try Console.print(reports.all.map(\.xcode).joined())
+        case .markdown: try Console.print(reports.markdown)
         case nil:
-            let isTerminal = isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
-            print(report.targetLines, terminator: "")
-            print(report.text(hasColour: isTerminal), terminator: "")
-            print(report.summary)
+            let lines = reports.all.map { $0.targetLines + $0.text(hasColour: Console.hasColour) }
+            let notices = reports.notices.map { $0 + "\n" }
+            try Console.print((lines + notices).joined() + reports.summary + "\n")
         }
     }
 
-    private func printChecklists(_ report: Report) {
-        for unit in report.project.units where unit.isApp || unit.usesCoreNFC {
-            let list = Checklist(unit, report)
-            print(json ? list.json + "\n" : list.text, terminator: "")
-        }
+    private func checklists(_ reports: Reports) -> String {
+        reports.all.flatMap { report in
+            report.project.units.filter { $0.isApp || $0.usesCoreNFC }.map { unit in
+                let list = Checklist(unit, report)
+                return json ? list.json + "\n" : list.text
+            }
+        }.joined()
     }
 }

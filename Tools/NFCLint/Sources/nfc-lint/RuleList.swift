@@ -5,21 +5,13 @@ import NFCLintRules
 
 /// Prints what rules there are.
 enum RuleList {
-    static func print(json: Bool) {
-        for rule in Rules.all {
-            if json {
-                let parts = [
-                    ("id", rule.id), ("severity", rule.severity.rawValue), ("title", rule.title), ("page", rule.page),
-                ]
-                let members = parts.map {
-                    "\"\($0.0)\":\"\($0.1.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
-                }
-                Swift.print("{\(members.joined(separator: ","))}")
-            } else {
-                let severity = rule.severity.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
-                Swift.print("\(rule.id.padding(toLength: 8, withPad: " ", startingAt: 0))\(severity)\(rule.title)")
-            }
+    static func print(json: Bool) throws {
+        let lines = Rules.all.map { rule in
+            guard !json else { return rule.json }
+            let severity = rule.severity.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+            return "\(rule.id.padding(toLength: 8, withPad: " ", startingAt: 0))\(severity)\(rule.title)"
         }
+        try Console.print(lines.map { $0 + "\n" }.joined())
     }
 }
 

@@ -94,4 +94,27 @@ import Testing
                 == text.replacing("wellKnowType", with: "wellKnownType")
         )
     }
+
+    @Test(arguments: [
+        "severity: info", "disabled:\n  a: b", "rubbish", "- a", "disabled: [A\n", "exclude: [a]\n  b: c",
+        "baseline: [a]",
+    ])
+    func `A value that counts for nothing is said`(_ text: String) {
+        #expect(LintConfiguration(Array(text.utf8), known: ["CFG001"]).problems.count == 1)
+    }
+
+    @Test func `A baseline with something else in it is an error`() {
+        #expect(throws: FormatError.self) { try Baseline(Array("{\"findings\":[1]}".utf8)) }
+    }
+
+    @Test(arguments: [
+        "let a = \"// nfclint:disable SRC001\"", "let a = \"\"\"\n// nfclint:disable SRC001\n\"\"\"",
+        "let a = \"\\\" /* nfclint:disable:file SRC001 */\"",
+    ])
+    func `A comment in a text silences nothing`(_ text: String) {
+        let reader = Projects.reader.replacing("class Reader", with: text + "\n\nclass Reader")
+        let inner = Projects.reader.replacing("        session =", with: "        \(text); session =")
+        #expect(Projects.ids(["Reader.swift": reader]).contains("SRC001"))
+        if !text.contains("\n") { #expect(Projects.ids(["Reader.swift": inner]).contains("SRC001")) }
+    }
 }

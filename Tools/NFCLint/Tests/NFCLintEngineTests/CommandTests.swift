@@ -2,33 +2,10 @@
 import Foundation
 import Testing
 
-/// Runs `nfc-lint` as it was built.
 @Suite struct CommandTests {
     private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
-        let folder = try #require(Bundle.allBundles.map(\.bundleURL).first { $0.path.contains(".build") } ?? Self.built)
-        let process = Process()
-        process.executableURL = Self.program(from: folder)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
-    }
-
-    private static var built: URL? { CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } }
-
-    /// The program in the folder of the build, above the bundle of the tests.
-    private static func program(from url: URL) -> URL {
-        var folder = url
-        while folder.path.count > 1 {
-            let program = folder.appendingPathComponent("nfc-lint")
-            if FileManager.default.isExecutableFile(atPath: program.path) { return program }
-            folder = folder.deletingLastPathComponent()
-        }
-        return url.deletingLastPathComponent().appendingPathComponent("nfc-lint")
+        let answer = try Command.run(arguments)
+        return (answer.status, answer.output)
     }
 
     private func withProject(_ body: (String) throws -> Void) throws {

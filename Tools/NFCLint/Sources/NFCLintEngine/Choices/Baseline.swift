@@ -13,9 +13,10 @@ public struct Baseline: Sendable {
         let root = try JSONText.read(bytes)
         guard let entries = root["findings"]?.array else { throw FormatError("The file is no baseline.", Position()) }
         for entry in entries {
+            // A sloppy file would let findings through, or hold none back.
             guard let id = entry["id"]?.string, let file = entry["file"]?.string, let line = entry["line"]?.string
             else {
-                continue
+                throw FormatError("A finding has no id, file or line.", entry.position)
             }
             counts[Self.key(id, file, line), default: 0] += entry["count"]?.scalar.flatMap { Int($0) } ?? 1
         }
@@ -25,20 +26,28 @@ public struct Baseline: Sendable {
 
     /// The findings that are not in the baseline.
     public func newFindings(_ report: Report) -> [Finding] {
-        var left = counts
-        return report.findings.filter { finding in
+        var left = self
+        return left.takeNewFindings(report)
+    }
+
+    /// The findings that are not in the baseline. What it leaves out is used up, also for the next report.
+    public mutating func takeNewFindings(_ report: Report) -> [Finding] {
+        report.findings.filter { finding in
             let key = Self.key(finding.id, finding.place.path, report.line(finding.place)?.trimmed ?? "")
-            guard let count = left[key], count > 0 else { return true }
-            left[key] = count - 1
+            guard let count = counts[key], count > 0 else { return true }
+            counts[key] = count - 1
             return false
         }
     }
 
-    /// A baseline of all findings of a report, as JSON.
-    public static func text(_ report: Report) -> String {
+    /// A baseline of all findings, as JSON.
+    public static func text(_ report: Report) -> String { text(Reports([report])) }
+
+    /// A baseline of all findings of several reports, as JSON.
+    public static func text(_ reports: Reports) -> String {
         var order: [String] = []
         var counts: [String: (finding: Finding, line: String, count: Int)] = [:]
-        for finding in report.findings {
+        for (report, finding) in reports.all.flatMap({ report in report.findings.map { (report, $0) } }) {
             let line = report.line(finding.place)?.trimmed ?? ""
             let key = key(finding.id, finding.place.path, line)
             if counts[key] == nil { order.append(key) }

@@ -43,6 +43,14 @@ public struct Fixes: Sendable {
         left == right || left.overlaps(right)
     }
 
+    /// The changes as a unified diff for a terminal, without characters that draw on it.
+    public var visibleDiff: String {
+        let lines = diff.utf8.split(separator: 0x0A).map { line in
+            String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self).visible + "\n"
+        }
+        return lines.joined()
+    }
+
     /// The changes as a unified diff.
     public var diff: String { changes.map(Self.diff).joined() }
 
@@ -61,7 +69,8 @@ public struct Fixes: Sendable {
         let first = max(0, start - 3)
         let beforeEnd = min(before.count, before.count - tail + 3)
         let afterEnd = min(after.count, after.count - tail + 3)
-        var output = "--- a/\(change.path)\n+++ b/\(change.path)\n"
+        let name = change.path.visible
+        var output = "--- a/\(name)\n+++ b/\(name)\n"
         output += "@@ -\(first + 1),\(beforeEnd - first) +\(first + 1),\(afterEnd - first) @@\n"
         for line in before[first..<start] { output += " \(line)\n" }
         for step in steps(Array(before[start..<(before.count - tail)]), Array(after[start..<(after.count - tail)])) {

@@ -36,12 +36,17 @@ public struct LintConfiguration: Sendable {
     public init(_ bytes: [UInt8], known: Set<String>) {
         let root: ConfigValue
         do throws(FormatError) {
-            root = try YAMLText.read(bytes)
+            root = try YAMLText.read(bytes, isWhole: true)
         } catch {
             problems.append("Line \(error.position.line): \(error.reason)")
             return
         }
-        for entry in root.entries ?? [] {
+        guard let entries = root.entries else {
+            problems.append("Line \(root.position.line): a key such as disabled is missing.")
+            return
+        }
+        for entry in entries {
+            check(entry)
             switch entry.key {
             case "disabled": disabled = Set(entry.value.strings.map { $0.uppercased() })
             case "severity":
@@ -62,5 +67,24 @@ public struct LintConfiguration: Sendable {
         for id in disabled.union(severities.keys).sorted() where !known.contains(id) {
             problems.append("There is no rule \(id).")
         }
+    }
+
+    /// Notes a value of another type than its key has, which would count for nothing.
+    private mutating func check(_ entry: ConfigValue.Entry) {
+        let isFine: Bool
+        let type: String
+        switch entry.key {
+        case "severity":
+            isFine = entry.value.entries != nil
+            type = "pairs of a rule and a severity"
+        case "baseline":
+            isFine = entry.value.string != nil
+            type = "a path"
+        case "disabled", "objects", "products", "exclude":
+            isFine = entry.value.scalar != nil || entry.value.array?.allSatisfy { $0.scalar != nil } == true
+            type = "a list"
+        default: return
+        }
+        if !isFine { problems.append("Line \(entry.position.line): \(entry.key) takes \(type).") }
     }
 }

@@ -21,8 +21,10 @@ struct Suppressions {
     init(_ bytes: [UInt8]) {
         guard Self.contains(bytes, "nfclint:disable") else { return }
         let lines = TextLines.read(bytes)
+        var isInText = false
         for (index, line) in lines.enumerated() {
-            guard let mark = line.firstRange(of: "nfclint:disable") else { continue }
+            let comment = Self.comment(line, &isInText)
+            guard let comment, let mark = line[comment...].firstRange(of: "nfclint:disable") else { continue }
             let rest = line[mark.upperBound...]
             let ids = Set(Self.ids(rest))
             let number = index + 1
@@ -42,6 +44,49 @@ struct Suppressions {
         spans.contains {
             $0.lines.contains(finding.place.position.line) && ($0.ids.isEmpty || $0.ids.contains(finding.id))
         }
+    }
+
+    /// Where the comment of a line begins, outside of texts in quotes; nil where there is none.
+    ///
+    /// - Parameter isInText: whether the line begins in a text over several lines, and then whether the next one does.
+    private static func comment(_ line: String, _ isInText: inout Bool) -> String.Index? {
+        var rest = line[...]
+        var isBehindBlank = true
+        while let character = rest.first {
+            if rest.hasPrefix("\"\"\"") {
+                isInText.toggle()
+                rest = rest.dropFirst(3)
+                continue
+            }
+            if !isInText {
+                let isComment = ["//", "/*", "<!--"].contains { rest.hasPrefix($0) }
+                let isMark = isBehindBlank && ["# ", "#nfclint"].contains { rest.hasPrefix($0) }
+                if isComment || isMark { return rest.startIndex }
+                if character == "\"", let end = Self.end(of: rest) {
+                    rest = rest[end...]
+                    isBehindBlank = false
+                    continue
+                }
+            }
+            isBehindBlank = character.isWhitespace
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    /// What is behind a text in quotes; nil when it has no end.
+    private static func end(of text: Substring) -> String.Index? {
+        var isEscaped = false
+        for index in text.indices.dropFirst() {
+            if isEscaped {
+                isEscaped = false
+            } else if text[index] == "\\" {
+                isEscaped = true
+            } else if text[index] == "\"" {
+                return text.index(after: index)
+            }
+        }
+        return nil
     }
 
     private static func contains(_ bytes: [UInt8], _ word: String) -> Bool {

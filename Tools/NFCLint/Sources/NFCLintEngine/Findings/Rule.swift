@@ -43,3 +43,15 @@ public struct Rule: Sendable {
     /// The command that prints its page.
     public var page: String { "nfc lint --explain \(id)" }
 }
+
+extension Rule {
+    /// What it is, as one JSON object on a line.
+    public var json: String {
+        JSONOutput.line(
+            .object([
+                ("id", .text(id)), ("severity", .text(severity.rawValue)), ("title", .text(title)),
+                ("page", .text(page)),
+            ])
+        )
+    }
+}

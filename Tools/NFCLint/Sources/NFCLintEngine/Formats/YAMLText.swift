@@ -13,7 +13,8 @@ struct YAMLText {
     private var lines: [Line] = []
     private var index = 0
 
-    static func read(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
+    /// - Parameter isWhole: whether lines that are not understood are an error, and not the end.
+    static func read(_ bytes: [UInt8], isWhole: Bool = false) throws(FormatError) -> ConfigValue {
         var reader = YAMLText()
         for (number, raw) in TextLines.read(bytes).enumerated() {
             let line = withoutComment(raw)
@@ -24,7 +25,11 @@ struct YAMLText {
             )
         }
         guard let first = reader.lines.first else { return ConfigValue(.dictionary([])) }
-        return try reader.block(first.indent, depth: 0)
+        let value = try reader.block(first.indent, depth: 0)
+        if isWhole, reader.index < reader.lines.count {
+            throw FormatError("This is not understood.", reader.position(reader.lines[reader.index]))
+        }
+        return value
     }
 
     private static func trimmed(_ text: String) -> String {

@@ -102,11 +102,11 @@ public struct Checklist: Sendable {
     /// The table in lines of text.
     public var text: String {
         let width = rows.map(\.title.count).max() ?? 0
-        var output = "\(target)\n"
+        var output = "\(target.visible)\n"
         for row in rows {
             let title = row.title + String(repeating: " ", count: width - row.title.count)
             let state = row.state.rawValue + String(repeating: " ", count: 17 - row.state.rawValue.count)
-            output += "  \(title)  \(state)  \(row.place)".trimmedAtEnd + "\n"
+            output += "  \(title)  \(state)  \(row.place.visible)".trimmedAtEnd + "\n"
         }
         return output
     }

@@ -7,18 +7,13 @@ extension Report {
     }
 
     /// One JSON object on a line.
-    public var json: String {
-        let message = isFine ? JSONOutput.Value.null : .text(summary)
-        return JSONOutput.line(
-            .object([
-                ("ok", .boolean(isFine)),
-                ("error", isFine ? .null : .text("findings")),
-                ("message", message),
-                ("targets", .list(project.units.filter { $0.target.kind != .loose }.map(target))),
-                ("findings", .list(findings.map(finding))),
-            ])
-        )
+    public var json: String { Reports([self]).json }
+
+    fileprivate var jsonTargets: [JSONOutput.Value] {
+        project.units.filter { $0.target.kind != .loose }.map(target)
     }
+
+    fileprivate var jsonFindings: [JSONOutput.Value] { findings.map(finding) }
 
     private func target(_ unit: Unit) -> JSONOutput.Value {
         let variants = unit.target.variants
@@ -52,5 +47,21 @@ extension Report {
             ("target", finding.target.map { .text($0) } ?? .null),
             ("page", .text(page(finding))),
         ])
+    }
+}
+
+extension Reports {
+    /// One JSON object on a line.
+    public var json: String {
+        let message = isFine ? JSONOutput.Value.null : .text(summary)
+        return JSONOutput.line(
+            .object([
+                ("ok", .boolean(isFine)),
+                ("error", isFine ? .null : .text("findings")),
+                ("message", message),
+                ("targets", .list(all.flatMap(\.jsonTargets))),
+                ("findings", .list(all.flatMap(\.jsonFindings))),
+            ])
+        )
     }
 }

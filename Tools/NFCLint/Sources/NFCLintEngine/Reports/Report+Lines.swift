@@ -22,16 +22,13 @@ extension Report {
             let word = finding.severity == .info ? "note" : finding.severity.rawValue
             let position = finding.place.position
             let place = "\(path(finding.place.path)):\(position.line):\(position.column)"
-            return Self.visible("\(place): \(word): \(finding.message) \(finding.remedy) (\(finding.id))") + "\n"
+            return "\(place): \(word): \(finding.message) \(finding.remedy) (\(finding.id))".visible + "\n"
         }.joined()
     }
 
-    /// A table in Markdown, for a pull request.
-    public var markdown: String {
-        var output = "### nfc lint: \(summary)\n"
-        guard !findings.isEmpty else { return output }
-        output += "\n| | rule | where | what | how to fix it |\n| --- | --- | --- | --- | --- |\n"
-        for finding in findings {
+    /// A row of a table in Markdown for each finding.
+    var markdownRows: String {
+        findings.map { finding in
             let sign =
                 switch finding.severity {
                 case .error: "❌"
@@ -40,23 +37,27 @@ extension Report {
                 }
             let place = "\(path(finding.place.path)):\(finding.place.position.line)"
             let cells = [
-                sign, finding.id, "`\(Self.cell(place))`", Self.cell(finding.message),
-                Self.cell(finding.remedy),
+                sign, finding.id, place.markdownCode, finding.message.markdown, finding.remedy.markdown,
             ]
-            output += "| \(cells.joined(separator: " | ")) |\n"
-        }
-        return output
+            return "| \(cells.joined(separator: " | ")) |\n"
+        }.joined()
     }
 
-    private static func data(_ text: String) -> String {
-        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
-    }
+    /// A table in Markdown, for a pull request.
+    public var markdown: String { Reports([self]).markdown }
+
+    private static func data(_ text: String) -> String { text.visible.replacing("%", with: "%25") }
 
     private static func property(_ text: String) -> String {
         data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
     }
+}
 
-    private static func cell(_ text: String) -> String {
-        visible(text).replacing("|", with: "\\|").replacing("`", with: "'").replacing("<", with: "&lt;")
+extension Reports {
+    /// A table in Markdown, for a pull request.
+    public var markdown: String {
+        let rows = all.map(\.markdownRows).joined()
+        let head = "\n| | rule | where | what | how to fix it |\n| --- | --- | --- | --- | --- |\n"
+        return "### nfc lint: \(summary)\n" + (rows.isEmpty ? "" : head + rows)
     }
 }

@@ -2,28 +2,11 @@
 
 extension Report {
     /// A log in SARIF 2.1.0.
-    public var sarif: String {
+    public var sarif: String { Reports([self]).sarif }
+
+    fileprivate var sarifResults: [JSONOutput.Value] {
         let numbers = Dictionary(uniqueKeysWithValues: rules.enumerated().map { ($0.element.id, $0.offset) })
-        let driver = JSONOutput.Value.object([
-            ("name", .text("nfc-lint")),
-            ("rules", .list(rules.map(sarifRule))),
-        ])
-        return JSONOutput.line(
-            .object([
-                ("$schema", .text("https://json.schemastore.org/sarif-2.1.0.json")),
-                ("version", .text("2.1.0")),
-                (
-                    "runs",
-                    .list([
-                        .object([
-                            ("tool", .object([("driver", driver)])),
-                            ("columnKind", .text("unicodeCodePoints")),
-                            ("results", .list(findings.map { sarifResult($0, numbers) })),
-                        ])
-                    ])
-                ),
-            ])
-        )
+        return findings.map { sarifResult($0, numbers) }
     }
 
     private static func level(_ severity: Severity) -> String {
@@ -34,13 +17,13 @@ extension Report {
         }
     }
 
-    private func sarifRule(_ rule: Rule) -> JSONOutput.Value {
+    fileprivate static func sarifRule(_ rule: Rule) -> JSONOutput.Value {
         .object([
             ("id", .text(rule.id)),
             ("shortDescription", .object([("text", .text(rule.title + "."))])),
             ("fullDescription", .object([("text", .text(rule.why))])),
             ("help", .object([("text", .text("\(rule.fix) More: \(rule.page)"))])),
-            ("defaultConfiguration", .object([("level", .text(Self.level(rule.severity)))])),
+            ("defaultConfiguration", .object([("level", .text(level(rule.severity)))])),
         ])
     }
 
@@ -87,5 +70,31 @@ extension Report {
     private static func hash(_ text: String) -> String {
         let value = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(value, radix: 16)
+    }
+}
+
+extension Reports {
+    /// A log in SARIF 2.1.0.
+    public var sarif: String {
+        let driver = JSONOutput.Value.object([
+            ("name", .text("nfc-lint")),
+            ("rules", .list((all.first?.rules ?? []).map(Report.sarifRule))),
+        ])
+        return JSONOutput.line(
+            .object([
+                ("$schema", .text("https://json.schemastore.org/sarif-2.1.0.json")),
+                ("version", .text("2.1.0")),
+                (
+                    "runs",
+                    .list([
+                        .object([
+                            ("tool", .object([("driver", driver)])),
+                            ("columnKind", .text("unicodeCodePoints")),
+                            ("results", .list(all.flatMap(\.sarifResults))),
+                        ])
+                    ])
+                ),
+            ])
+        )
     }
 }

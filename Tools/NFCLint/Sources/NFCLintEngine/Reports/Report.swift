@@ -36,13 +36,15 @@ public struct Report: Sendable {
     func count(_ severity: Severity) -> Int { findings.count { $0.severity == severity } }
 
     /// The numbers in words.
-    public var summary: String {
-        func words(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
-        let parts = [
-            words(count(.error), "error", "errors"), words(count(.warning), "warning", "warnings"),
-            words(count(.info), "note", "notes"),
-        ]
-        return parts.joined(separator: ", ") + "."
+    public var summary: String { Reports([self]).summary }
+
+    /// The targets that people ask for.
+    var shownUnits: [Unit] { project.units.filter { $0.usesCoreNFC || $0.isApp } }
+
+    /// That no app was found in a folder; nil where one was, and for a file alone.
+    var notice: String? {
+        guard shownUnits.isEmpty, project.options.images.isEmpty else { return nil }
+        return "No app was found in \((folder.isEmpty ? "." : folder).visible), and nothing that uses Core NFC."
     }
 
     func page(_ finding: Finding) -> String { rules.first { $0.id == finding.id }?.page ?? "" }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Something that can't be read or written.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// Why writing failed, in words that go behind a sentence; empty where nothing is known.
+    static func reason(_ error: any Error) -> String {
+        switch (error as? CocoaError)?.code {
+        case .fileWriteNoPermission: ": it may not be written"
+        case .fileNoSuchFile: ": its folder is not there"
+        case .fileWriteOutOfSpace: ": the disk is full"
+        case .fileWriteVolumeReadOnly: ": the disk is read-only"
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCLintEngine
+import Testing
+
+/// What the command writes, and what it must not write over.
+@Suite struct WritingTests {
+    @Test func `A baseline is written to a new file, and over another baseline by its link with its mode`() throws {
+        try Folders.withFiles(Folders.app) { folder in
+            let file = folder.appendingPathComponent("known.json")
+            let answer2 = try Command.run(["--write-baseline", file.path, folder.path])
+            #expect(answer2.status == 0)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let link = folder.appendingPathComponent("link.json")
+            try link.link(to: "known.json")
+            let answer = try Command.run(["--write-baseline", link.path, folder.path])
+            #expect(answer.status == 0 && answer.errors.hasSuffix("now.\n"))
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "known.json")
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+    }
+
+    @Test(arguments: ["Reader.swift", "link.json", "Sources"])
+    func `A baseline is never written over anything else`(_ name: String) throws {
+        try Folders.withFiles(Folders.app) { folder in
+            try folder.appendingPathComponent("link.json").link(to: "Reader.swift")
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent("Sources"),
+                withIntermediateDirectories: true
+            )
+            let answer = try Command.run(["--write-baseline", folder.appendingPathComponent(name).path, folder.path])
+            #expect(answer.status == 2 && answer.errors.contains("is no baseline. It stays as it is."))
+            let text = try String(contentsOf: folder.appendingPathComponent("Reader.swift"), encoding: .utf8)
+            #expect(text == Projects.reader)
+        }
+    }
+
+    @Test func `A folder that is not there is said in plain words`() throws {
+        try Folders.withFiles(Folders.app) { folder in
+            let path = folder.appendingPathComponent("nowhere/known.json").path
+            let answer = try Command.run(["--write-baseline", path, folder.path])
+            #expect(answer.status == 1 && answer.errors.contains("can't be written"))
+            #expect(!answer.errors.contains("Domain"))
+        }
+    }
+
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+        arguments: [["--json"], ["--rules"], ["--checklist"], ["--sarif"], [], ["--fix", "--dry-run"]]
+    )
+    func `Output that is lost is a failure`(_ arguments: [String]) throws {
+        try Folders.withFiles(Folders.app) { folder in
+            let answer = try Command.run(arguments + [folder.path], output: "/dev/full")
+            #expect(answer.status == 1 && answer.errors.contains("The output can't be written"))
+        }
+    }
+
+    @Test func `Overlapping folders are one answer, with each finding once`() throws {
+        let files = Folders.app.map { ("Museum/" + $0.key, $0.value) } + [("Other/A.swift", "import CoreNFC\n")]
+        try Folders.withFiles(Dictionary(uniqueKeysWithValues: files)) { folder in
+            let alone = try Command.run(["--json", "."], in: folder)
+            for paths in [[".", "Museum"], ["Museum", "."], [".", "."], [".", "Museum/Reader.swift"]] {
+                let answer3 = try Command.run(["--json"] + paths, in: folder)
+                #expect(answer3.output == alone.output)
+            }
+            let parts = try Command.run(["--sarif", "Museum", "Other"], in: folder).output
+            #expect(parts.split(separator: "\n").count == 1 && parts.contains("CFG001"))
+        }
+    }
+
+    @Test func `A folder without an app is said`() throws {
+        try Folders.withFiles(["notes.txt": "Nothing."]) { folder in
+            let text = try Command.run([folder.path])
+            #expect(text.status == 0 && text.output.contains("No app was found in "))
+            let answer4 = try Command.run(["--json", folder.path])
+            #expect(answer4.errors.contains("No app was found in "))
+        }
+    }
+
+    @Test func `What can not be read is status 1, as the help says`() throws {
+        try Folders.withFiles(["Info.plist": "<plist><dict><key>"]) { folder in
+            let answer5 = try Command.run([folder.path])
+            #expect(answer5.status == 1)
+        }
+    }
+
+    @Test func `What was mended is counted in words`() throws {
+        try Folders.withFiles(Folders.app) { folder in
+            let answer6 = try Command.run(["--fix", folder.path])
+            #expect(answer6.errors == "1 finding was mended.\n")
+            let answer7 = try Command.run([folder.path])
+            #expect(answer7.output.contains("1 Swift file\n"))
+        }
+    }
+}
