@@ -48,7 +48,20 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    var session: NFCTagReaderSession?
+                    var subscription: AnyCancellable?
+                    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+                        Log.reader("found")
+                        let badge = tags.first!
+                        subscription = session.connectPublisher(badge).sink { [weak self] _ in self?.open(badge) }
+                    }
+                }
+                """
+            ),
         ],
         check: { unit, findings in
             for (number, end) in HangingPaths(unit).ends where !(end.setsText && end.isForSeveral) {

@@ -111,6 +111,8 @@ struct QuietPaths {
             assignment.operator.is(AssignmentExprSyntax.self)
         {
             if assignment.leftOperand.lastName == "alertMessage" { state.setsText = true }
+            // A value that needs a closure goes on in it, as the subscription of a publisher does.
+            if !Finder.all(ClosureExprSyntax.self, in: assignment.rightOperand).isEmpty { state.isOpen = false }
             if !assignment.leftOperand.is(DiscardAssignmentExprSyntax.self) { return }
             if Self.acts(assignment.rightOperand) { state.isOpen = false }
         } else if Self.acts(item) {
