@@ -73,4 +73,83 @@ import Testing
             _ = findings("App.xcodeproj/project.pbxproj", Array(project[..<end]))
         }
     }
+
+    /// Objects that are shared: each of 60 lists holds the next one eight times.
+    @Test(.timeLimit(.minutes(1))) func `A binary list that stands for more values than memory holds is one finding`() {
+        var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x61]]
+        for index in 0..<60 { objects.append([0xA8] + Array(repeating: UInt8(index + 3), count: 8)) }
+        let found = findings("Info.plist", Self.binary(objects + [[0x51, 0x78]]))
+        #expect(found.map(\.id) == ["LNT001"] && found[0].message.contains("more than 100000 values"))
+    }
+
+    @Test func `A binary list is read`() {
+        let text = Array("NFCReaderUsageDescription".utf8)
+        let objects: [[UInt8]] = [[0xD1, 1, 2], [0x5F, 0x10, UInt8(text.count)] + text, [0x53] + Array("NFC".utf8)]
+        #expect(findings("Info.plist", Self.binary(objects)).map(\.id).contains("CFG003"))
+    }
+
+    private static func binary(_ objects: [[UInt8]]) -> [UInt8] {
+        var bytes = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for object in objects {
+            offsets += [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)]
+            bytes += object
+        }
+        func number(_ value: Int) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) } }
+        let trailer = [0, 0, 0, 0, 0, 0, 2, 1] + number(objects.count) + number(0) + number(bytes.count)
+        return bytes + offsets + trailer
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `A group that holds itself twice is walked once`() {
+        let project = Projects.xcode(target: "").replacing("children = ( F, X )", with: "children = ( G, G, G, F, X )")
+        let found = findings("App.xcodeproj/project.pbxproj", Array(project.utf8))
+        #expect(!found.contains { $0.id == "LNT001" })
+    }
+
+    @Test func `Types that nest deeper than anybody writes are one finding`() {
+        for text in ["A<", "A<\n"] {
+            let source = "import CoreNFC\nlet a: " + String(repeating: text, count: 2000) + "B\n"
+            #expect(findings("Deep.swift", Array(source.utf8)).count { $0.message.contains("nests types") } == 1)
+        }
+        let comparisons = "import CoreNFC\n" + String(repeating: "let a = b<c\n", count: 2000)
+        #expect(findings("Flat.swift", Array(comparisons.utf8)).allSatisfy { $0.id != "LNT001" })
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [("list", 100_000), ("text", 400_000)])
+    func `A list or a text without an end is cut, and said`(_ kind: String, _ count: Int) {
+        let key = "com.apple.developer.nfc.readersession.iso7816.select-identifiers"
+        let values = (0..<count).map { "<string>A0000002\(10_000_000 + $0)</string>" }
+        let keys =
+            kind == "list"
+            ? Projects.usage + "<key>\(key)</key><array>\(values.joined())</array>"
+            : Projects.usage.replacing("Badges", with: String(repeating: "NFC tag ", count: count))
+        let found = findings("Info.plist", Array(Projects.list(keys).utf8)).filter { $0.id == "LNT001" }
+        #expect(found.map(\.severity) == [.warning] && found[0].message.contains("were left out"))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `A chain of many delegates, and a class with many scans, take no minutes`() {
+        let chain = (0..<200).map { number in
+            Projects.reader.replacing("Reader: NSObject", with: "Reader\(number): Reader\(number + 1)")
+        }
+        #expect(findings("Chain.swift", Array(chain.joined().utf8)).count { $0.id == "SRC001" } == 200)
+        let scan = Projects.reader.split(separator: "\n")[3...6].joined(separator: "\n") + "\n"
+        let scans = (0..<600).map { scan.replacing("func scan", with: "func scan\($0)") }.joined()
+        let many = Projects.reader.replacing(scan, with: scans)
+        let project = Project(MemoryFiles(["Many.swift": Array(many.utf8)]))
+        let report = Report(findings: Linter(Rules.all).check(project), project: project, rules: Rules.all)
+        #expect(report.text().split(separator: "\n").count > 600)
+    }
+
+    @Test func `What rules share is worked out once for a target`() throws {
+        let unit = try #require(Project(MemoryFiles([:])).units.first)
+        var count = 0
+        for _ in 0..<17 {
+            #expect(
+                unit.memory.value("file") { () -> Int in
+                    count += 1; return count
+                } == 1
+            )
+        }
+        #expect(count == 1)
+    }
 }

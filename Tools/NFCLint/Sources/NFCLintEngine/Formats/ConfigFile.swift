@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-
 /// A file of configuration that was read.
 public struct ConfigFile: Sendable {
     /// Its path.
@@ -21,7 +19,7 @@ public struct ConfigFile: Sendable {
     ///
     /// - Throws: ``FormatError`` with the place at which it is broken.
     public static func propertyList(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
-        if bytes.starts(with: Array("bplist".utf8)) { return try binary(bytes) }
+        if bytes.starts(with: Array("bplist".utf8)) { return try BinaryPropertyList.read(bytes) }
         let bytes = utf8(bytes)
         guard !bytes.isEmpty else { throw FormatError("The file is empty.", Position()) }
         let first = bytes.first { $0 > 0x20 && $0 < 0x80 }
@@ -38,40 +36,5 @@ public struct ConfigFile: Sendable {
             units.append(isLittle ? pair.1 << 8 | pair.0 : pair.0 << 8 | pair.1)
         }
         return Array(String(decoding: units, as: UTF16.self).utf8)
-    }
-
-    private static func binary(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
-        let object =
-            bytes.count <= 1 << 20
-            ? try? unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil) : nil
-        guard let object, object is [String: Any] else {
-            throw FormatError("The binary property list can't be read.", Position())
-        }
-        var budget = 100_000
-        return try value(object, depth: 0, &budget)
-    }
-
-    private static func value(_ object: Any, depth: Int, _ budget: inout Int) throws(FormatError) -> ConfigValue {
-        budget -= 1
-        guard depth < ByteCursor.deepest, budget > 0 else {
-            throw FormatError("Values are nested too deep.", Position())
-        }
-        switch object {
-        case let text as String: return ConfigValue(.string(text))
-        case let values as [Any]:
-            var result: [ConfigValue] = []
-            for element in values { result.append(try value(element, depth: depth + 1, &budget)) }
-            return ConfigValue(.array(result))
-        case let pairs as [String: Any]:
-            var result: [ConfigValue.Entry] = []
-            for (key, element) in pairs.sorted(by: { $0.key < $1.key }) {
-                let value = try value(element, depth: depth + 1, &budget)
-                result.append(ConfigValue.Entry(key: key, position: Position(), value: value))
-            }
-            return ConfigValue(.dictionary(result))
-        case let flag as Bool: return ConfigValue(.boolean(flag))
-        case let number as NSNumber: return ConfigValue(.number("\(number)"))
-        default: return ConfigValue(.other("a value"))
-        }
     }
 }

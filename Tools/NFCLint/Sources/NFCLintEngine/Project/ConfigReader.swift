@@ -6,6 +6,7 @@ final class ConfigReader: @unchecked Sendable {
     // Guarded by the lock.
     private var cache: [String: ConfigValue?] = [:]
     private var failures: [String: FormatError] = [:]
+    private var cuts: [String: FormatError] = [:]
     private let lock = NSLock()
     private let files: any ProjectFiles
 
@@ -41,6 +42,11 @@ final class ConfigReader: @unchecked Sendable {
         if let bytes = files.bytes(path) {
             do throws(FormatError) {
                 value = try Self.parse(path, bytes)
+                if path.hasSuffix(".plist") || path.hasSuffix(".entitlements") {
+                    var limits = ConfigLimits()
+                    value = value.map { limits.cut($0) }
+                    cuts[path] = limits.problem
+                }
             } catch {
                 failures[path] = error
             }
@@ -51,11 +57,12 @@ final class ConfigReader: @unchecked Sendable {
         return value
     }
 
-    /// The files that could not be read, with what is wrong.
-    var broken: [String: FormatError] {
+    /// The files that could not be read, or only in parts, with what is wrong.
+    var broken: [UnreadFile] {
         lock.lock()
         defer { lock.unlock() }
-        return failures
+        let whole = failures.map { UnreadFile(Place($0.key, $0.value.position), $0.value.reason) }
+        return whole + cuts.map { UnreadFile(Place($0.key, $0.value.position), $0.value.reason, isWhole: false) }
     }
 
     private static func parse(_ path: String, _ bytes: [UInt8]) throws(FormatError) -> ConfigValue {

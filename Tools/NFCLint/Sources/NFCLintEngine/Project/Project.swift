@@ -52,9 +52,7 @@ public struct Project: Sendable {
             looseEntitlements.append(ConfigFile(path: path, root: root))
         }
         assemble(targets, facts, objective, texts)
-        for (path, error) in reader.broken {
-            problems.append(UnreadFile(Place(path, error.position), error.reason))
-        }
+        problems += reader.broken
         problems += files.unread
         problems.sort { $0.place < $1.place }
     }

@@ -23,6 +23,9 @@ public struct Unit: Sendable {
     /// What people read on the sheet.
     public let texts: [SheetText]
 
+    /// What several rules work out of it.
+    public let memory = UnitMemory()
+
     init(
         target: Target,
         index: ModuleIndex,

@@ -13,6 +13,7 @@ struct XcodeProject {
     private var paths: [String: String] = [:]
     /// Folders whose files all belong to a target, by their ids.
     private var folders: [String: String] = [:]
+    private var collected: Set<String> = []
 
     init?(_ path: String, lookup: PathLookup, reader: ConfigReader) {
         guard let root = reader.read(path), let objects = root["objects"]?.entries else { return nil }
@@ -29,7 +30,8 @@ struct XcodeProject {
     }
 
     private mutating func collect(_ id: String, in parent: String, depth: Int) {
-        guard depth < 64, let object = objects[id] else { return }
+        // A group is in one other; a circle, or one that is listed again, is not walked again.
+        guard depth < 64, let object = objects[id], collected.insert(id).inserted else { return }
         let own = object["path"]?.string
         let base: String
         switch object["sourceTree"]?.string {

@@ -12,6 +12,7 @@ public struct Report: Sendable {
     public var folder: String
     /// Whether warnings count as errors.
     public var isStrict: Bool
+    private let lines = LineCache()
 
     /// A report.
     public init(
@@ -54,15 +55,12 @@ public struct Report: Sendable {
 
     /// The line of a file that a place is in; nil when there is none.
     func line(_ place: Place) -> String? {
-        guard let bytes = project.files.bytes(place.path) else { return nil }
-        var number = 1
-        var start = 0
-        for (index, byte) in bytes.enumerated() where byte == 0x0A {
-            if number == place.position.line { return text(bytes[start..<index]) }
-            number += 1
-            start = index + 1
+        let lines = lines.lines(place.path, project.files)
+        let number = place.position.line
+        guard (1...max(lines.count, 1)).contains(number), number < lines.count || lines.last?.isEmpty == false else {
+            return nil
         }
-        return number == place.position.line && start < bytes.count ? text(bytes[start...]) : nil
+        return text(lines[number - 1])
     }
 
     private func text(_ bytes: ArraySlice<UInt8>) -> String? {

@@ -17,6 +17,8 @@ public struct ModuleIndex: Sendable {
     private var calledBy: [String: [Int]] = [:]
     /// The families of types: a type and what it inherits from, both ways.
     private var families: [String: Set<String>] = [:]
+    /// The classes that inherit from each other in any number of steps; those of a chain share one set.
+    private var chains: [String: Set<String>] = [:]
     private var propertyTypes: [String: Set<String>] = [:]
 
     init(_ facts: [FileFacts]) {
@@ -43,6 +45,7 @@ public struct ModuleIndex: Sendable {
                 propertyTypes[property.name, default: []].insert(String(plain))
             }
         }
+        link()
     }
 
     private static func created(_ value: ExprSyntax) -> String? {
@@ -74,14 +77,26 @@ public struct ModuleIndex: Sendable {
     /// A type, what it inherits from and what inherits from it, as far as they are in the module.
     public func family(_ name: String?) -> Set<String> {
         guard let name else { return [] }
-        var result: Set<String> = [name]
-        var open = [name]
-        while let next = open.popLast() {
-            for other in families[next] ?? [] where types[other]?.kind != "protocol" || next == name {
-                if result.insert(other).inserted, types[other]?.kind != "protocol" { open.append(other) }
+        let own = chains[name] ?? [name]
+        // Types that conform to one protocol are of a family only where the protocol is asked for.
+        let near = (families[name] ?? []).filter { types[$0]?.kind == "protocol" || types[name]?.kind == "protocol" }
+        guard !near.isEmpty else { return own }
+        return near.reduce(into: own) { $0.formUnion(types[$1]?.kind == "protocol" ? [$1] : chains[$1] ?? [$1]) }
+    }
+
+    /// Finds the chains once, since each call of a module asks for some.
+    private mutating func link() {
+        for start in families.keys where chains[start] == nil && types[start]?.kind != "protocol" {
+            var chain: Set<String> = [start]
+            var open = [start]
+            while let next = open.popLast() {
+                for other in families[next] ?? []
+                where types[other]?.kind != "protocol" && chain.insert(other).inserted {
+                    open.append(other)
+                }
             }
+            for name in chain { chains[name] = chain }
         }
-        return result
     }
 
     /// The functions of a name.

@@ -9,13 +9,22 @@ enum SourceShape {
     private static let deepestCondition = 40
     private static let longestLine = 100_000
 
+    private static func isName(_ byte: UInt8) -> Bool {
+        byte >= 0x80 || byte == 0x5F || Character(Unicode.Scalar(byte)).isLetter || (0x30...0x39).contains(byte)
+    }
+
     /// Why a file is left out; nil for an ordinary one.
     static func problem(_ bytes: [UInt8]) -> String? {
         var depth = 0
         var conditions = 0
         var lineStart = 0
+        var types = 0
         for index in bytes.indices {
             switch bytes[index] {
+            case 0x3C where index > 0 && isName(bytes[index - 1]):
+                types += 1
+                if types > deepest { return "The file nests types deeper than \(deepest), and was left out." }
+            case 0x3E where index > 0 && bytes[index - 1] != 0x2D: types = max(0, types - 1)
             case 0x28, 0x5B, 0x7B:
                 depth += 1
                 if depth > deepest { return "The file nests brackets deeper than \(deepest), and was left out." }
@@ -24,6 +33,8 @@ enum SourceShape {
                 if index - lineStart > longestLine {
                     return "A line has more than \(longestLine) bytes; the file was left out."
                 }
+                // A comparison has no end; a type over several lines breaks behind its bracket.
+                if index > 0, bytes[index - 1] != 0x3C { types = 0 }
                 lineStart = index + 1
             case 0x23:
                 if bytes[index...].starts(with: "#if".utf8) { conditions += 1 }

@@ -45,7 +45,8 @@ enum LinkChecks {
         for path in unit.target.files where unit.target.kind == .loose {
             let name = path.split(separator: "/").last ?? ""
             guard name.hasPrefix("apple-app-site-association"), let bytes = unit.files.bytes(path) else { continue }
-            for found in LinkFinding.ofName(path) + found(bytes, unit) where found.id == id {
+            let all = unit.memory.value(path) { LinkFinding.ofName(path) + self.found(bytes, unit) }
+            for found in all where found.id == id {
                 add(found, place(found, path, bytes), &findings)
             }
         }

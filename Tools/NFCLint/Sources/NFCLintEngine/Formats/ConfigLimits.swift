@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Cuts lists and texts that are longer than anybody writes, so that rules may compare all values of a list.
+struct ConfigLimits {
+    /// The most values of a list.
+    static let longestList = 1000
+    /// The most bytes of a text.
+    static let longestText = 10_000
+
+    /// What was left out first, as a sentence, and where; nil when nothing was.
+    private(set) var problem: FormatError?
+
+    /// The value without what is beyond the limits.
+    mutating func cut(_ value: ConfigValue) -> ConfigValue {
+        var result = value
+        switch value.content {
+        case .string(let text) where text.utf8.count > Self.longestText:
+            note(
+                "A text has \(text.utf8.count) bytes; those behind the first \(Self.longestText) were left out.",
+                value
+            )
+            result.content = .string(String(decoding: text.utf8.prefix(Self.longestText), as: UTF8.self))
+        case .array(let values):
+            if values.count > Self.longestList {
+                note(
+                    "A list has \(values.count) values; those behind the first \(Self.longestList) were left out.",
+                    value
+                )
+            }
+            result.content = .array(values.prefix(Self.longestList).map { cut($0) })
+        case .dictionary(var entries):
+            for index in entries.indices { entries[index].value = cut(entries[index].value) }
+            result.content = .dictionary(entries)
+        default: break
+        }
+        return result
+    }
+
+    private mutating func note(_ reason: String, _ value: ConfigValue) {
+        problem = problem ?? FormatError(reason, value.position)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Keeps what several rules work out of a target, so that it is worked out once.
+public final class UnitMemory: @unchecked Sendable {
+    private let lock = NSLock()
+    // Guarded by the lock.
+    private var values: [String: any Sendable] = [:]
+
+    init() {}
+
+    /// The value of a key, made where there is none yet. The rules of a target run one behind the other.
+    public func value<Value: Sendable>(_ key: String, make: () -> Value) -> Value {
+        lock.lock()
+        let known = values[key] as? Value
+        lock.unlock()
+        if let known { return known }
+        let made = make()
+        lock.lock()
+        defer { lock.unlock() }
+        values[key] = made
+        return made
+    }
+}
