@@ -119,7 +119,12 @@ import Testing
         for delay in [Duration.zero, .seconds(40), .seconds(100)] {
             let failure = try await Self.failure(.losses, invariants: [.errorShown]) { field in
                 await field.wait(for: delay)
-                return try await field.completion("write") { Writer("a", bug: .noErrorShown).start($0) }.get()
+                let link: Result<String, any Error> = try await field.completion("write") {
+                    Writer("a", bug: .noErrorShown).start($0)
+                }
+                // Until the sheet has left.
+                await field.wait(for: .seconds(5))
+                return try link.get()
             }
             #expect(failure?.invariant == Invariant.errorShown.name, "\(delay)")
         }
