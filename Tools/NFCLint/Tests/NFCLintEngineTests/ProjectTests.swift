@@ -121,4 +121,67 @@ import Testing
         let ids = Projects.ids(["Project.swift": tuist, "Sources/Reader.swift": Projects.reader])
         #expect(ids.contains("CFG011") && !ids.contains("CFG001"))
     }
+
+    /// A reader whose message is a key.
+    private static let localized = Projects.reader.replacing(
+        "session?.begin()",
+        with: "session?.alertMessage = NSLocalizedString(\"hold\", comment: \"\"); session?.begin()"
+    )
+
+    @Test(arguments: [
+        ["Reader.swift": "", "Texts/en.lproj/Localizable.strings": ""],
+        ["App/Reader.swift": "", "Resources/Localizable.strings": ""],
+        ["Package.swift": "", "Sources/App/Reader.swift": "", "Sources/App/Resources/en.lproj/A.strings": ""],
+        ["Project.swift": "", "App/Sources/Reader.swift": "", "App/Resources/en.lproj/A.strings": ""],
+    ])
+    func `Texts of packages, of folders and of Tuist are read`(_ paths: [String: String]) {
+        var files = paths
+        for path in paths.keys {
+            if path.hasSuffix("Reader.swift") { files[path] = Self.localized }
+            if path.hasSuffix(".strings") { files[path] = "hold = \"Tap the NFC tag.\";\n" }
+        }
+        if paths["Project.swift"] != nil {
+            files["Project.swift"] = """
+                let project = Project(name: "Doors", targets: [
+                    .target(name: "Doors", destinations: .iOS, product: .app, bundleId: "a",
+                            sources: ["App/Sources/**"], resources: [.glob(pattern: "App/Resources/**")])
+                ])
+                """
+        }
+        #expect(Projects.ids(files).contains("TXT001"))
+    }
+
+    @Test func `The settings that Tuist names are read`() throws {
+        let project = """
+            let project = Project(name: "Doors", targets: [
+                .target(name: "Doors", destinations: .iOS, product: .app, bundleId: "a", infoPlist: .default,
+                        sources: ["App/**"], settings: .settings(configurations: [
+                            .release(name: "Release", xcconfig: "Release.xcconfig")
+                        ]))
+            ])
+            """
+        let settings = "IPHONEOS_DEPLOYMENT_TARGET = 12.4;\nCODE_SIGN_ENTITLEMENTS = App/App.entitlements\n"
+        let files = [
+            "Project.swift": project, "Release.xcconfig": settings, "App/Reader.swift": Projects.reader,
+            "App/App.entitlements": Projects.formats("TAG"),
+        ]
+        let unit = try #require(Projects.project(files).units.first)
+        let variant = try #require(unit.target.variants.first)
+        #expect(variant.minimum == Version(12, 4) && variant.entitlements?.path == "App/App.entitlements")
+    }
+
+    @Test func `Half a version is none`() {
+        #expect(Version("12.x") == nil && Version("12") == Version(12) && Version("12.4.1") == Version(12, 4))
+    }
+
+    @Test func `Settings that double each other stay as they are`() {
+        let doubles = (0..<60).map { "A\($0) = \"$(A\($0 + 1))$(A\($0 + 1))$(A\($0 + 1))\";" }.joined()
+        let project = Projects.project([
+            "App.xcodeproj/project.pbxproj": Projects.xcode(target: doubles + "INFOPLIST_FILE = \"$(A0)\";"),
+            "Reader.swift": Projects.reader,
+        ])
+        #expect(project.units.first.map { $0.target.missing.allSatisfy { $0.utf8.count < 10_000 } } == true)
+        let circle = Projects.xcode(target: "A = \"$(B)\"; B = \"$(A)$(A)\"; PRODUCT_NAME = \"$(A)\";")
+        #expect(Projects.project(["App.xcodeproj/project.pbxproj": circle]).units.first?.target.name == "Doors")
+    }
 }

@@ -56,6 +56,8 @@ struct BuildSettings: Sendable {
                 result += whole
             }
             rest = rest[rest.index(after: end)...]
+            // Values that double each other stay as they are written.
+            guard result.utf8.count < 4096 else { return text }
         }
         return result + rest
     }
@@ -79,7 +81,9 @@ struct ConfigurationFile {
             }
             guard let equals = Self.separator(line) else { continue }
             let key = String(line[..<equals]).trimmed
-            let value = String(line[line.index(after: equals)...]).trimmed
+            // Xcode takes a semicolon at the end for none.
+            var value = String(line[line.index(after: equals)...]).trimmed
+            while value.hasSuffix(";") { value = String(value.dropLast()).trimmed }
             result.append((key, value, Place(path, Position(line: number + 1))))
         }
         return result

@@ -90,7 +90,8 @@ struct FolderTargets {
             let parts = path.split(separator: "/").dropLast().filter { !$0.hasSuffix(".lproj") }
             let folder = parts.joined(separator: "/")
             let owner = groups.keys.filter { folder == $0 || folder.hasPrefix($0 + "/") }.max { $0.count < $1.count }
-            if let owner { groups[owner]?.append(path) }
+            // Texts beside the modules may be of any of them.
+            for group in owner.map({ [$0] }) ?? Array(groups.keys) { groups[group]?.append(path) }
         }
         return groups.sorted { $0.key < $1.key }.map { group in
             Target(

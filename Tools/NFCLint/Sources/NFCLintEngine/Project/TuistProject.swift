@@ -38,6 +38,19 @@ struct TuistProject {
         {
             variant.minimum = Version(text)
         }
+        let settings = settings(argument("settings"), name)
+        variant.minimum = variant.minimum ?? settings.value("IPHONEOS_DEPLOYMENT_TARGET").flatMap { Version($0) }
+        let prefix = "INFOPLIST_KEY_"
+        for key in settings.keys where key.hasPrefix(prefix) {
+            variant.generatedInfo[String(key.dropFirst(prefix.count))] = settings.setting(key)
+        }
+        if let path = settings.value("CODE_SIGN_ENTITLEMENTS"), argument("entitlements") == nil {
+            let found = lookup.find(PathLookup.join(folder, path))
+            variant.entitlements = found.flatMap { path in
+                reader.read(path).map { ConfigFile(path: path, root: $0) }
+            }
+            variant.areEntitlementsKnown = variant.entitlements != nil
+        }
         if let info = argument("infoPlist") {
             variant.info = file(info, converter)
             variant.isInfoKnown = variant.info != nil
@@ -46,16 +59,43 @@ struct TuistProject {
             variant.entitlements = file(entitlements, converter)
             variant.areEntitlementsKnown = variant.entitlements != nil
         }
-        let globs = argument("sources")?.as(ArrayExprSyntax.self)?.elements.compactMap(\.expression.literalText) ?? []
+        let globs = globs(argument("sources")) + globs(argument("resources"))
         return Target(
             name: name,
             kind: Self.kind(product),
             place: Place(path, position(call, converter)),
             variants: [variant],
-            files: globs.flatMap { glob in
-                lookup.files(under: PathLookup.join(folder, String(glob.prefix { $0 != "*" })))
-            }
+            files: Set(globs.flatMap(files)).sorted()
         )
+    }
+
+    /// The paths of a list of files: texts, or calls such as `.glob(pattern:)`.
+    private func globs(_ node: ExprSyntax?) -> [String] {
+        guard let node else { return [] }
+        if let text = node.literalText { return [text] }
+        if let array = node.as(ArrayExprSyntax.self) { return array.elements.flatMap { globs($0.expression) } }
+        let first = node.as(FunctionCallExprSyntax.self)?.arguments.first?.expression
+        return first.map { globs($0) } ?? []
+    }
+
+    private func files(_ glob: String) -> [String] {
+        let path = PathLookup.join(folder, String(glob.prefix { $0 != "*" }))
+        return lookup.find(path).map { [$0] } ?? lookup.files(under: path)
+    }
+
+    /// The settings of the files that a target names for its configurations; the last one counts, which is Release.
+    private func settings(_ node: ExprSyntax?, _ name: String) -> BuildSettings {
+        var settings = BuildSettings()
+        guard let node else { return settings }
+        settings.add([("TARGET_NAME", name, Place(path)), ("PRODUCT_NAME", name, Place(path))])
+        let finder = ConfigurationFinder(viewMode: .sourceAccurate)
+        finder.walk(node)
+        for file in finder.paths {
+            settings.add(
+                ConfigurationFile(reader: reader, lookup: lookup).settings(PathLookup.join(folder, file))
+            )
+        }
+        return settings
     }
 
     private static func kind(_ product: String) -> TargetKind {
@@ -106,6 +146,19 @@ struct TuistProject {
             }
         }
         return ConfigValue(.dictionary(entries), place)
+    }
+
+    private final class ConfigurationFinder: SyntaxVisitor {
+        var paths: [String] = []
+
+        override func visit(_ node: LabeledExprSyntax) -> SyntaxVisitorContinueKind {
+            if node.label?.text == "xcconfig" {
+                let call = node.expression.as(FunctionCallExprSyntax.self)
+                let text = node.expression.literalText ?? call?.arguments.first?.expression.literalText
+                if let text { paths.append(text) }
+            }
+            return .visitChildren
+        }
     }
 
     private final class TargetFinder: SyntaxVisitor {

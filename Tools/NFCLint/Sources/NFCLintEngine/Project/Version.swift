@@ -17,7 +17,13 @@ public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
     public init?(_ text: String) {
         let parts = text.split(separator: ".")
         guard let first = parts.first, let major = Int(first) else { return nil }
-        self.init(major, parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+        guard parts.count > 1 else {
+            self.init(major)
+            return
+        }
+        // Half a version would be another one.
+        guard let minor = Int(parts[1]) else { return nil }
+        self.init(major, minor)
     }
 
     /// By number.

@@ -43,7 +43,8 @@ extension Rule {
                             key == entry.key.trimmingBlanks ? "has blanks around it" : "is written in another case"
                         findings.add(
                             file.place(entry.position),
-                            "The key \"\(entry.key)\" \(what), so iOS does not find \(key)."
+                            "The key \"\(entry.key)\" \(what), so iOS does not find \(key).",
+                            edits: file.root.entry(key) == nil ? unit.renaming(entry, to: key, in: file.path) : []
                         )
                     }
                 }

@@ -161,12 +161,14 @@ extension Rule {
                 for number in delegate.invalidation {
                     let function = unit.index.functions[number]
                     let reached = unit.index.reach(number, depth: 3)
-                    guard let shown = shows(number, reached, unit) ?? passes(number, unit) else { continue }
+                    let own = shows(number, reached, unit)
+                    guard let shown = own ?? passes(number, unit) else { continue }
                     let text = reached.compactMap { unit.index.functions[$0].body?.trimmedDescription }.joined()
                     let cancel = singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200")
                     let first = singles(text, ["FirstNDEFTagRead", "firstNDEFTagRead"], number: "204")
                     if !cancel {
-                        let edits = fix(function, unit)
+                        // Who waits for an answer has to get one, so that only what shows an error is left out.
+                        let edits = own.map { fix($0, function, unit) } ?? []
                         findings.add(
                             unit.place(shown, number),
                             "An error is shown also when the person cancels.",
@@ -294,15 +296,17 @@ extension Rule {
         return Finder.all(DeclReferenceExprSyntax.self, in: Syntax(node)).contains { $0.baseName.text == name }
     }
 
-    /// Returns early where nothing else has to be done.
-    private static func fix(_ function: FunctionInfo, _ unit: Unit) -> [Edit] {
-        guard let statements = function.statements, let first = statements.first, let error = function.parameters.last,
-            !function.assignments.contains(where: { $0.value.is(NilLiteralExprSyntax.self) })
+    /// Returns early before the last statement, where that shows the error: all else is done before it.
+    private static func fix(_ shown: Syntax, _ function: FunctionInfo, _ unit: Unit) -> [Edit] {
+        guard let last = function.statements?.last, shown.isWithin(last), let error = function.parameters.last,
+            !function.assignments.contains(where: {
+                $0.value.is(NilLiteralExprSyntax.self) && $0.target.isWithin(last)
+            })
         else {
             return []
         }
-        let offset = unit.range(first).lowerBound
-        let column = function.file.place(first).position.column - 1
+        let offset = unit.range(last).lowerBound
+        let column = function.file.place(last).position.column - 1
         let blanks = String(repeating: " ", count: column)
         let condition =
             "let ended = \(error) as? NFCReaderError, ended.code == .readerSessionInvalidationErrorUserCanceled"

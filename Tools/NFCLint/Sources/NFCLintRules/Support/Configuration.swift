@@ -60,7 +60,12 @@ extension Unit {
 
     /// A change that puts a key into a property list in XML; none for other files.
     func inserting(_ text: String, into file: ConfigFile?) -> [Edit] {
-        guard let file, file.path.hasSuffix(".plist") || file.path.hasSuffix(".entitlements"),
+        // A key that is only misspelled is mended itself.
+        let isMisspelled =
+            file?.root.entries?.contains { entry in
+                Keys.all.contains { $0 != entry.key && entry.means($0) && text.contains("<key>\($0)</key>") }
+            } == true
+        guard let file, !isMisspelled, file.path.hasSuffix(".plist") || file.path.hasSuffix(".entitlements"),
             let range = file.root.range,
             let bytes = files.bytes(file.path), bytes.first(where: { $0 > 0x20 && $0 < 0x80 }) == 0x3C
         else {
@@ -75,6 +80,20 @@ extension Unit {
             return [Edit(path: file.path, range: range, replacement: "<dict>\n\(text)</dict>")]
         }
         return [Edit(path: file.path, range: offset..<offset, replacement: text)]
+    }
+
+    /// A change that writes a key of XML in another way.
+    func renaming(_ entry: ConfigValue.Entry, to key: String, in path: String) -> [Edit] {
+        let open = Array("<key>".utf8)
+        let close = Array("</key>".utf8)
+        guard let start = entry.offset, let bytes = files.bytes(path), start + open.count <= bytes.count,
+            bytes[start..<(start + open.count)].elementsEqual(open)
+        else {
+            return []
+        }
+        let inner = start + open.count
+        guard let length = bytes[inner...].prefix(1000).firstRange(of: close)?.lowerBound else { return [] }
+        return [Edit(path: path, range: inner..<length, replacement: key)]
     }
 
     /// A change that puts another value in the place of one in XML.
@@ -98,4 +117,9 @@ extension Unit {
         while start > 0, bytes[start - 1] == 0x20 || (0x09...0x0D).contains(bytes[start - 1]) { start -= 1 }
         return [Edit(path: path, range: start..<range.upperBound, replacement: "")]
     }
+}
+
+extension ConfigValue.Entry {
+    /// Whether its key is another one, but for blanks around it and its case.
+    func means(_ key: String) -> Bool { self.key.trimmingBlanks.lowercased() == key.lowercased() }
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import NFCLintRules
+import Testing
+
+/// What `--fix` changes.
+@Suite struct MendingTests {
+    private func mended(_ files: [String: String]) -> [String: String] {
+        let report = Projects.report(files)
+        var mended = files
+        for change in Fixes(report.findings, report.project.files).changes {
+            mended[change.path] = String(decoding: change.after, as: UTF8.self)
+        }
+        return mended
+    }
+
+    @Test func `Cancel is singled out behind what has to be done anyway`() throws {
+        let rule = try #require(Rules.rule("SRC004"))
+        let files = try #require(rule.bad.first).files
+        let before = Dictionary(files.map { ($0.path, $0.text) }, uniquingKeysWith: +)
+        let after = mended(before)
+        #expect(Projects.ids(before).contains("SRC004") && !Projects.ids(after).contains("SRC004"))
+        let text = after.values.joined()
+        let nothing = try #require(text.firstRange(of: "self.session = nil"))
+        let early = try #require(text.firstRange(of: "if let ended = error as? NFCReaderError"))
+        #expect(nothing.upperBound < early.lowerBound)
+    }
+
+    @Test func `An answer that somebody waits for is not left out`() throws {
+        let rule = try #require(Rules.rule("SRC004"))
+        let files = Dictionary(rule.bad[2].files.map { ($0.path, $0.text) }, uniquingKeysWith: +)
+        #expect(Projects.ids(files).contains("SRC004") && mended(files) == files)
+    }
+
+    @Test(arguments: [" NFCReaderUsageDescription ", "nfcReaderUsageDescription"])
+    func `A key that is misspelled is mended, and no second one is written`(_ key: String) {
+        let list = Projects.list("<key>\(key)</key><string>Badges are scanned to open doors.</string>")
+        let after = mended(["Info.plist": list, "Reader.swift": Projects.reader])
+        #expect(after["Info.plist"] == Projects.list(Projects.usage))
+    }
+}
