@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import NFCLintEngine
+import NFCLintRules
 
 /// How the findings are printed.
 struct OutputOptions: ParsableArguments {
@@ -50,8 +51,10 @@ struct OutputOptions: ParsableArguments {
 
     private func checklists(_ reports: Reports) -> String {
         reports.all.flatMap { report in
-            report.project.units.filter { $0.isApp || $0.usesCoreNFC }.map { unit in
-                let list = Checklist(unit, report)
+            // What a project left out for itself is still not met.
+            let findings = Linter(Rules.all).check(report.project)
+            return report.project.units.filter { $0.isApp || $0.usesCoreNFC }.map { unit in
+                let list = Checklist(unit, report, findings: findings)
                 return json ? list.json + "\n" : list.text
             }
         }.joined()

@@ -29,74 +29,40 @@ public struct Checklist: Sendable {
     /// The rows in order.
     public private(set) var rows: [Row] = []
 
-    private struct Question {
+    struct Question {
         var title: String
         var rules: [String]
         /// Whether the app has what the row is about; without it nothing can be told.
         var concerns: Bool
+        /// Where the app has it.
+        var seen: Place?
     }
 
     /// Looks at one target.
-    public init(_ unit: Unit, _ report: Report) {
+    ///
+    /// - Parameters:
+    ///   - unit: the target.
+    ///   - report: the report, for the names of files.
+    ///   - findings: all findings, also those that a baseline or the choices leave out; nil for those of the report.
+    public init(_ unit: Unit, _ report: Report, findings: [Finding]? = nil) {
         target = unit.target.name
-        let findings = report.findings.filter { $0.target == unit.target.name }
+        let findings = (findings ?? report.findings).filter { $0.target == unit.target.name }
         for question in Self.questions(unit) {
             let found = findings.filter { question.rules.contains($0.id) && $0.severity > .info }
             let proven = found.first { $0.isProven }
             let doubt = found.first ?? findings.first { question.rules.contains($0.id) && !$0.isProven }
             let state: State =
                 proven != nil ? .notMet : doubt != nil || !question.concerns ? .unknown : .met
-            let place = (proven ?? doubt).map { finding in
-                "\(report.path(finding.place.path)):\(finding.place.position.line) (\(finding.id))"
-            }
+            var place = (proven ?? doubt).map { "\(Self.text($0.place, report)) (\($0.id))" }
+            if place == nil, state == .met { place = question.seen.map { Self.text($0, report) } }
             rows.append(
                 Row(title: question.title, state: state, place: place ?? "", rules: question.rules)
             )
         }
     }
 
-    private static func questions(_ unit: Unit) -> [Question] {
-        let variants = unit.target.variants
-        let uses = unit.usesCoreNFC
-        let hasInfo = variants.contains(where: \.isInfoKnown)
-        let hasEntitlements = variants.contains(where: \.areEntitlementsKnown)
-        let writes = unit.index.functions.contains { $0.calls.contains { $0.name == "writeNDEF" } }
-        let ends = unit.sessions.delegates.contains { !$0.invalidation.isEmpty }
-        return [
-            Question(title: "Capability: reader sessions are entitled", rules: ["CFG010"], concerns: hasEntitlements),
-            Question(
-                title: "Usage text: the Info.plist says why the app scans",
-                rules: ["CFG001", "CFG002", "CFG003"],
-                concerns: hasInfo
-            ),
-            Question(
-                title: "Formats: those that the least iOS version asks for",
-                rules: ["CFG011", "CFG012", "CFG013", "CFG014", "CFG016"],
-                concerns: hasEntitlements
-            ),
-            Question(title: "readingAvailable is checked before a session", rules: ["SRC001"], concerns: uses),
-            Question(title: "The delegate is set and lives", rules: ["SRC002"], concerns: uses),
-            Question(
-                title: "The session is nil after it was invalidated",
-                rules: ["SRC003", "SRC008"],
-                concerns: ends
-            ),
-            Question(title: "Cancelling is told apart from errors", rules: ["SRC004", "SRC029"], concerns: ends),
-            Question(title: "The status is queried before a write", rules: ["SRC005"], concerns: writes),
-            Question(title: "The capacity is compared before a write", rules: ["SRC006"], concerns: writes),
-            Question(
-                title: "AIDs and system codes are listed",
-                rules: ["SRC009", "SRC010", "CFG020", "CFG024", "CFG026", "CFG027"],
-                concerns: hasInfo && uses
-            ),
-            Question(
-                title: "Background: domains and a handler",
-                rules: ["DOM001", "DOM002", "DOM010", "SRC017", "SRC018", "SRC032"],
-                concerns: hasEntitlements
-                    && variants.contains { $0.entitlements?.root["com.apple.developer.associated-domains"] != nil }
-            ),
-            Question(title: "One session at a time", rules: ["SRC007"], concerns: uses),
-        ]
+    private static func text(_ place: Place, _ report: Report) -> String {
+        "\(report.path(place.path)):\(place.position.line)"
     }
 
     /// The table in lines of text.

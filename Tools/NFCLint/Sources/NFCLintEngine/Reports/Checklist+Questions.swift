@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import SwiftSyntax
+
+extension Checklist {
+    static func questions(_ unit: Unit) -> [Question] { configuration(unit) + code(unit) + reach(unit) }
+
+    private static func configuration(_ unit: Unit) -> [Question] {
+        let hasInfo = unit.target.variants.contains(where: \.isInfoKnown)
+        let hasEntitlements = unit.target.variants.contains(where: \.areEntitlementsKnown)
+        let formats = unit.place(entitlement: "com.apple.developer.nfc.readersession.formats")
+        return [
+            Question(
+                title: "Capability: reader sessions are entitled",
+                rules: ["CFG010"],
+                concerns: hasEntitlements,
+                seen: formats
+            ),
+            Question(
+                title: "Usage text: the Info.plist says why the app scans",
+                rules: ["CFG001", "CFG002", "CFG003"],
+                concerns: hasInfo,
+                seen: unit.place(info: "NFCReaderUsageDescription")
+            ),
+            Question(
+                title: "Formats: those that the least iOS version asks for",
+                rules: ["CFG011", "CFG012", "CFG013", "CFG014", "CFG016"],
+                concerns: hasEntitlements,
+                seen: formats
+            ),
+        ]
+    }
+
+    private static func code(_ unit: Unit) -> [Question] {
+        let uses = unit.usesCoreNFC
+        let writes = unit.place { $0.calls.contains { $0.name == "writeNDEF" } }
+        let query = unit.place { $0.calls.contains { $0.name == "queryNDEFStatus" } }
+        let end = unit.sessions.delegates.lazy.flatMap(\.invalidation).first.map { unit.index.functions[$0].place }
+        let delegate = unit.sessions.delegates.lazy.flatMap(\.callbacks).first
+        return [
+            Question(
+                title: "readingAvailable is checked before a session",
+                rules: ["SRC001"],
+                concerns: uses,
+                seen: unit.place { $0.names.contains("readingAvailable") }
+            ),
+            Question(
+                title: "The delegate is set and lives",
+                rules: ["SRC002"],
+                concerns: uses,
+                seen: delegate.map { unit.index.functions[$0].place } ?? unit.ownUse
+            ),
+            Question(
+                title: "The session is nil after it was invalidated",
+                rules: ["SRC003", "SRC008"],
+                concerns: end != nil,
+                seen: end
+            ),
+            Question(
+                title: "Cancelling is told apart from errors",
+                rules: ["SRC004", "SRC029"],
+                concerns: end != nil,
+                seen: end
+            ),
+            Question(
+                title: "The status is queried before a write",
+                rules: ["SRC005"],
+                concerns: writes != nil,
+                seen: query ?? writes
+            ),
+            Question(
+                title: "The capacity is compared before a write",
+                rules: ["SRC006"],
+                concerns: writes != nil,
+                seen: query ?? writes
+            ),
+        ]
+    }
+
+    private static func reach(_ unit: Unit) -> [Question] {
+        let variants = unit.target.variants
+        let hasInfo = variants.contains(where: \.isInfoKnown)
+        let lists = [
+            "com.apple.developer.nfc.readersession.iso7816.select-identifiers",
+            "com.apple.developer.nfc.readersession.felica.systemcodes",
+        ]
+        // Which AID a command selects is seldom written out where it is sent.
+        let selects = unit.index.functions.contains { function in
+            function.body?.trimmedDescription.uppercased().contains("0XA4") == true
+        }
+        let domains = unit.place(entitlement: "com.apple.developer.associated-domains")
+        return [
+            Question(
+                title: "AIDs and system codes are listed",
+                rules: ["SRC009", "SRC010", "CFG020", "CFG024", "CFG026", "CFG027"],
+                concerns: hasInfo && unit.usesCoreNFC && !selects,
+                seen: lists.lazy.compactMap { unit.place(info: $0) }.first ?? unit.ownUse
+            ),
+            Question(
+                title: "Background: domains and a handler",
+                rules: ["DOM001", "DOM002", "DOM010", "SRC017", "SRC018", "SRC032"],
+                concerns: variants.contains(where: \.areEntitlementsKnown) && domains != nil,
+                seen: domains
+            ),
+            // The rule looks at callbacks; that two beginnings never meet elsewhere is not proven.
+            Question(
+                title: "One session at a time",
+                rules: ["SRC007"],
+                concerns: unit.usesCoreNFC && unit.sessions.begins.count < 2,
+                seen: unit.ownUse
+            ),
+        ]
+    }
+}
+
+extension Unit {
+    /// Where a key of the entitlements stands.
+    fileprivate func place(entitlement key: String) -> Place? {
+        target.variants.lazy.compactMap(\.entitlements).compactMap { file in
+            file.root.entry(key).map { file.place($0.position) }
+        }.first
+    }
+
+    /// Where a key of the Info.plist, or the setting that makes it, stands.
+    fileprivate func place(info key: String) -> Place? {
+        let written = target.variants.lazy.compactMap(\.info).compactMap { file in
+            file.root.entry(key).map { file.place($0.position) }
+        }
+        return written.first ?? target.variants.lazy.compactMap { $0.generatedInfo[key]?.place }.first
+    }
+
+    /// The first function of some sort.
+    fileprivate func place(_ isMeant: (FunctionInfo) -> Bool) -> Place? { index.functions.first(where: isMeant)?.place }
+}

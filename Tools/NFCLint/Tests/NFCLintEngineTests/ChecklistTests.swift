@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCLintEngine
+import NFCLintRules
+import Testing
+
+@Suite struct ChecklistTests {
+    private func rows(_ files: [String: String]) throws -> [Checklist.Row] {
+        let report = Projects.report(files)
+        let unit = try #require(report.project.units.first { $0.usesCoreNFC })
+        return Checklist(unit, report).rows
+    }
+
+    @Test func `What is met says where`() throws {
+        let app = Folders.app.merging(["Info.plist": Projects.list("\n" + Projects.usage)]) { $1 }
+        let rows = try rows(app)
+        #expect(rows[1].state == .met && rows[1].place == "Info.plist:2")
+        #expect(rows[0].state == .met && rows[0].place == "App.entitlements:1")
+        #expect(rows.allSatisfy { $0.state != .met || !$0.place.isEmpty })
+    }
+
+    @Test func `Two sessions that may overlap, and an AID that is selected, can not be told`() throws {
+        let begin = "session?.begin()"
+        let two = Projects.reader.replacing(begin, with: "\(begin)\n        other?.begin()")
+            .replacing("    func scan", with: "    var other: NFCNDEFReaderSession?\n    func scan")
+        #expect(try rows(Folders.app)[11].state == .met)
+        #expect(try rows(Folders.app.merging(["Reader.swift": two]) { $1 })[11].state == .unknown)
+        let select = Projects.reader.replacing(begin, with: "\(begin); select(0xA4, card.name)")
+        #expect(try rows(Folders.app)[9].state == .met)
+        #expect(try rows(Folders.app.merging(["Reader.swift": select]) { $1 })[9].state == .unknown)
+    }
+
+    @Test func `A baseline, a choice and a severity meet nothing`() throws {
+        for choice in ["disabled: [CFG001]\n", "severity:\n  CFG001: info\n", ""] {
+            try Folders.withFiles(Folders.app.merging([".nfclint.yml": choice]) { $1 }) { folder in
+                let known = folder.appendingPathComponent("known.json").path
+                let written = try Command.run(["--write-baseline", known, folder.path])
+                let list = try Command.run(["--checklist", "--baseline", known, folder.path]).output
+                let row = list.split(separator: "\n").first { $0.contains("Usage text") }
+                #expect(written.status == 0 && row?.contains("not met") == true)
+            }
+        }
+    }
+}
