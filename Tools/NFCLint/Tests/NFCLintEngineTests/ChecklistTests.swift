@@ -19,6 +19,15 @@ import Testing
         #expect(rows.allSatisfy { $0.state != .met || !$0.place.isEmpty })
     }
 
+    @Test func `A session of a module is met there`() throws {
+        let files = [
+            "App/Info.plist": Projects.list(Projects.usage), "App/A.swift": "import Scanning\n@main struct A {}\n",
+            "Package.swift": "", "Sources/Scanning/Reader.swift": Projects.reader,
+        ]
+        let rows = try rows(files)
+        #expect(rows[11].state == .met && rows[11].place.hasPrefix("Sources/Scanning/Reader.swift:"))
+    }
+
     @Test func `Two sessions that may overlap, and an AID that is selected, can not be told`() throws {
         let begin = "session?.begin()"
         let two = Projects.reader.replacing(begin, with: "\(begin)\n        other?.begin()")

@@ -47,7 +47,7 @@ extension Checklist {
                 title: "The delegate is set and lives",
                 rules: ["SRC002"],
                 concerns: uses,
-                seen: delegate.map { unit.index.functions[$0].place } ?? unit.ownUse
+                seen: delegate.map { unit.index.functions[$0].place } ?? unit.use
             ),
             Question(
                 title: "The session is nil after it was invalidated",
@@ -93,7 +93,7 @@ extension Checklist {
                 title: "AIDs and system codes are listed",
                 rules: ["SRC009", "SRC010", "CFG020", "CFG024", "CFG026", "CFG027"],
                 concerns: hasInfo && unit.usesCoreNFC && !selects,
-                seen: lists.lazy.compactMap { unit.place(info: $0) }.first ?? unit.ownUse
+                seen: lists.lazy.compactMap { unit.place(info: $0) }.first ?? unit.use
             ),
             Question(
                 title: "Background: domains and a handler",
@@ -106,7 +106,7 @@ extension Checklist {
                 title: "One session at a time",
                 rules: ["SRC007"],
                 concerns: unit.usesCoreNFC && unit.sessions.begins.count < 2,
-                seen: unit.ownUse
+                seen: unit.use
             ),
         ]
     }
@@ -127,6 +127,9 @@ extension Unit {
         }
         return written.first ?? target.variants.lazy.compactMap { $0.generatedInfo[key]?.place }.first
     }
+
+    /// Where sessions are made, also in a module that the target imports.
+    fileprivate var use: Place? { ownUse ?? sessions.creations.first.map { index.functions[$0.function].place } }
 
     /// The first function of some sort.
     fileprivate func place(_ isMeant: (FunctionInfo) -> Bool) -> Place? { index.functions.first(where: isMeant)?.place }
