@@ -14,6 +14,15 @@ import Testing
         #expect(Projects.ids(["Reader.swift": text]).contains("SRC001"))
     }
 
+    @Test func `A comment behind code is not for the lines around it`() {
+        let line = "        session?.alertMessage = \"Scan\""
+        let silent = line + "  // nfclint:disable TXT003"
+        for (lines, count) in [([line, silent, line], 2), ([silent, line], 1), ([line, silent], 1), ([silent], 0)] {
+            let text = Projects.reader.replacing(begin, with: (lines + [begin]).joined(separator: "\n"))
+            #expect(Projects.ids(["Reader.swift": text]).count { $0 == "TXT003" } == count, "\(lines)")
+        }
+    }
+
     @Test func `A comment alone is for the block below`() {
         let text = Projects.reader.replacing(
             "    func scan",

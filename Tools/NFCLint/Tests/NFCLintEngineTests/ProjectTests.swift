@@ -34,6 +34,43 @@ import Testing
         #expect(!Projects.ids(files(target: conditional, project: outer, formats)).contains("CFG011"))
     }
 
+    @Test(arguments: [
+        ("12.4", ["NDEF", "TAG"], []), ("13.0", ["NDEF", "TAG"], ["CFG011"]), ("13.1", ["NDEF", "TAG"], ["CFG011"]),
+        ("12.4", ["NDEF"], []), ("13.0", ["NDEF"], ["CFG012", "CFG011"]), ("13", ["TAG"], []),
+        ("12.4", ["TAG"], ["CFG013"]), ("15.9", ["TAG", "PACE"], ["CFG015"]), ("16.0", ["TAG", "PACE"], []),
+        ("16", ["TAG", "PACE"], []),
+    ])
+    func `What the formats may be changes with iOS 13 and 16, and not a version before or behind`(
+        minimum: String,
+        formats: [String],
+        expected: [String]
+    ) {
+        let list =
+            "<key>com.apple.developer.nfc.readersession.formats</key><array>"
+            + formats.map { "<string>\($0)</string>" }.joined() + "</array>"
+        let settings = signed + "IPHONEOS_DEPLOYMENT_TARGET = \(minimum);"
+        let ids = Projects.ids(files(target: settings, ["Doors/Doors.entitlements": Projects.list(list)]))
+        #expect(ids.filter { ["CFG011", "CFG012", "CFG013", "CFG015"].contains($0) } == expected)
+    }
+
+    @Test(arguments: [("17.3", true), ("17.4", false), ("18.0", false)])
+    func `Card emulation is there from iOS 17.4 on`(minimum: String, isTooOld: Bool) {
+        let list = """
+            <key>com.apple.developer.nfc.hce</key><true/>
+            <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key><array><string>A000000247</string></array>
+            """
+        let settings = signed + "IPHONEOS_DEPLOYMENT_TARGET = \(minimum);"
+        let ids = Projects.ids(files(target: settings, ["Doors/Doors.entitlements": Projects.list(list)]))
+        #expect(ids.contains("CFG042") == isTooOld)
+    }
+
+    @Test func `Versions are compared by both numbers`() throws {
+        let texts = ["9.3", "12", "12.4", "13.0", "13.1", "17.4", "17.10", "100.0"]
+        let versions = try texts.map { try #require(Version($0)) }
+        #expect(versions.shuffled().sorted() == versions)
+        #expect(Version("13") == Version("13.0.1") && Version("x") == nil && Version("") == nil)
+    }
+
     @Test func `A path in another case than on disk is found`() {
         let named =
             "CODE_SIGN_ENTITLEMENTS = \"$(SRCROOT)/doors/doors.ENTITLEMENTS\"; INFOPLIST_FILE = $(TARGET_NAME)/Info.plist;"

@@ -44,6 +44,24 @@ import Testing
         }
     }
 
+    @Test func `Each severity has a level of its own in SARIF, and a word of its own elsewhere`() throws {
+        let text = "disabled: [TXT010]\nseverity:\n  SRC001: SEVERITY\n"
+        for (severity, level, command) in [
+            ("error", "error", "error"), ("warning", "warning", "warning"), ("info", "note", "notice"),
+        ] {
+            let chosen = text.replacing("SEVERITY", with: severity)
+            let configuration = LintConfiguration(Array(chosen.utf8), known: Set(Rules.all.map(\.id)))
+            let project = Projects.project(["Reader.swift": Projects.reader])
+            let findings = Linter(Rules.all, configuration: configuration).check(project)
+            let report = Report(findings: findings, project: project, rules: Rules.all)
+            #expect(report.sarif.contains(#""ruleId":"SRC001","ruleIndex":"#))
+            let run = try #require((try object(report.sarif)["runs"] as? [[String: Any]])?.first)
+            let results = try #require(run["results"] as? [[String: Any]])
+            #expect(results.map { $0["level"] as? String } == [level])
+            #expect(report.github.hasPrefix("::\(command) "), "\(report.github)")
+        }
+    }
+
     @Test func `Text shows the line with a caret`() {
         let lines = report.text().split(separator: "\n").map(String.init)
         #expect(lines[0].hasPrefix("My Reader.swift:6:19: warning: "))

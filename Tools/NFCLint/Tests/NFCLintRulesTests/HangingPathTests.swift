@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import NFCLintRules
+import Testing
+
+/// A path that neither ends the session nor restarts polling is found once, by the rule that says most of it.
+@Suite struct HangingPathTests {
+    private func ids(_ branch: String) -> [String] {
+        let reader = """
+            import CoreNFC
+
+            class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                var session: NFCNDEFReaderSession?
+                func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                    \(branch)
+                    session.invalidate()
+                }
+            }
+            """
+        let project = Project(MemoryFiles(["Reader.swift": Array(reader.utf8)]))
+        return Linter(Rules.all).check(project).map(\.id).filter { ["SRC012", "SRC030"].contains($0) }
+    }
+
+    @Test(arguments: [
+        ("if tags.count > 1 { session.alertMessage = \"Hold one badge only.\"; return }", ["SRC030"]),
+        ("if tags.count > 1 { print(\"several\"); return }", ["SRC012"]),
+        ("if isBusy { session.alertMessage = \"Hold the badge still.\"; return }", ["SRC012"]),
+        ("if isBusy { print(\"busy\"); return }", ["SRC012"]),
+        ("if tags.count > 1 { session.alertMessage = \"Hold one badge only.\"; session.restartPolling(); return }", []),
+        ("if isBusy { session.invalidate(errorMessage: \"The badge was not read.\"); return }", []),
+    ])
+    func `With several tags and a text it is a text, else a path`(branch: String, expected: [String]) {
+        #expect(ids(branch) == expected)
+    }
+}
