@@ -29,7 +29,19 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var links: NFCNDEFReaderSession?
+                    var badges: NFCTagReaderSession?
+                    func scan() {
+                        links?.begin()
+                        badges?.begin()
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -47,9 +59,33 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var links: NFCNDEFReaderSession?
+                    var badges: NFCTagReaderSession?
+                    func scan(isBadge: Bool) {
+                        guard isBadge else {
+                            links?.begin()
+                            return
+                        }
+                        badges?.begin()
+                    }
+                    func scanBoth() {
+                        links?.begin()
+                        links?.invalidate()
+                        DispatchQueue.main.asyncAfter(deadline: .now() + 3) { self.badges?.begin() }
+                    }
+                }
+                """
+            ),
         ],
         check: { unit, findings in
+            for (call, number) in secondBegins(unit) {
+                let text = "A second session begins right after the first one, which still has the reader."
+                findings.add(unit.place(call.node, number), "\(text) Not proven.", isProven: false)
+            }
             for delegate in unit.ownDelegates {
                 for number in delegate.tags + delegate.messages {
                     let function = unit.index.functions[number]
@@ -93,4 +129,34 @@ extension Rule {
             }
         }
     )
+}
+
+/// Where a session begins behind another one in the same list of statements, and nothing ends the first in between.
+private func secondBegins(_ unit: Unit) -> [(call: CallInfo, function: Int)] {
+    var found: [(call: CallInfo, function: Int)] = []
+    let begins = Dictionary(grouping: unit.sessions.begins, by: \.function)
+    for (number, begins) in begins.sorted(by: { $0.key < $1.key }) where begins.count > 1 {
+        let function = unit.index.functions[number]
+        guard unit.isOwn(function) else { continue }
+        let calls = begins.map(\.call).sorted { $0.node.position < $1.node.position }
+        for (first, second) in zip(calls, calls.dropFirst()) where first.base != second.base {
+            guard let list = statements(around: first), list == statements(around: second) else { continue }
+            let between = first.node.endPosition..<second.node.position
+            let ends = function.calls.contains {
+                between.contains($0.node.position) && ["invalidate", "wait", "sleep"].contains($0.name)
+            }
+            if !ends { found.append((second, number)) }
+        }
+    }
+    return found
+}
+
+/// The list of statements in which a call stands.
+private func statements(around call: CallInfo) -> SyntaxIdentifier? {
+    var node = call.node.parent
+    while let step = node {
+        if step.is(CodeBlockItemListSyntax.self) { return step.id }
+        node = step.parent
+    }
+    return nil
 }

@@ -17,7 +17,14 @@ extension Rule {
             Example.usageAndIdentifier
                 + Example.swift(
                     "let apdu = NFCISO7816APDU(instructionClass: 0, instructionCode: 0xA4, p1Parameter: 4, p2Parameter: 0, data: Data([0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]), expectedResponseLength: 256)"
-                )
+                ),
+            Example.usageAndIdentifier
+                + Example.swift(
+                    """
+                    let badge = Data([0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01])
+                    let apdu = NFCISO7816APDU(instructionClass: 0, instructionCode: 0xA4, p1Parameter: 4, p2Parameter: 0, data: badge, expectedResponseLength: 256)
+                    """
+                ),
         ],
         good: [
             Example.usageAndIdentifier
@@ -56,7 +63,7 @@ extension Rule {
     /// The AID that an APDU selects, where it is written out.
     private static func selected(_ call: CallInfo) -> [UInt8]? {
         guard let data = call.argument("data") else { return nil }
-        guard let bytes = bytes(data) else { return nil }
+        guard let bytes = bytes(constant(data) ?? data) else { return nil }
         var aid = bytes
         if let instruction = call.argument("instructionCode") {
             guard number(instruction) == 0xA4, call.argument("p1Parameter").flatMap(number) == 4 else { return nil }
@@ -70,6 +77,33 @@ extension Rule {
     private static func number(_ node: ExprSyntax) -> Int? {
         let text = node.core.words.replacing("_", with: "")
         return text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
+    }
+
+    /// The value of a constant that is named; nil for anything else, and where several in the file have the name.
+    private static func constant(_ node: ExprSyntax) -> ExprSyntax? {
+        let core = node.core
+        let name: String
+        if let reference = core.as(DeclReferenceExprSyntax.self) {
+            name = reference.baseName.text
+        } else if let member = core.as(MemberAccessExprSyntax.self),
+            member.base?.is(DeclReferenceExprSyntax.self) == true
+        {
+            name = member.declName.baseName.text
+        } else {
+            return nil
+        }
+        let named = Finder.all(PatternBindingSyntax.self, in: core.root).filter {
+            $0.pattern.trimmedDescription == name
+        }
+        // One of the function itself hides what is outside of it.
+        let own = core.is(MemberAccessExprSyntax.self) ? nil : core.enclosing(FunctionDeclSyntax.self)
+        let near = named.filter { $0.enclosing(FunctionDeclSyntax.self)?.id == own?.id }
+        let outside = named.filter { $0.enclosing(FunctionDeclSyntax.self) == nil }
+        let meant = near.isEmpty ? outside : near
+        guard meant.count == 1, let binding = meant.first, let value = binding.initializer?.value,
+            binding.enclosing(VariableDeclSyntax.self)?.bindingSpecifier.tokenKind == .keyword(.let)
+        else { return nil }
+        return value
     }
 
     private static func bytes(_ node: ExprSyntax) -> [UInt8]? {

@@ -29,7 +29,24 @@ extension Rule {
                     }
                 }
                 """
-            )
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    var session: NFCTagReaderSession?
+                    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+                        Task {
+                            do {
+                                try await session.connect(to: tags[0])
+                                session.invalidate()
+                            } catch {
+                                print(error)
+                            }
+                        }
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(

@@ -47,14 +47,25 @@ struct QuietPaths {
         var ends: [End] = []
     }
 
-    /// Whether a closure is what a command calls when it is done.
+    /// Whether a closure is what a command calls when it is done, or a task that waits for one.
     private static func isHandler(_ closure: ClosureExprSyntax) -> Bool {
         var parent = closure.parent
         while let step = parent, !step.is(FunctionCallExprSyntax.self) {
             if step.is(CodeBlockItemSyntax.self) { return false }
             parent = step.parent
         }
-        let name = parent?.as(FunctionCallExprSyntax.self)?.calledExpression.lastName ?? ""
+        guard let called = parent?.as(FunctionCallExprSyntax.self)?.calledExpression else { return false }
+        let name = called.lastName ?? ""
+        if ["Task", "Task.detached"].contains(called.trimmedDescription) {
+            return Finder.all(AwaitExprSyntax.self, in: Syntax(closure)).contains { wait in
+                wait.expression.as(FunctionCallExprSyntax.self).map { isCommand($0.calledExpression.lastName) } ?? false
+            }
+        }
+        return isCommand(name)
+    }
+
+    private static func isCommand(_ name: String?) -> Bool {
+        guard let name else { return false }
         return Names.commands.contains(name) || name == "connect" || name == "sendCommand"
     }
 
@@ -217,7 +228,7 @@ struct QuietPaths {
             let name = call.calledExpression.lastName ?? ""
             guard !Names.isLog(call), !isEmptyDispatch(call, name) else { return false }
             let isWaitedFor = call.parent?.is(AwaitExprSyntax.self) == true
-            return !(isWaitedFor && (Names.commands.contains(name) || name == "connect" || name == "sendCommand"))
+            return !(isWaitedFor && isCommand(name))
         }
     }
 }
