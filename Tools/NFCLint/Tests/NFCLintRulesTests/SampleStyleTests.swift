@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import NFCLintRules
+import Testing
+
+/// What the linter says of an app whose code is right, and whose texts have the words that people do not know.
+@Suite struct SampleStyleTests {
+    private func findings(_ files: [String: String]) -> [String: [String]] {
+        let project = Project(MemoryFiles(files.mapValues { Array($0.utf8) }))
+        let found = Linter(Rules.all).check(project).map { finding in
+            (finding.place.path, "\(finding.place.position.line) \(finding.id) \(finding.severity.rawValue)")
+        }
+        return Dictionary(grouping: found, by: \.0).mapValues { $0.map(\.1) }
+    }
+
+    @Test
+    func
+        `An app in the style of Apple's sample has findings in its texts, and none in its code but for a method that never runs`()
+    {
+        let found = findings([
+            "Scanning.swift": SampleStyle.scanning, "Writing.swift": SampleStyle.writing,
+            "Info.plist": SampleStyle.information, "Reader.entitlements": SampleStyle.entitlements,
+        ])
+        #expect(found["Info.plist"] == ["2 TXT001 info"])
+        #expect(
+            found["Scanning.swift"] == [
+                "24 SRC027 info", "33 TXT001 info", "40 TXT001 info", "46 TXT001 info", "50 TXT001 info",
+                "56 TXT001 info", "58 TXT001 info",
+            ]
+        )
+        #expect(
+            found["Writing.swift"] == [
+                "12 TXT001 warning", "12 TXT007 info", "20 TXT001 info", "27 TXT001 info", "33 TXT001 info",
+                "39 TXT001 info", "42 TXT001 info", "46 TXT001 info", "52 TXT009 info", "59 TXT001 info",
+            ]
+        )
+        #expect(found.count == 3)
+    }
+
+    @Test func `With words of its object it has none`() {
+        var files = [
+            "Scanning.swift": SampleStyle.scanning, "Writing.swift": SampleStyle.writing,
+            "Info.plist": SampleStyle.information, "Reader.entitlements": SampleStyle.entitlements,
+        ]
+        let words = [
+            ("Tag is not NDEF compliant.", "This badge has another format."),
+            ("Tag is read only.", "This badge is locked."),
+            ("Tag capacity is too small.", "This badge is too small."),
+            ("Found 1 NDEF message.", "Your badge was read."),
+            ("More than 1 tag is here. Remove all tags and try again.", "Hold one badge alone, and try again."),
+            ("Unable to connect to the tag.", "The badge was not read."),
+            ("Unknown status of the tag.", "The badge was not read."),
+            ("Unable to query the status of the tag.", "The badge was not read."),
+            ("Reading the NDEF tag failed.", "The badge was not read."), ("near an NDEF tag", "near a badge"),
+            ("Writing the message failed: \\(error)", "The message was not written."),
+            ("You can scan NFC tags to read NDEF messages.", "Badges are scanned to show their messages."),
+        ]
+        for (name, text) in files { files[name] = words.reduce(text) { $0.replacing($1.0, with: $1.1) } }
+        #expect(findings(files) == ["Scanning.swift": ["24 SRC027 info"]])
+    }
+}
