@@ -174,7 +174,8 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
                 // A card that has no power: the new one.
                 while Self.presenceAttribute(bench.lun) != 2 { usleep(1000) }
             }
-            while look() != Self.present { _ = wait(bench.lun, 1000) }
+            // Also where the card is there at once: whoever has waited is the thread that the driver tells again.
+            repeat { _ = wait(bench.lun, 1000) } while look() != Self.present
             // It comes between the look of a round and the power, and then before the round.
             swap(0x81)
             var looks = [look()]
