@@ -322,7 +322,7 @@ struct `An app on the bus` {
         )
         try Data("[D-BUS Service]\nName=org.example.App\nExec=\(program)\n".utf8)
             .write(to: URL(fileURLWithPath: folder.path("services/org.example.App.service")))
-        let error = try desk.failure(try desk.link())
+        let error = try desk.failure(try desk.link(), limit: .seconds(2))
         #expect(error.code == .noAnswer || error.reason.contains("dbus-1/services"), "\(error)")
     }
 }
