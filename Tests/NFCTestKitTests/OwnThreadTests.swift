@@ -190,11 +190,12 @@ enum OwnLimit: String, CaseIterable, Sendable {
             timer.setEventHandler {}
             timer.activate()
             defer { timer.cancel() }
-            DispatchQueue.global().asyncAfter(deadline: .now() + 50) { hasPassed.withLock { $0 = true } }
-            await field.wait(for: .seconds(51))
+            DispatchQueue.global().asyncAfter(deadline: .now() + 500) { hasPassed.withLock { $0 = true } }
+            await field.wait(for: .seconds(501))
             #expect(hasPassed.withLock { $0 })
         }
-        #expect(start.duration(to: .now) < .seconds(40))
+        // Beside other tests each step may take a grace, which is ten seconds where there are sources.
+        #expect(start.duration(to: .now) < .seconds(240))
     }
 }
 
