@@ -57,12 +57,7 @@ struct Explorer {
         let made = try await make(nil)
         if let failure = try await failure(of: made) { throw failure }
         if made.isVirtual, made.run.trace.exchanges.isEmpty {
-            throw ExplorationFailure(
-                made.run,
-                invariant: "something is tried",
-                finding: "the flow made no exchange with a tag: it ended before, or it made no session",
-                runs: runs
-            )
+            throw nothingTried(made.run, "the flow made no exchange with a tag: it ended before, or it made no session")
         }
         first = made.run
         if made.isVirtual {
@@ -74,12 +69,7 @@ struct Explorer {
                 connections: made.connections
             )
             if asked.parts.allSatisfy(\.isEmpty) {
-                throw ExplorationFailure(
-                    made.run,
-                    invariant: "something is tried",
-                    finding: "the exploration has no runs: give one such as .everyLoss",
-                    runs: runs
-                )
+                throw nothingTried(made.run, "the exploration has no runs: give one such as .everyLoss")
             }
             for part in asked.parts { try await explore(part, after: course) }
             if let failure = try await leakOfLastRun() { throw try await shrunk(failure) }
@@ -117,6 +107,10 @@ struct Explorer {
             default: continue
             }
         }
+    }
+
+    private func nothingTried(_ run: FlowRun, _ finding: String) -> ExplorationFailure {
+        ExplorationFailure(run, invariant: "something is tried", finding: finding, runs: runs)
     }
 
     private static func staleReplay(_ script: FaultScript, _ run: FlowRun) -> FieldError {

@@ -157,13 +157,14 @@ extension TestField {
                 "Look for a continuation that no path resumes."
             }
         let long = grace.long / .seconds(1)
+        let longText = long == long.rounded() ? String(Int(long)) : String(long)
         let shorter =
             grace.duration > .milliseconds(100)
             ? ": a shorter one, such as grace: .milliseconds(100), reports this sooner." : "."
         return (
             "nothing was left that could end it within \(limit) s.",
             """
-             \(advice) Nothing happened for \(long == long.rounded() ? String(Int(long)) : String(long)) s of real time, which is ten times grace\(shorter)
+             \(advice) Nothing happened for \(longText) s of real time, which is ten times grace\(shorter)
             """
         )
     }

@@ -7,7 +7,8 @@ import VirtualTags
 
 extension TagSpec {
     /// A tag that comes near while another one is there: of the same product, with records that differ in one letter, or a card
-    /// with the same script. It is found first where the technology lets the reader choose, so that code which takes the first tag takes this one.
+    /// with the same script. It is found first where the technology lets the reader choose, so that code which takes the first tag
+    /// takes this one.
     ///
     /// - Parameters:
     ///   - tag: the tag that is there, made from this.
