@@ -54,29 +54,46 @@ let package = Package(
     ],
     targets: [
         // Five leaves.
-        .target(name: "NDEF", swiftSettings: strict),
-        .target(name: "TagLink", swiftSettings: strict),
+        .target(name: "NDEF", path: "Sources/Contract/NDEF", swiftSettings: strict),
+        .target(name: "TagLink", path: "Sources/Contract/TagLink", swiftSettings: strict),
         // Makes text of others fit to show.
-        .target(name: "VisibleText", swiftSettings: strict),
-        .target(name: "CSystemCalls"),
-        .target(name: "SystemLibrary", dependencies: ["CSystemCalls"], swiftSettings: strict),
-        .target(name: "CardCryptography", dependencies: ["SystemLibrary"], swiftSettings: strict),
+        .target(name: "VisibleText", path: "Sources/Support/VisibleText", swiftSettings: strict),
+        .target(name: "CSystemCalls", path: "Sources/Support/CSystemCalls"),
+        .target(
+            name: "SystemLibrary",
+            dependencies: ["CSystemCalls"],
+            path: "Sources/Support/SystemLibrary",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "CardCryptography",
+            dependencies: ["SystemLibrary"],
+            path: "Sources/Support/CardCryptography",
+            swiftSettings: strict
+        ),
 
         // Which app opens a link.
-        .target(name: "UniversalLinks", swiftSettings: strict),
+        .target(name: "UniversalLinks", path: "Sources/Background/UniversalLinks", swiftSettings: strict),
 
         // What happens when a tag is read and no app runs: the rules without their surroundings.
         .target(
             name: "BackgroundTagReading",
             dependencies: ["NDEF", "UniversalLinks", "VisibleText"],
+            path: "Sources/Background/BackgroundTagReading",
             swiftSettings: strict
         ),
 
         // Files as all others read and write them, and those that only their owner reads; the inbox, the installed apps.
-        .target(name: "PrivateStorage", dependencies: ["CSystemCalls", "SystemLibrary"], swiftSettings: strict),
+        .target(
+            name: "PrivateStorage",
+            dependencies: ["CSystemCalls", "SystemLibrary"],
+            path: "Sources/Support/PrivateStorage",
+            swiftSettings: strict
+        ),
         .target(
             name: "BackgroundStorage",
             dependencies: ["BackgroundTagReading", "PrivateStorage", "SystemLibrary"],
+            path: "Sources/Background/BackgroundStorage",
             swiftSettings: strict
         ),
 
@@ -84,6 +101,7 @@ let package = Package(
         .target(
             name: "LinkFetching",
             dependencies: ["PrivateStorage", "SystemLibrary", "UniversalLinks"],
+            path: "Sources/Background/LinkFetching",
             swiftSettings: strict
         ),
 
@@ -91,6 +109,7 @@ let package = Package(
         .target(
             name: "UserBus",
             dependencies: ["BackgroundTagReading", "PrivateStorage", "SystemLibrary"],
+            path: "Sources/Background/UserBus",
             swiftSettings: strict
         ),
 
@@ -101,26 +120,48 @@ let package = Package(
                 "BackgroundStorage", "BackgroundTagReading", "LinkFetching", "PrivateStorage", "SystemLibrary",
                 "UserBus",
             ],
+            path: "Sources/Background/LinkDelivery",
             swiftSettings: strict
         ),
 
         // The reader's side and the tag's side, which never import each other.
-        .target(name: "TagProtocols", dependencies: ["CardCryptography", "NDEF", "TagLink"], swiftSettings: strict),
+        .target(
+            name: "TagProtocols",
+            dependencies: ["CardCryptography", "NDEF", "TagLink"],
+            path: "Sources/Tags/TagProtocols",
+            swiftSettings: strict
+        ),
         .target(
             name: "VirtualTags",
             dependencies: ["CardCryptography", "NDEF", "TagLink", "VisibleText"],
+            path: "Sources/Parts/VirtualTags",
             swiftSettings: strict
         ),
 
         // Readers, which know nothing of each other, nor of what tags hold.
-        .target(name: "PCSCDriver", dependencies: ["SystemLibrary", "TagLink"], swiftSettings: strict),
-        .target(name: "PN532Driver", dependencies: ["SystemLibrary", "TagLink"], swiftSettings: strict),
+        .target(
+            name: "PCSCDriver",
+            dependencies: ["SystemLibrary", "TagLink"],
+            path: "Sources/Parts/PCSCDriver",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "PN532Driver",
+            dependencies: ["SystemLibrary", "TagLink"],
+            path: "Sources/Parts/PN532Driver",
+            swiftSettings: strict
+        ),
 
         // A reader as other software meets it: its driver in pcscd, and what answers behind it.
-        .target(name: "CIFDHandler", linkerSettings: [.linkedLibrary("pthread")] + hardened),
+        .target(
+            name: "CIFDHandler",
+            path: "Sources/Parts/CIFDHandler",
+            linkerSettings: [.linkedLibrary("pthread")] + hardened
+        ),
         .target(
             name: "ReaderEmulation",
             dependencies: ["CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols"],
+            path: "Sources/Parts/ReaderEmulation",
             swiftSettings: strict
         ),
 
@@ -130,6 +171,7 @@ let package = Package(
                 "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink",
                 "TagProtocols", "VirtualTags", "VisibleText",
             ],
+            path: "Sources/Parts/NFCRuntime",
             swiftSettings: strict
         ),
         // In mode 5, so that clients see its types as those of a framework in Objective-C: not Sendable, and nothing said
@@ -138,17 +180,20 @@ let package = Package(
         .target(
             name: "CoreNFC",
             dependencies: ["NDEF", "NFCRuntime", "PrivateStorage", "TagLink", "TagProtocols", "VisibleText"],
+            path: "Sources/Framework/CoreNFC",
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
         // Gives an app the links of tags that were read in the background.
         .target(
             name: "UserActivityReceiving",
             dependencies: ["BackgroundTagReading", "CoreNFC", "UserBus"],
+            path: "Sources/Framework/UserActivityReceiving",
             swiftSettings: strict
         ),
         .target(
             name: "NFCTestKit",
             dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "PrivateStorage"],
+            path: "Sources/Framework/NFCTestKit",
             swiftSettings: strict
         ),
 
@@ -162,6 +207,7 @@ let package = Package(
                 "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            path: "Sources/Tools/nfc",
             swiftSettings: strict,
             linkerSettings: hardened
         ),
@@ -172,6 +218,7 @@ let package = Package(
                 "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCRuntime",
                 "PrivateStorage", "SystemLibrary", "UserBus", "VisibleText",
             ],
+            path: "Sources/Tools/nfcd",
             swiftSettings: strict + [.defaultIsolation(MainActor.self)],
             linkerSettings: hardened
         ),
@@ -194,69 +241,104 @@ let package = Package(
         ),
 
         // How many tests run beside each other: every test target is in one program with it.
-        .target(name: "CTestSetup", path: "Tests/CTestSetup"),
+        .target(name: "CTestSetup", path: "Tests/TestSupport/CTestSetup"),
         // Rules that hold for random cases.
-        .target(name: "PropertyTesting", path: "Tests/PropertyTesting", swiftSettings: strict),
+        .target(name: "PropertyTesting", path: "Tests/TestSupport/PropertyTesting", swiftSettings: strict),
 
         .testTarget(
             name: "NDEFTests",
             dependencies: ["CTestSetup", "NDEF", "PropertyTesting"],
+            path: "Tests/Contract/NDEFTests",
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
-        .testTarget(name: "PropertyTestingTests", dependencies: ["PropertyTesting"], swiftSettings: strict),
-        .testTarget(name: "VisibleTextTests", dependencies: ["CTestSetup", "VisibleText"], swiftSettings: strict),
+        .testTarget(
+            name: "PropertyTestingTests",
+            dependencies: ["PropertyTesting"],
+            path: "Tests/TestSupport/PropertyTestingTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "VisibleTextTests",
+            dependencies: ["CTestSetup", "VisibleText"],
+            path: "Tests/Support/VisibleTextTests",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "UniversalLinksTests",
             dependencies: ["PropertyTesting", "UniversalLinks"],
+            path: "Tests/Background/UniversalLinksTests",
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "BackgroundTagReadingTests",
             dependencies: ["BackgroundTagReading", "NDEF", "PropertyTesting", "UniversalLinks"],
+            path: "Tests/Background/BackgroundTagReadingTests",
             swiftSettings: strict
         ),
-        .testTarget(name: "PrivateStorageTests", dependencies: ["PrivateStorage"], swiftSettings: strict),
+        .testTarget(
+            name: "PrivateStorageTests",
+            dependencies: ["PrivateStorage"],
+            path: "Tests/Support/PrivateStorageTests",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "BackgroundStorageTests",
             dependencies: ["BackgroundStorage", "BackgroundTagReading", "PrivateStorage"],
+            path: "Tests/Background/BackgroundStorageTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "LinkFetchingTests",
             dependencies: ["LinkFetching", "PrivateStorage", "UniversalLinks"],
+            path: "Tests/Background/LinkFetchingTests",
             exclude: ["site.py"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "UserActivityReceivingTests",
             dependencies: ["BackgroundTagReading", "CoreNFC", "NDEF", "UserActivityReceiving"],
+            path: "Tests/Framework/UserActivityReceivingTests",
             swiftSettings: strict
         ),
-        .testTarget(name: "SystemLibraryTests", dependencies: ["SystemLibrary"], swiftSettings: strict),
-        .testTarget(name: "CardCryptographyTests", dependencies: ["CardCryptography"], swiftSettings: strict),
+        .testTarget(
+            name: "SystemLibraryTests",
+            dependencies: ["SystemLibrary"],
+            path: "Tests/Support/SystemLibraryTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CardCryptographyTests",
+            dependencies: ["CardCryptography"],
+            path: "Tests/Support/CardCryptographyTests",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "TagLinkTests",
             dependencies: ["TagLink"],
+            path: "Tests/Contract/TagLinkTests",
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "TagProtocolsTests",
             dependencies: ["TagProtocols", "TagLink", "VirtualTags", "NDEF", "PropertyTesting"],
+            path: "Tests/Tags/TagProtocolsTests",
             exclude: ["Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "VirtualTagsTests",
             dependencies: ["CardCryptography", "VirtualTags", "TagLink", "NDEF"],
+            path: "Tests/Parts/VirtualTagsTests",
             exclude: ["Dumps", "Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "PN532DriverTests",
             dependencies: ["PN532Driver", "CoreNFC", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
+            path: "Tests/Parts/PN532DriverTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -264,11 +346,13 @@ let package = Package(
             dependencies: [
                 "ReaderEmulation", "CIFDHandler", "PrivateStorage", "TagLink", "TagProtocols", "VirtualTags",
             ],
+            path: "Tests/Parts/ReaderEmulationTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "PCSCDriverTests",
             dependencies: ["PCSCDriver", "TagLink", "TagProtocols", "VirtualTags"],
+            path: "Tests/Parts/PCSCDriverTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -277,6 +361,7 @@ let package = Package(
                 "CIFDHandler", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "PrivateStorage",
                 "PropertyTesting", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
             ],
+            path: "Tests/Parts/NFCRuntimeTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -285,31 +370,34 @@ let package = Package(
                 "CIFDHandler", "CoreNFC", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols", "VirtualTags",
                 "PropertyTesting", "TagLink", "SourceCompatibilitySwift6",
             ],
+            path: "Tests/Framework/CoreNFCTests",
             exclude: ["Parity"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "NFCTestKitTests",
             dependencies: ["CoreNFC", "NFCTestKit", "NFCRuntime", "TagLink", "VirtualTags"],
+            path: "Tests/Framework/NFCTestKitTests",
             swiftSettings: strict
         ),
         // The same probes in mode 5, as the tests of many apps are.
         .testTarget(
             name: "NFCTestKitSwift5Tests",
             dependencies: ["CoreNFC", "NFCTestKit"],
+            path: "Tests/Framework/NFCTestKitSwift5Tests",
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
         // Code in the style of real clients, which would compile on iOS unchanged: in Swift 5 mode, and in mode 6.
         .testTarget(
             name: "SourceCompatibilitySwift5",
             dependencies: ["CoreNFC"],
-            path: "Tests/SourceCompatibilityTests/Swift5",
+            path: "Tests/Framework/SourceCompatibilityTests/Swift5",
             swiftSettings: client + [.swiftLanguageMode(.v5)]
         ),
         .testTarget(
             name: "SourceCompatibilitySwift6",
             dependencies: ["CoreNFC"],
-            path: "Tests/SourceCompatibilityTests/Swift6",
+            path: "Tests/Framework/SourceCompatibilityTests/Swift6",
             swiftSettings: client
         ),
         .testTarget(
@@ -318,6 +406,7 @@ let package = Package(
                 "CardCryptography", "CoreNFC", "SourceCompatibilitySwift5", "SourceCompatibilitySwift6", "NFCTestKit",
                 "TagLink", "VirtualTags",
             ],
+            path: "Tests/Framework/SourceCompatibilityTests",
             exclude: ["Forms", "Swift5", "Swift6"],
             swiftSettings: strict
         ),
@@ -327,6 +416,7 @@ let package = Package(
                 "nfc", "nfcd", "TagReader", "FirstScan", "BackgroundStorage",
                 "BackgroundTagReading", "LinkDelivery", "NDEF", "PrivateStorage", "SystemLibrary", "UserBus",
             ],
+            path: "Tests/Tools/CommandLineTests",
             exclude: ["Images", "LinkageProbe.swift", "broker_bus.py", "bus_peer.py"],
             swiftSettings: strict
         ),

@@ -12,46 +12,46 @@ import sys
 # What comes with the compiler and is not Foundation.
 SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
 ALLOWED = {
-    "Sources/NDEF": set(),
-    "Sources/TagLink": {"Glibc"},
-    "Sources/VisibleText": set(),
-    "Sources/SystemLibrary": {"CSystemCalls", "Dispatch", "Glibc", "Synchronization"},
-    "Sources/CardCryptography": {"SystemLibrary"},
-    "Sources/UniversalLinks": {"Foundation"},
-    "Sources/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks", "VisibleText"},
-    "Sources/PrivateStorage": {"CSystemCalls", "Glibc", "SystemLibrary"},
-    "Sources/BackgroundStorage": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
-    "Sources/LinkFetching": {
+    "Sources/Contract/NDEF": set(),
+    "Sources/Contract/TagLink": {"Glibc"},
+    "Sources/Support/VisibleText": set(),
+    "Sources/Support/SystemLibrary": {"CSystemCalls", "Dispatch", "Glibc", "Synchronization"},
+    "Sources/Support/CardCryptography": {"SystemLibrary"},
+    "Sources/Background/UniversalLinks": {"Foundation"},
+    "Sources/Background/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks", "VisibleText"},
+    "Sources/Support/PrivateStorage": {"CSystemCalls", "Glibc", "SystemLibrary"},
+    "Sources/Background/BackgroundStorage": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
+    "Sources/Background/LinkFetching": {
         "Dispatch", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
     },
-    "Sources/nfcd": {
+    "Sources/Tools/nfcd": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching", "NFCRuntime",
         "PrivateStorage", "SystemLibrary", "UserBus", "VisibleText",
     },
-    "Sources/UserBus": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
-    "Sources/LinkDelivery": {
+    "Sources/Background/UserBus": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
+    "Sources/Background/LinkDelivery": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
         "SystemLibrary", "UserBus",
     },
-    "Sources/TagProtocols": {"CardCryptography", "NDEF", "TagLink"},
-    "Sources/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "VisibleText"},
-    "Sources/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
-    "Sources/PN532Driver": {"SystemLibrary", "TagLink", "Dispatch", "Glibc"},
-    "Sources/ReaderEmulation": {"CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols"} | SYSTEM,
-    "Sources/NFCRuntime": {
+    "Sources/Tags/TagProtocols": {"CardCryptography", "NDEF", "TagLink"},
+    "Sources/Parts/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "VisibleText"},
+    "Sources/Parts/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
+    "Sources/Parts/PN532Driver": {"SystemLibrary", "TagLink", "Dispatch", "Glibc"},
+    "Sources/Parts/ReaderEmulation": {"CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols"} | SYSTEM,
+    "Sources/Parts/NFCRuntime": {
         "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols",
         "VirtualTags", "VisibleText",
     } | SYSTEM,
-    "Sources/CoreNFC": {
+    "Sources/Framework/CoreNFC": {
         "NDEF", "TagLink", "NFCRuntime", "PrivateStorage", "TagProtocols", "VisibleText", "Foundation",
     } | SYSTEM,
-    "Sources/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
-    "Sources/NFCTestKit": {
+    "Sources/Framework/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
+    "Sources/Framework/NFCTestKit": {
         "Foundation", "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "PrivateStorage", "Testing",
     } | SYSTEM,
     "Tools/NFCLint/Sources/NFCLintEngine": {"Foundation", "SwiftOperators", "SwiftParser", "SwiftSyntax"},
     "Tools/NFCLint/Sources/NFCLintRules": {"Foundation", "NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},
-    "Tools/NFCLint/Sources/nfc-lint": {"ArgumentParser", "Foundation", "NFCLintEngine", "NFCLintRules"},
+    "Tools/NFCLint/Sources/Tools/nfc-lint": {"ArgumentParser", "Foundation", "NFCLintEngine", "NFCLintRules"},
     "Examples/TagReader": {
         "CoreNFC", "Foundation", "Glibc", "Synchronization", "UserActivityReceiving", "VisibleText",
     },

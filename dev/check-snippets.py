@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ROOT / "Sources/NFCTestKit/Documentation.docc"
+PAGES = ROOT / "Sources/Framework/NFCTestKit/Documentation.docc"
 CODE = ROOT / "Examples/TestingYourApp"
 BLOCK = re.compile(r"^```swift\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

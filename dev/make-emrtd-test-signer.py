@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import tempfile
 
-TARGET = "Sources/VirtualTags/Cards/EMRTD/EMRTDSigner+Test.swift"
+TARGET = "Sources/Parts/VirtualTags/Cards/EMRTD/EMRTDSigner+Test.swift"
 # ICAO 9303-12, table 6. The list of document types says that the signer is for passports, P, and cards, I.
 CONFIGURATION = """
 [req]

@@ -22,7 +22,7 @@ import Testing
     @Test func `The driver that pcscd loads is linked so too, and names no folders`() throws {
         let scratch = try ScratchFolder()
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
         let driver = scratch.path("driver.so")
         let build = try Command(name: "env").run(repository.path + "/dev/build-pcsc-driver", driver)
         try #require(build.status == 0, "\(build.error)")

@@ -5,8 +5,8 @@ import Testing
 @Suite struct `The module` {
     @Test func `Imports nothing, Foundation least of all`() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let sources = root.appending(path: "Sources/NDEF")
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let sources = root.appending(path: "Sources/Contract/NDEF")
         let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
         #expect(files.count > 20)
         for file in files {

@@ -57,7 +57,7 @@ struct User {
         let association =
             #"{"applinks":{"details":[{"appIDs":["OPENCORENFC.org.opencorenfc.TagReader"],"components":[{"/":"/x/*"}]}]}}"#
         let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Examples/TagReader/Installation").standardizedFileURL
+            .appendingPathComponent("../../../Examples/TagReader/Installation").standardizedFileURL
         for (file, folder) in [("json", "nfc/apps"), ("desktop", "applications")] {
             let name = "org.opencorenfc.TagReader.\(file)"
             let text = try String(contentsOf: files.appendingPathComponent(name), encoding: .utf8)

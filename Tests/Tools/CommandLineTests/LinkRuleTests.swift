@@ -237,7 +237,7 @@ import Testing
 
     @Test func `The article of links explains every rule`() throws {
         let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Sources/CoreNFC/Documentation.docc/TakeLinks.md").standardizedFileURL
+            .appendingPathComponent("../../../Sources/Framework/CoreNFC/Documentation.docc/TakeLinks.md").standardizedFileURL
         let text = try String(contentsOf: article, encoding: .utf8)
         let ids = (Self.ofFiles + Self.ofDomains).map(\.id)
         #expect(ids.count == 27)

@@ -342,7 +342,7 @@ import UserBus
         let site = Process()
         site.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("LinkFetchingTests/site.py").path
+            .deletingLastPathComponent().appendingPathComponent("Background/LinkFetchingTests/site.py").path
         try FileManager.default.createDirectory(atPath: user.scratch.path("site"), withIntermediateDirectories: true)
         site.arguments = ["python3", script, user.scratch.path("site")]
         let (input, output) = (Pipe(), Pipe())

@@ -7,7 +7,7 @@ import Testing
     /// Each string literal of the file that holds the texts, without the titles.
     private static let texts: [String] = {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Examples/TagReader/Scanning/Wording.swift")
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples/TagReader/Scanning/Wording.swift")
         let source = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         return source.split(separator: "\n").filter { !$0.contains("Title =") }.flatMap { line in
             line.matches(of: /"([^"]+)"/).map { String($0.1) }

@@ -9,7 +9,7 @@ import Testing
     init() throws { scratch = try ScratchFolder() }
 
     private static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// The driver without Swift, as packages have it.
     private func plainDriver() throws -> String {

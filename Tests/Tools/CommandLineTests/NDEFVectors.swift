@@ -18,7 +18,8 @@ struct NDEFVector: @unchecked Sendable {
     /// Those that are given by hex.
     static func all() throws -> [NDEFVector] {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let file = tests.appending(path: "NDEFTests/Vectors/ndef.jsonl")
+            .deletingLastPathComponent()
+        let file = tests.appending(path: "Contract/NDEFTests/Vectors/ndef.jsonl")
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
             let vector = NDEFVector(members: try object(String(line)))
             return vector.members["hex"] == nil ? nil : vector

@@ -151,7 +151,7 @@ enum FoundBugs {
     /// The rows of the documentation.
     static func rows() throws -> [String] {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/NFCTestKit/Documentation.docc/WhatExplorationsFind.md")
+            .appending(path: "../../../Sources/Framework/NFCTestKit/Documentation.docc/WhatExplorationsFind.md")
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
             .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| bug ") }
     }

@@ -119,7 +119,7 @@ import Testing
         let user = try user()
         #expect(try user.nfc.run("background", "enable").status == 0)
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Resources").path
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Resources").path
         for (shipped, written) in [
             ("systemd/user/nfcd.service", "config/systemd/user/nfcd.service"),
             (
