@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// On a phone, whoever imports Core NFC has Foundation as well: many clients import nothing else.
+// On a phone, importing Core NFC imports Foundation as well. Many clients import nothing else.
 @_exported public import Foundation

@@ -72,7 +72,7 @@ public final class PCSCReader: DiscoveringDriver {
         return Set(Technology.allCases).subtracting(hasPN53x ? [.nfcV] : [])
     }
 
-    /// Exchanges with the reader and their octets; PC/SC tells nothing of the air.
+    /// Exchanges with the reader and their bytes; PC/SC tells nothing of the air.
     public var statistics: LinkStatistics {
         state.withLock { state in state.counted + (state.connection?.statistics ?? .zero) }
     }

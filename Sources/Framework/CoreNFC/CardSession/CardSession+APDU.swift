@@ -2,9 +2,9 @@
 public import Foundation
 
 extension CardSession {
-    /// A command of a reader. Equal to itself alone.
+    /// A command from a reader. A command is equal only to itself.
     public final class APDU: Sendable, Equatable, CustomDebugStringConvertible {
-        /// The command's octets.
+        /// The command's bytes.
         public let payload: Data
 
         private let onRespond: @Sendable (Data) throws(CardSession.Error) -> Void
@@ -16,9 +16,9 @@ extension CardSession {
 
         /// Answers the command.
         ///
-        /// - Parameter response: the data and the status word, at least 2 octets.
-        /// - Throws: ``CardSession/Error``: `transmissionError` when the reader is gone, the command has been answered
-        ///   or the response has no status word; `emulationStopped`; `invalidated`.
+        /// - Parameter response: the data and the status word, at least 2 bytes.
+        /// - Throws: ``CardSession/Error``: `transmissionError` when the reader is gone, the command was answered
+        ///   before, or the response has no status word; `emulationStopped`; `invalidated`.
         public func respond(response: Data) async throws {
             try onRespond(response)
         }

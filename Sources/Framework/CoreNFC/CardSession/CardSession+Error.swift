@@ -3,23 +3,23 @@
 extension CardSession {
     /// Why emulation failed, or a session ended.
     public enum Error: Swift.Error, Sendable, Hashable {
-        /// The person, or the app's entitlements, did not give access.
+        /// The user, or the app's entitlements, did not allow it.
         case accessNotAccepted
-        /// Emulation was stopped before the answer.
+        /// Emulation stopped before the command was answered.
         case emulationStopped
-        /// The app has ended the session.
+        /// The app ended the session.
         case invalidated
-        /// The session has reached its limit of 60 seconds.
+        /// The session reached its limit of 60 seconds.
         case maxSessionDurationReached
         /// The radio is off.
         case radioDisabled
-        /// The device or the person is not eligible.
+        /// The device or the user is not eligible.
         case systemEligibilityFailed
-        /// There is nothing that can be a card, or it is in use.
+        /// No virtual or linked reader can take a card, or it is in use.
         case systemNotAvailable
-        /// The answer could not be sent: the reader is gone, or the command has been answered.
+        /// The response could not be sent: the reader is gone, or the command was answered before.
         case transmissionError
-        /// The person has ended the session.
+        /// The user ended the session.
         case userInvalidated
     }
 }

@@ -3,15 +3,15 @@
 extension CardSession {
     /// What happens in a session.
     public enum Event: Sendable {
-        /// The session is there. The first event.
+        /// The session started. The first event.
         case sessionStarted
-        /// A reader's field is there.
+        /// A reader's field was detected.
         case readerDetected
-        /// A reader sends a command; answer it with ``CardSession/APDU/respond(response:)``.
+        /// A reader sent a command. Answer it with ``CardSession/APDU/respond(response:)``.
         case received(CardSession.APDU)
-        /// The reader is gone, or has deselected the card.
+        /// The reader is gone, or deselected the card.
         case readerDeselected
-        /// The session is over. The last event.
+        /// The session ended. The last event.
         case sessionInvalidated(reason: CardSession.Error)
     }
 
@@ -30,7 +30,7 @@ extension CardSession {
             Iterator(events.makeAsyncIterator())
         }
 
-        /// Waits for events one after the other.
+        /// Waits for the events, one after the other.
         public class Iterator: AsyncIteratorProtocol {
             public typealias Element = CardSession.Event
 
@@ -40,7 +40,7 @@ extension CardSession {
                 self.base = base
             }
 
-            /// The next event; nil when the session is over.
+            /// The next event; nil when the session ended.
             public func next() async throws -> Event? {
                 await base.next(isolation: nil)
             }

@@ -4,14 +4,15 @@ import NFCRuntime
 
 /// A session in which the app is a card: it answers the APDUs of a reader.
 ///
-/// Iterate ``eventStream``; begin with ``startEmulation()`` when a reader is there or before, and answer every
-/// ``CardSession/Event/received(_:)``. The reader may select the applications that the app lists in
-/// `com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes` of its entitlements; others are refused with status
-/// 6A82, and the app hears nothing of them. A session lasts 60 seconds at most.
+/// Iterate ``eventStream``. Call ``startEmulation()``, before or after a reader is detected, and answer every
+/// ``CardSession/Event/received(_:)``. The reader can select the applications that the app lists in
+/// `com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes` of its entitlements. The framework answers a
+/// selection of any other application with status 6A82, and the app does not see it. A session lasts 60 seconds at
+/// most.
 ///
 /// The session may be used from any thread.
 open class CardSession {
-    /// What the person sees when emulation stops.
+    /// What the user sees when emulation stops.
     public enum EmulationUIStatus: Hashable {
         /// A check mark.
         case success
@@ -21,13 +22,13 @@ open class CardSession {
 
     let core: CardSessionCore
 
-    /// What happens, in order. A session has one stream: several iterators share its events.
+    /// The session's events, in order. A session has one stream: several iterators share its events.
     public let eventStream: EventStream
 
     /// Creates a session.
     ///
-    /// - Throws: ``CardSession/Error``: `systemNotAvailable` when nothing here can be a card, or another session is one
-    ///   already; `accessNotAccepted` when the app has entitlements without `com.apple.developer.nfc.hce`.
+    /// - Throws: ``CardSession/Error``: `systemNotAvailable` when there is no virtual or linked reader, or another
+    ///   session uses it; `accessNotAccepted` when the app has entitlements without `com.apple.developer.nfc.hce`.
     public init() async throws {
         guard let port = NFCEnvironment.current.cardPort else { throw Error.systemNotAvailable }
         let configuration = AppConfiguration.current
@@ -44,10 +45,10 @@ open class CardSession {
         core.end(.invalidated)
     }
 
-    /// Whether there is something here that can be a card: a virtual reader, or a link to one.
+    /// Whether the app can be a card here: there is a virtual reader, or a link to one.
     public class var isSupported: Bool { NFCEnvironment.current.cardPort != nil }
 
-    /// Whether the app may emulate cards: something here can be a card, and the app's entitlements don't forbid it.
+    /// Whether the app may emulate cards: ``isSupported`` is true, and the app's entitlements don't forbid it.
     public static var isEligible: Bool {
         get async {
             guard NFCEnvironment.current.cardPort != nil else { return false }
@@ -67,16 +68,16 @@ open class CardSession {
         get async { core.isEmulating }
     }
 
-    /// Begins to answer readers. Does nothing while emulation is in progress.
+    /// Starts to answer readers. Does nothing while emulation is in progress.
     ///
     /// - Throws: ``CardSession/Error``: `invalidated` when the session has ended.
     public func startEmulation() async throws {
         guard core.startEmulation() else { throw Error.invalidated }
     }
 
-    /// Stops answering readers; the session goes on. A command that is not yet answered is answered by nobody.
+    /// Stops answering readers; the session goes on. A command that has no answer yet stays unanswered.
     ///
-    /// - Parameter status: what the person sees.
+    /// - Parameter status: what the user sees.
     public func stopEmulation(status: EmulationUIStatus) async {
         core.stopEmulation(status)
     }

@@ -3,7 +3,7 @@ import Foundation
 import NFCRuntime
 import TagLink
 
-/// The state of a card session, and what its port tells it. The port holds it weakly enough: it is detached at the end.
+/// The state of a card session, and the events of its port. The port keeps it only until the end, when it is detached.
 final class CardSessionCore: EmulatedCard {
     private struct State {
         var hasEnded = false
@@ -11,12 +11,12 @@ final class CardSessionCore: EmulatedCard {
         /// Whether the reader has selected an application of this app.
         var isSelected = false
         var alertMessage = ""
-        /// The number of the command that waits for its answer; nil when none does.
+        /// The number of the command that waits for an answer; nil when none does.
         var waiting: Int?
         var lastCommand = 0
         var respond: (@Sendable ([UInt8]) -> Void)?
         var timer: ScheduledEvent?
-        /// Keeps the reader from the service that reads in the background.
+        /// Keeps the background reading service off the reader.
         var claim: ReaderClaim?
     }
 
@@ -34,7 +34,7 @@ final class CardSessionCore: EmulatedCard {
         (events, continuation) = AsyncStream<CardSession.Event>.makeStream()
     }
 
-    /// Takes the port and begins the session's time.
+    /// Attaches to the port and starts the session's time limit.
     func attach() -> Bool {
         continuation.yield(.sessionStarted)
         guard port.attach(self) else { return false }
@@ -73,13 +73,13 @@ final class CardSessionCore: EmulatedCard {
         if stops { port.setEmulating(false) }
     }
 
-    /// Has the service that reads in the background give the reader up until the session's end.
+    /// Has the background reading service release the reader until the session ends.
     func claimReader() async {
         guard let claim = await environment.gate?.claim(for: .card, clock: environment.clock) else { return }
         state.withLock { if !$0.hasEnded { $0.claim = claim } }
     }
 
-    /// Ends the session. Does nothing the second time.
+    /// Ends the session. Later calls do nothing.
     func end(_ reason: CardSession.Error) {
         let (isFirst, timer) = state.withLock { state -> (Bool, ScheduledEvent?) in
             defer {
@@ -127,7 +127,7 @@ final class CardSessionCore: EmulatedCard {
         continuation.yield(.received(command))
     }
 
-    /// The status word for a command that the app does not hear of; nil when it does.
+    /// The status word for a command that the app does not receive; nil when the app receives it.
     private func refusal(of apdu: [UInt8]) -> [UInt8]? {
         let selected = Self.selectedName(in: apdu)
         return state.withLock { state in
@@ -137,7 +137,7 @@ final class CardSessionCore: EmulatedCard {
         }
     }
 
-    /// The name of the application that a command selects; nil when it is another command.
+    /// The name of the application that a command selects; nil for any other command.
     private static func selectedName(in apdu: [UInt8]) -> [UInt8]? {
         guard apdu.count >= 4, apdu[1] == 0xA4, apdu[2] == 0x04, let body = APDUBody(parsing: apdu) else { return nil }
         return Array(apdu[body.data])

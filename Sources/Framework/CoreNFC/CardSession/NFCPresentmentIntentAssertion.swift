@@ -2,24 +2,24 @@
 import NFCRuntime
 import TagLink
 
-/// Holds off the system's default app for contactless use while this app means to present a card.
+/// Keeps the system's default contactless app away while this app means to present a card.
 ///
-/// An assertion is good for 15 seconds, or as long as it is kept; then 15 seconds have to go by before the next one. No
-/// other app takes the card here, so nothing is held off: the times are those of a phone, so that code around them can
-/// be tested.
+/// An assertion is valid for 15 seconds, or until it is released if that is sooner. The next one can be acquired 15
+/// seconds later. No other app takes the card here, so the assertion has no further effect. It follows a phone's times
+/// so that you can test the code around it.
 public final class NFCPresentmentIntentAssertion: Sendable {
-    /// Why an assertion was not given.
+    /// Why an assertion was refused.
     public enum Error: Swift.Error, Sendable, Hashable {
-        /// The device or the person is not eligible.
+        /// The device or the user is not eligible.
         case systemEligibilityFailed
-        /// There is nothing that can be a card, or the last assertion was given too short a time ago.
+        /// There is nothing that can be a card, or the last assertion ended less than 15 seconds ago.
         case systemNotAvailable
     }
 
     private static let duration: Duration = .seconds(15)
     private static let pause: Duration = .seconds(15)
 
-    /// When the last assertion of each clock that is still there ends.
+    /// When the last assertion of each clock that still exists ends.
     private static let last = Locked<[Last]>([])
 
     private struct Last {
@@ -38,15 +38,15 @@ public final class NFCPresentmentIntentAssertion: Sendable {
     deinit {
         let now = clock.now
         Self.last.withLock { last in
-            // One that is let go early ends now.
+            // An assertion that is released early ends now.
             guard let index = last.firstIndex(where: { $0.clock === clock && $0.end == end }) else { return }
             last[index].end = min(now, end)
         }
     }
 
-    /// Asks for an assertion.
+    /// Acquires an assertion.
     ///
-    /// - Returns: the assertion; keep it for as long as it is needed.
+    /// - Returns: the assertion; keep it while you need it.
     /// - Throws: ``NFCPresentmentIntentAssertion/Error``.
     public static func acquire() async throws -> NFCPresentmentIntentAssertion {
         guard NFCEnvironment.current.cardPort != nil else { throw Error.systemNotAvailable }
@@ -65,6 +65,6 @@ public final class NFCPresentmentIntentAssertion: Sendable {
         return NFCPresentmentIntentAssertion(clock: clock, end: now + duration)
     }
 
-    /// Whether the assertion is good now.
+    /// Whether the assertion is valid now.
     public var isValid: Bool { clock.now < end }
 }

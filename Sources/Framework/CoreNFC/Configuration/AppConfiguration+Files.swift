@@ -5,9 +5,10 @@ import PrivateStorage
 extension AppConfiguration {
     /// Reads the configuration of an app.
     ///
-    /// `NFC_INFO_PLIST` and `NFC_ENTITLEMENTS` name the files. Without them an `Info.plist` is taken, and a file with the
-    /// executable's name and the extension `entitlements`, from beside the executable, from its bundle, or from the
-    /// resources of the package's target that has the executable's name. `NFC_STRICT=1` makes it strict.
+    /// `NFC_INFO_PLIST` and `NFC_ENTITLEMENTS` name the files. Without them, the files are an `Info.plist`, and a file
+    /// with the executable's name and the extension `entitlements`. They are looked for beside the executable, in its
+    /// bundle, and in the resources of the package's target that has the executable's name. `NFC_STRICT=1` makes the
+    /// configuration strict.
     ///
     /// - Parameters:
     ///   - environment: the variables of the process.
@@ -34,8 +35,8 @@ extension AppConfiguration {
 
     /// The folders of an executable's resources, which the package manager puts beside it: `PACKAGE_TARGET.resources`.
     ///
-    /// It takes no `Info.plist` that is a resource by itself (a bundle on Apple's systems has one of its own), so that the
-    /// files may stand in a folder of the resources, `Resources`.
+    /// The package manager refuses an `Info.plist` as a resource of its own (a bundle on Apple's systems has one
+    /// already). So the files may be in a folder `Resources` of the resources.
     private static func resources(of name: String, in directory: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         let bundles = names.filter { $0 == "\(name).resources" || $0.hasSuffix("_\(name).resources") }.sorted()
@@ -44,10 +45,10 @@ extension AppConfiguration {
         }
     }
 
-    /// Reads the file that was named, or the first of the candidates that is a property list.
+    /// Reads the named file, or the first candidate that is a property list.
     private static func file(named path: String?, or candidates: [URL]) -> PropertyFile? {
         if let path, !path.isEmpty {
-            // A file that was named and can't be read is one without entries: its absence would go unnoticed.
+            // A named file that can't be read counts as an empty one. Otherwise nobody would notice that it is missing.
             return PropertyFile(path: path, values: data(path).flatMap { parse($0) } ?? [:])
         }
         for url in candidates {
@@ -57,14 +58,14 @@ extension AppConfiguration {
         return nil
     }
 
-    /// No property list of an app is larger. A pipe is not waited for.
+    /// Larger than any app's property list. Pipes are not read.
     private static let maximumSize = 1 << 20
 
     private static func data(_ path: String) -> Data? {
         (try? InputFile(path, limit: maximumSize).readToEnd()).map { Data($0) }
     }
 
-    /// Reads the strings and lists of strings of a property list; nil when it is not one.
+    /// Reads the strings and lists of strings of a property list; nil when the data are not a property list.
     package static func parse(_ data: Data) -> [String: [String]]? {
         guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, options: [], format: nil),
             let dictionary = list as? [String: Any]

@@ -6,7 +6,7 @@ extension AppConfiguration {
     package enum Request: Sendable, Hashable {
         /// An NDEF session.
         case ndef
-        /// A session for tags: with ISO 18092 or with PACE in its polling options.
+        /// A tag session, with whether its polling options contain ISO 18092 and PACE.
         case tags(feliCa: Bool, pace: Bool)
         /// A VAS session.
         case vas
@@ -25,10 +25,10 @@ extension AppConfiguration {
         /// What to add.
         package var fix: String
 
-        /// Key, file and fix as one text for people.
+        /// The key, the file and the fix as one text for people.
         package var message: String { "\(key.rawValue) is missing in \(file). \(fix)" }
 
-        /// The error that an app is given.
+        /// The error that the app receives.
         package var readerError: NFCReaderError {
             NFCReaderError(.readerErrorSecurityViolation, reason: message)
         }
@@ -36,7 +36,7 @@ extension AppConfiguration {
 
     /// What iOS would do.
     package enum Verdict: Sendable, Hashable {
-        /// The session runs. There are notes when the app has no configuration and would need one on iOS.
+        /// The session runs. The notes say what an app without a configuration would need on iOS.
         case allowed(notes: [Violation])
         /// The session ends at once, with code 2.
         case refused(Violation)
@@ -44,11 +44,11 @@ extension AppConfiguration {
         case endsProcess(Violation)
     }
 
-    /// Says what iOS would do with a request.
+    /// Decides what iOS would do with a request.
     ///
     /// - Parameters:
     ///   - configuration: what the app declares.
-    ///   - request: what it asks for.
+    ///   - request: what the app asks for.
     package static func evaluate(_ configuration: AppConfiguration, _ request: Request) -> Verdict {
         var notes: [Violation] = []
         for need in needs(of: request) {
@@ -127,7 +127,7 @@ extension AppConfiguration {
 
     // MARK: Commands
 
-    /// Whether an APDU selects an application that the app does not list: nil when it may be sent.
+    /// The error for an APDU that selects an application that the app does not list; nil when the APDU may be sent.
     package func violation(of apdu: NFCISO7816APDU) -> NFCReaderError? {
         guard let infoPlist, apdu.instructionCode == 0xA4, apdu.p1Parameter == 0x04, let aid = apdu.data else {
             return nil
@@ -141,7 +141,7 @@ extension AppConfiguration {
         ).readerError
     }
 
-    /// Whether a system code is one that the app does not list: nil when it may be polled for.
+    /// The error for polling for a system code that the app does not list; nil when it may be polled for.
     package func violation(ofPolling systemCode: Data) -> NFCReaderError? {
         guard let infoPlist else { return nil }
         let name = systemCode.hex.uppercased()

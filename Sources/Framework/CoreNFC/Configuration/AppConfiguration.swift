@@ -4,7 +4,7 @@ import NFCRuntime
 
 /// What an app declares for Core NFC in its property list and its entitlements.
 ///
-/// A value of its own, so that what iOS would say to an app can be asked without an app.
+/// It is a plain value, so that tests can check without an app what iOS would do.
 package struct AppConfiguration: Sendable, Hashable {
     /// A property list that was found.
     package struct PropertyFile: Sendable, Hashable {
@@ -35,7 +35,7 @@ package struct AppConfiguration: Sendable, Hashable {
     package var infoPlist: PropertyFile?
     /// The app's entitlements; nil when it has none.
     package var entitlements: PropertyFile?
-    /// Whether what is missing stops the process, and a missing file counts as an empty one.
+    /// Whether a missing entry ends the process. A missing file then counts as an empty one.
     package var isStrict: Bool
 
     package init(infoPlist: PropertyFile? = nil, entitlements: PropertyFile? = nil, isStrict: Bool = false) {
@@ -59,12 +59,12 @@ package struct AppConfiguration: Sendable, Hashable {
         executable: Bundle.main.executablePath ?? CommandLine.arguments.first ?? ""
     )
 
-    /// The configuration that a session made now takes.
+    /// The configuration of a session that is created now.
     package static var current: AppConfiguration {
         scoped ?? NFCEnvironment.ofTest?.app.map { AppConfiguration($0) } ?? process
     }
 
-    /// The configuration that a test gives as data.
+    /// The configuration of a test that declares it in code.
     private init(_ app: AppProperties) {
         self.init(
             infoPlist: app.infoPlist.map { PropertyFile(path: "the test's Info.plist", values: $0.mapValues(\.texts)) },

@@ -5,16 +5,16 @@ import NFCRuntime
 import TagLink
 import VisibleText
 
-/// Does with a session what iOS does with it.
+/// Treats a session's request as iOS would.
 enum ConfigurationGate {
     private static let hasNoted = Locked(false)
 
-    /// Asks whether a session may begin.
+    /// Checks whether a session may begin.
     ///
-    /// Ends the process, with a message that names key, file and fix, where iOS would. Without a configuration it writes
-    /// one line, once, about what iOS would have done.
+    /// Where iOS would end the process, this ends it with a message that names the key, the file and the fix. For an
+    /// app without a configuration it writes one line, once, about what iOS would have done.
     ///
-    /// - Returns: the error with which the session ends; nil when it may begin.
+    /// - Returns: the error that the session ends with; nil when it may begin.
     static func error(for request: AppConfiguration.Request, in configuration: AppConfiguration) -> NFCReaderError? {
         switch AppConfiguration.evaluate(configuration, request) {
         case .allowed(let notes):
@@ -28,14 +28,14 @@ enum ConfigurationGate {
         }
     }
 
-    /// Ends the process, where iOS would.
+    /// Ends the process, where iOS would do so.
     static func endProcess(_ reason: String) -> Never {
         write("CoreNFC: the process ends, as it would on iOS. \(reason)")
         abort()
     }
 
     private static func note(_ violations: [AppConfiguration.Violation]) {
-        // A test has a field of its own, and no app around it.
+        // A test has a field of its own and no app around it.
         guard !violations.isEmpty, NFCEnvironment.ofTest == nil else { return }
         let isFirst = hasNoted.withLock { hasNoted in
             defer { hasNoted = true }

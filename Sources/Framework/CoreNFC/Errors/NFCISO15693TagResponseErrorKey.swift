@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The key under which an ``NFCReaderError`` has the error code of an ISO/IEC 15693 tag, as an `Int`.
+/// The user info key of the error code that an ISO/IEC 15693 tag reported, as an `Int`.
 ///
-/// The codes are those of ISO/IEC 15693-3, 7.4.2: 0x10 for a block that does not exist, for instance. The error's own
-/// code is `readerTransceiveErrorTagResponseError`.
+/// ISO/IEC 15693-3, 7.4.2 defines the codes: 0x10 for a block that does not exist, for example. The code of the
+/// ``NFCReaderError`` is `readerTransceiveErrorTagResponseError`.
 public let NFCISO15693TagResponseErrorKey: String = "ISO15693TagResponseErrorCode"

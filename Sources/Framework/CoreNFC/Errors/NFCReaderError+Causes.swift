@@ -5,7 +5,7 @@ import TagLink
 import TagProtocols
 
 extension NFCReaderError {
-    /// An error with a sentence on what happened.
+    /// Creates an error with a sentence about what happened.
     init(_ code: Code, reason: String, text: String? = nil) {
         var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: reason]
         if let text { info[NSLocalizedDescriptionKey] = text }
@@ -51,7 +51,7 @@ extension NFCReaderError {
         case .readerUnavailable:
             self.init(.readerTransceiveErrorTagConnectionLost, reason: error.reason)
         case .noCapabilityContainer, .noMessageTLV, .badVersion, .lengthOverrun, .badChecksum, .writeInProgress:
-            // The phone gives the response error this text when a tag is not formatted.
+            // A phone gives the response error this text when a tag is not formatted.
             self.init(
                 .readerTransceiveErrorTagResponseError,
                 reason: error.reason,
@@ -62,7 +62,7 @@ extension NFCReaderError {
         }
     }
 
-    /// The error that tells a delegate why its session ended.
+    /// The error with which a session reports its end to its delegate.
     init(_ end: SessionEnd) {
         switch end {
         case .userCanceled: self.init(.readerSessionInvalidationErrorUserCanceled)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NFCReaderError {
-    /// The device, or the tag, does not have the feature.
+    /// The device or the tag does not support the feature.
     public static var readerErrorUnsupportedFeature: Code { .readerErrorUnsupportedFeature }
     /// The app lacks an entitlement or an entry in its property list.
     public static var readerErrorSecurityViolation: Code { .readerErrorSecurityViolation }
@@ -9,20 +9,20 @@ extension NFCReaderError {
     public static var readerErrorInvalidParameter: Code { .readerErrorInvalidParameter }
     /// The length of a parameter is wrong.
     public static var readerErrorInvalidParameterLength: Code { .readerErrorInvalidParameterLength }
-    /// A parameter is outside of its range.
+    /// A parameter is out of range.
     public static var readerErrorParameterOutOfBound: Code { .readerErrorParameterOutOfBound }
     /// The radio is off.
     public static var readerErrorRadioDisabled: Code { .readerErrorRadioDisabled }
-    /// The app or the person is not eligible for the feature.
+    /// The app or the user is not eligible for the feature.
     public static var readerErrorIneligible: Code { .readerErrorIneligible }
-    /// The person did not accept that the app uses the feature.
+    /// The user did not allow the app to use the feature.
     public static var readerErrorAccessNotAccepted: Code { .readerErrorAccessNotAccepted }
 
     /// The reader lost the tag.
     public static var readerTransceiveErrorTagConnectionLost: Code { .readerTransceiveErrorTagConnectionLost }
-    /// Too many retries.
+    /// All retries failed.
     public static var readerTransceiveErrorRetryExceeded: Code { .readerTransceiveErrorRetryExceeded }
-    /// The tag answered with an error, wrongly, or not at all.
+    /// The tag answered with an error, answered incorrectly, or did not answer.
     public static var readerTransceiveErrorTagResponseError: Code { .readerTransceiveErrorTagResponseError }
     /// The session has ended.
     public static var readerTransceiveErrorSessionInvalidated: Code { .readerTransceiveErrorSessionInvalidated }
@@ -31,11 +31,11 @@ extension NFCReaderError {
     /// The packet is longer than the tag or the reader can take.
     public static var readerTransceiveErrorPacketTooLong: Code { .readerTransceiveErrorPacketTooLong }
 
-    /// The person cancelled the session, or the app invalidated it.
+    /// The user cancelled the session, or the app invalidated it.
     public static var readerSessionInvalidationErrorUserCanceled: Code {
         .readerSessionInvalidationErrorUserCanceled
     }
-    /// The session reached its limit of time.
+    /// The session reached its time limit.
     public static var readerSessionInvalidationErrorSessionTimeout: Code {
         .readerSessionInvalidationErrorSessionTimeout
     }
@@ -47,30 +47,30 @@ extension NFCReaderError {
     public static var readerSessionInvalidationErrorSystemIsBusy: Code {
         .readerSessionInvalidationErrorSystemIsBusy
     }
-    /// The session was to read one tag, and has.
+    /// The session was to read one tag, and it has.
     public static var readerSessionInvalidationErrorFirstNDEFTagRead: Code {
         .readerSessionInvalidationErrorFirstNDEFTagRead
     }
 
-    /// The configuration of a command has wrong parameters.
+    /// A command configuration has invalid parameters.
     public static var tagCommandConfigurationErrorInvalidParameters: Code {
         .tagCommandConfigurationErrorInvalidParameters
     }
 
     /// The tag can't be written.
     public static var ndefReaderSessionErrorTagNotWritable: Code { .ndefReaderSessionErrorTagNotWritable }
-    /// The tag did not take the write.
+    /// The tag did not accept the write.
     public static var ndefReaderSessionErrorTagUpdateFailure: Code { .ndefReaderSessionErrorTagUpdateFailure }
     /// The message is longer than the tag's capacity.
     public static var ndefReaderSessionErrorTagSizeTooSmall: Code { .ndefReaderSessionErrorTagSizeTooSmall }
     /// The tag holds no message.
     public static var ndefReaderSessionErrorZeroLengthMessage: Code { .ndefReaderSessionErrorZeroLengthMessage }
 
-    /// The person does not let the app use the location, which a payment session needs on a phone.
+    /// The user does not let the app use the location. A payment session needs it on a phone.
     public static var paymentTagReaderSessionErrorLocationAuthorizationDenied: Code {
         .paymentTagReaderSessionErrorLocationAuthorizationDenied
     }
-    /// The app may not use the location, because of a restriction.
+    /// A restriction forbids the app to use the location.
     public static var paymentTagReaderSessionErrorLocationServiceRestricted: Code {
         .paymentTagReaderSessionErrorLocationServiceRestricted
     }
@@ -81,7 +81,7 @@ extension NFCReaderError {
 }
 
 extension NFCReaderError.Code {
-    /// The phone's English text, which clients compare.
+    /// The phone's English text. Clients compare it.
     var text: String {
         switch self {
         case .readerErrorUnsupportedFeature: "Feature not supported"
@@ -108,7 +108,7 @@ extension NFCReaderError.Code {
         case .ndefReaderSessionErrorTagUpdateFailure: "NDEF tag write failed"
         case .ndefReaderSessionErrorTagSizeTooSmall: "Insufficient space on NDEF tag"
         case .ndefReaderSessionErrorZeroLengthMessage: "NDEF tag does not contain any NDEF message"
-        // What a phone says of these is not known.
+        // The phone's text for these is not known.
         case .paymentTagReaderSessionErrorLocationAuthorizationDenied: "Location authorization denied"
         case .paymentTagReaderSessionErrorLocationServiceRestricted: "Location service restricted"
         case .paymentTagReaderSessionErrorOnDeviceLocationUnavailable: "On-device location unavailable"

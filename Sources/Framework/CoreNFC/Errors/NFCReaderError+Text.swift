@@ -4,12 +4,12 @@ import Foundation
 extension NFCReaderError: CustomStringConvertible {
     /// The error as a phone prints it: with its text and its user info.
     ///
-    /// Foundation on Linux would print the reason in place of the text, and `(null)` where there is none.
+    /// Foundation on Linux would print the reason in place of the text, or `(null)` without a reason.
     public var description: String {
         let start = "Error Domain=\(_nsError.domain) Code=\(_nsError.code)"
         let info = _nsError.userInfo
         guard !info.isEmpty else { return "\(start) \"(null)\"" }
-        // The text comes first; a phone has no order.
+        // The text comes first; a phone's order is undefined.
         let keys = info.keys.sorted { one, other in
             (one == NSLocalizedDescriptionKey ? 0 : 1, one) < (other == NSLocalizedDescriptionKey ? 0 : 1, other)
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The key under which an ``NFCReaderError`` says that a tag's answer has a length that its command does not have.
+/// The user info key that marks an answer whose length does not fit its command.
 ///
-/// It is there when that is so, with the value `true`, and the code is `readerTransceiveErrorTagResponseError`.
+/// The key is present only for such an answer. Its value is `true`, and the code of the ``NFCReaderError`` is
+/// `readerTransceiveErrorTagResponseError`.
 public let NFCTagResponseUnexpectedLengthErrorKey: String = "TagResponseInvalidLength"

@@ -3,7 +3,7 @@ import Foundation
 import NFCRuntime
 import TagLink
 
-/// What a session knows of a FeliCa card: the system that its polling selected.
+/// The system that polling selected on a FeliCa card.
 package struct FeliCaIdentity: Sendable, Hashable {
     package var systemCode: [UInt8]
     package var idm: [UInt8]
@@ -16,7 +16,7 @@ package struct FeliCaIdentity: Sendable, Hashable {
 
 /// A FeliCa card as an app sees it.
 final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
-    // Sendable because what changes, the selected system, is locked.
+    // Sendable because a lock guards its only mutable state, the selected system.
     private let identity: Locked<FeliCaIdentity>
 
     init(_ identity: FeliCaIdentity, in surroundings: TagSurroundings) {
@@ -210,7 +210,7 @@ final class DetectedFeliCaTag: CommandTag, NFCFeliCaTag, @unchecked Sendable {
 }
 
 extension NFCFeliCaStatusFlag {
-    /// What completion handlers get besides an error.
+    /// The status flags that completion handlers get together with an error.
     fileprivate static var none: NFCFeliCaStatusFlag { NFCFeliCaStatusFlag(statusFlag1: -1, statusFlag2: -1) }
 }
 

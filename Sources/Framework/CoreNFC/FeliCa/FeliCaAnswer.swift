@@ -2,9 +2,9 @@
 import Foundation
 import TagLink
 
-/// Packets of FeliCa cards from the response code on (FeliCa Card User's Manual, 4): what comes back.
+/// Answers of FeliCa cards, from the response code on (FeliCa Card User's Manual, 4).
 package struct FeliCaAnswer: Sendable, Hashable {
-    /// The IDm that answers.
+    /// The IDm of the card that answered.
     package var idm: [UInt8]
     /// What follows the IDm.
     package var data: [UInt8]
@@ -14,7 +14,7 @@ package struct FeliCaAnswer: Sendable, Hashable {
     /// - Parameters:
     ///   - bytes: the answer from the response code on.
     ///   - command: the command that was sent.
-    ///   - idm: the card that was addressed; nil for any.
+    ///   - idm: the card that was addressed; nil for any card.
     package static func parse(
         _ bytes: [UInt8],
         to command: FeliCaPacket.Command,
@@ -34,7 +34,7 @@ package struct FeliCaAnswer: Sendable, Hashable {
         return .success(FeliCaAnswer(idm: Array(bytes[1..<9]), data: Array(bytes[9...])))
     }
 
-    /// The manufacture parameter, and what was asked for or nothing.
+    /// The manufacture parameter, and the requested data or no bytes.
     package func polling() -> Result<(Data, Data), NFCReaderError> {
         guard data.count == 8 || data.count == 10 else {
             return .failure(.unexpectedLength("An answer to Polling has a PMm of 8 octets, and perhaps 2 more."))
@@ -42,7 +42,7 @@ package struct FeliCaAnswer: Sendable, Hashable {
         return .success((Data(data[..<8]), Data(data[8...])))
     }
 
-    /// A count and as many items of two octets.
+    /// A count, and then that many items of two bytes.
     package func pairs(from offset: Int = 0) -> Result<[Data], NFCReaderError> {
         guard let count = data.dropFirst(offset).first, data.count == offset + 1 + 2 * Int(count) else {
             return .failure(.unexpectedLength("The answer does not hold as many items as it says."))
@@ -50,13 +50,13 @@ package struct FeliCaAnswer: Sendable, Hashable {
         return .success(Self.split(data[(offset + 1)...], by: 2))
     }
 
-    /// One octet.
+    /// One byte.
     package func mode() -> Result<Int, NFCReaderError> {
         guard data.count == 1 else { return .failure(.unexpectedLength("A mode is one octet.")) }
         return .success(Int(data[0]))
     }
 
-    /// Two status flags and nothing else.
+    /// Two status flags and no data.
     package func status() -> Result<NFCFeliCaStatusFlag, NFCReaderError> {
         guard data.count == 2 else { return .failure(.unexpectedLength("The answer is not two status flags.")) }
         return .success(NFCFeliCaStatusFlag(statusFlag1: Int(data[0]), statusFlag2: Int(data[1])))
@@ -113,7 +113,7 @@ package struct FeliCaAnswer: Sendable, Hashable {
             optionVersion: nil
         )
         guard data[0] == 0 else { return .success(answer) }
-        // A format octet, the basic version, then a count and the versions of options.
+        // A format byte, the basic version, then a count and the option versions.
         guard data.count >= 6, data.count == 6 + 2 * Int(data[5]) else {
             return .failure(.unexpectedLength("The answer does not hold the versions that it says."))
         }

@@ -2,9 +2,9 @@
 import Foundation
 import TagLink
 
-/// Packets of FeliCa cards from the command code on (FeliCa Card User's Manual, 4): what is sent.
+/// Commands to FeliCa cards, from the command code on (FeliCa Card User's Manual, 4).
 package enum FeliCaPacket {
-    /// The commands that Core NFC names, with their codes. An answer has the code after it.
+    /// The commands that Core NFC names, with their codes. An answer has the next code.
     package enum Command: UInt8, Sendable {
         case polling = 0x00
         case requestService = 0x02
@@ -17,10 +17,10 @@ package enum FeliCaPacket {
         case resetMode = 0x3E
     }
 
-    /// The most octets of a packet without its length.
+    /// The maximum number of bytes of a packet, without its length.
     package static let maximumLength = 254
 
-    /// Polling, which goes to every card and so has no IDm.
+    /// Polling. It goes to every card, so it has no IDm.
     package static func polling(
         systemCode: Data,
         request: NFCFeliCaPollingRequestCode,
@@ -55,7 +55,7 @@ package enum FeliCaPacket {
         return .success(packet)
     }
 
-    /// A list of nodes with its count: 1 to 32, two octets each.
+    /// A list of nodes with its count: 1 to 32, two bytes each.
     package static func nodes(_ list: [Data], limit: Int = 32) -> Result<[UInt8], NFCReaderError> {
         guard (1...limit).contains(list.count), list.allSatisfy({ $0.count == 2 }) else {
             return .failure(
@@ -68,7 +68,8 @@ package enum FeliCaPacket {
         return .success([UInt8(list.count)] + list.flatMap { $0 })
     }
 
-    /// A list of block list elements with its count: two or three octets each, as the top bit of the first one says.
+    /// A list of block list elements with its count. The top bit of an element's first byte says whether it has two or
+    /// three bytes.
     package static func blocks(_ list: [Data]) -> Result<[UInt8], NFCReaderError> {
         let fits = list.allSatisfy { element in
             element.first.map { element.count == ($0 & 0x80 != 0 ? 2 : 3) } ?? false
@@ -84,7 +85,7 @@ package enum FeliCaPacket {
         return .success([UInt8(list.count)] + list.flatMap { $0 })
     }
 
-    /// Services and blocks, as reading and writing have them, and the data to write.
+    /// The services and blocks of a read or write, and the data to write.
     package static func access(
         services: [Data],
         blocks list: [Data],
@@ -106,7 +107,7 @@ package enum FeliCaPacket {
         }
     }
 
-    /// A packet of the caller's own making.
+    /// A packet that the caller builds.
     package static func raw(_ packet: Data) -> Result<[UInt8], NFCReaderError> {
         guard !packet.isEmpty else {
             return .failure(NFCReaderError(.readerErrorInvalidParameterLength, reason: "The packet is empty."))

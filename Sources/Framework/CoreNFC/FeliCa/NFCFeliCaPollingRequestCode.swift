@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a Polling command asks for besides the manufacture parameter.
+/// What a Polling command requests besides the manufacture parameter.
 public enum NFCFeliCaPollingRequestCode: Int, Sendable {
     /// Nothing.
     case noRequest = 0
@@ -22,6 +22,6 @@ public enum NFCFeliCaPollingRequestCode: Int, Sendable {
     }
 }
 
-/// What a Polling command asks for besides the manufacture parameter.
+/// What a Polling command requests besides the manufacture parameter.
 @available(*, deprecated, renamed: "NFCFeliCaPollingRequestCode")
 public typealias PollingRequestCode = NFCFeliCaPollingRequestCode

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// In how many time slots cards may answer a Polling command.
+/// The number of time slots in which cards may answer a Polling command.
 public enum NFCFeliCaPollingTimeSlot: Int, Sendable {
     /// One slot.
     case max1 = 0
@@ -30,6 +30,6 @@ public enum NFCFeliCaPollingTimeSlot: Int, Sendable {
     public static var PollingTimeSlotMax16: NFCFeliCaPollingTimeSlot { .max16 }
 }
 
-/// In how many time slots cards may answer a Polling command.
+/// The number of time slots in which cards may answer a Polling command.
 @available(*, deprecated, renamed: "NFCFeliCaPollingTimeSlot")
 public typealias PollingTimeSlot = NFCFeliCaPollingTimeSlot

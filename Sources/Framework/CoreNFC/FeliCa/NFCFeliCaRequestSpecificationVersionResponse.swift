@@ -7,12 +7,12 @@ public struct NFCFeliCaRequestSpecificationVersionResponse {
     public var statusFlag1: Int
     /// The reason, when ``statusFlag1`` is not 0.
     public var statusFlag2: Int
-    /// The version of the basic specification, 2 octets in packed decimal, least significant first.
+    /// The version of the basic specification, 2 bytes in packed decimal, least significant first.
     public var basicVersion: Data?
-    /// The versions of options, 2 octets each in packed decimal, least significant first.
+    /// The versions of options, 2 bytes each in packed decimal, least significant first.
     public var optionVersion: Data?
 
-    /// Creates a value, for a card of one's own for instance; each argument is the property of that name.
+    /// Creates a value, for example for your own card class. Each argument sets the property of the same name.
     public init(statusFlag1: Int, statusFlag2: Int, basicVersion: Data?, optionVersion: Data?) {
         self.statusFlag1 = statusFlag1
         self.statusFlag2 = statusFlag2

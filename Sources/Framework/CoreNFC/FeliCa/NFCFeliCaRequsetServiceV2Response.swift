@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// The answer to a Request Service v2 command. (The name is spelled as on a phone.)
+/// The answer to a Request Service v2 command. (The name is misspelled as in Apple's SDK.)
 public struct NFCFeliCaRequsetServiceV2Response {
     /// 0 when the command was carried out.
     public var statusFlag1: Int
@@ -9,12 +9,12 @@ public struct NFCFeliCaRequsetServiceV2Response {
     public var statusFlag2: Int
     /// The kind of encryption.
     public var encryptionIdentifier: NFCFeliCaEncryptionId
-    /// The AES key version of each node, 2 octets, least significant first.
+    /// The AES key version of each node, 2 bytes, least significant first.
     public var nodeKeyVersionListAES: [Data]?
-    /// The DES key version of each node, 2 octets, least significant first.
+    /// The DES key version of each node, 2 bytes, least significant first.
     public var nodeKeyVersionListDES: [Data]?
 
-    /// Creates a value, for a card of one's own for instance; each argument is the property of that name.
+    /// Creates a value, for example for your own card class. Each argument sets the property of the same name.
     public init(
         statusFlag1: Int,
         statusFlag2: Int,

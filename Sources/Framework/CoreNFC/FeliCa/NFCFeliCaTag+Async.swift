@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// These forms are extensions and never requirements: clients write tags of their own.
+// These forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCFeliCaTag {
-    /// Selects a system of the card (Polling, 0x00). The card's ``currentIDm`` and ``currentSystemCode`` become those
-    /// of that system.
+    /// Selects a system of the card (Polling, 0x00). Then ``currentIDm`` and ``currentSystemCode`` are those of that
+    /// system.
     ///
     /// - Parameters:
-    ///   - systemCode: the system code: two octets, most significant first, neither of them `FF`; one of the app's
-    ///     list.
-    ///   - requestCode: what else the card is asked for.
-    ///   - timeSlot: how many time slots cards may answer in.
-    /// - Returns: the manufacture parameter (PMm), and what was asked for or no octets.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    ///   - systemCode: the system code: two bytes, most significant first, neither of them `FF`. The app's property
+    ///     list has to list it.
+    ///   - requestCode: what else to request from the card.
+    ///   - timeSlot: the number of time slots in which cards may answer.
+    /// - Returns: the manufacture parameter (PMm), and the requested data (empty for none).
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func polling(
         systemCode: Data,
         requestCode: NFCFeliCaPollingRequestCode,
@@ -27,10 +27,10 @@ extension NFCFeliCaTag {
 
     /// Asks for the key versions of nodes (Request Service, 0x02).
     ///
-    /// - Parameter nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
-    /// - Returns: the key version of each node: two octets, least significant first, `FFFF` for a node that the card
+    /// - Parameter nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
+    /// - Returns: the key version of each node: two bytes, least significant first; `FFFF` for a node that the card
     ///   does not have.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestService(nodeCodeList: [Data]) async throws -> [Data] {
         try await handedOver { continuation in
             requestService(nodeCodeList: nodeCodeList) { versions, error in
@@ -39,10 +39,10 @@ extension NFCFeliCaTag {
         }
     }
 
-    /// Asks whether the card is there, and for its mode (Request Response, 0x04).
+    /// Checks that the card is there, and returns its mode (Request Response, 0x04).
     ///
     /// - Returns: the mode, 0 to 3.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestResponse() async throws -> Int {
         try await handedOver { continuation in
             requestResponse { mode, error in
@@ -51,14 +51,14 @@ extension NFCFeliCaTag {
         }
     }
 
-    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). Status flags are the
-    /// card's answer and no error: look at them.
+    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). The call succeeds whatever
+    /// the status flags are: check them.
     ///
     /// - Parameters:
-    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
-    ///   - blockList: the block list elements, two or three octets each.
-    /// - Returns: the two status flags, and the blocks of 16 octets, none when the first flag is not 0.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
+    ///   - blockList: the block list elements, two or three bytes each.
+    /// - Returns: the two status flags, and the blocks of 16 bytes (none when the first flag is not 0).
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readWithoutEncryption(serviceCodeList: [Data], blockList: [Data]) async throws -> (Int, Int, [Data]) {
         try await handedOver { continuation in
             readWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList) {
@@ -71,15 +71,15 @@ extension NFCFeliCaTag {
         }
     }
 
-    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). Status flags are the
-    /// card's answer and no error: look at them.
+    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). The call succeeds
+    /// whatever the status flags are: check them.
     ///
     /// - Parameters:
-    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
-    ///   - blockList: the block list elements, two or three octets each.
-    ///   - blockData: the blocks, 16 octets each, as many as the list has elements.
+    ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
+    ///   - blockList: the block list elements, two or three bytes each.
+    ///   - blockData: the blocks, 16 bytes each, one for each element of the list.
     /// - Returns: the two status flags.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func writeWithoutEncryption(
         serviceCodeList: [Data],
         blockList: [Data],
@@ -97,8 +97,8 @@ extension NFCFeliCaTag {
 
     /// Asks which systems the card has (Request System Code, 0x0C).
     ///
-    /// - Returns: the system codes: two octets each, most significant first.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Returns: the system codes: two bytes each, most significant first.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestSystemCode() async throws -> [Data] {
         try await handedOver { continuation in
             requestSystemCode { codes, error in
@@ -109,9 +109,9 @@ extension NFCFeliCaTag {
 
     /// Asks for the key versions of nodes of a card with AES (Request Service v2, 0x32).
     ///
-    /// - Parameter nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
-    /// - Returns: the two status flags, the kind of encryption, and the key versions for AES and for DES.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Parameter nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
+    /// - Returns: the two status flags, the kind of encryption, and the key versions for AES and DES.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestServiceV2(
         nodeCodeList: [Data]
     ) async throws -> (Int, Int, NFCFeliCaEncryptionId, [Data], [Data]) {
@@ -124,9 +124,9 @@ extension NFCFeliCaTag {
 
     /// Asks for the version of the card's operating system (Request Specification Version, 0x3C).
     ///
-    /// - Returns: the two status flags, the version of the basic specification and those of options, no octets for what
-    ///   the card does not say.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Returns: the two status flags, and the versions of the basic specification and of the options (empty for what
+    ///   the card does not report).
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestSpecificationVersion() async throws -> (Int, Int, Data, Data) {
         try await handedOver { continuation in
             requestSpecificationVersion { flag1, flag2, basic, option, error in
@@ -138,7 +138,7 @@ extension NFCFeliCaTag {
     /// Sets the card's mode to 0 (Reset Mode, 0x3E).
     ///
     /// - Returns: the two status flags.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func resetMode() async throws -> (Int, Int) {
         try await handedOver { continuation in
             resetMode { flag1, flag2, error in
@@ -147,12 +147,12 @@ extension NFCFeliCaTag {
         }
     }
 
-    /// Sends a command of the caller's own making.
+    /// Sends a command that the caller builds.
     ///
-    /// - Parameter commandPacket: the packet from the command code on, at most 254 octets; its length and checksum are
-    ///   put in.
+    /// - Parameter commandPacket: the packet from the command code on, at most 254 bytes. The framework adds the length
+    ///   and the checksum.
     /// - Returns: the answer, which begins with its length as on a phone.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendFeliCaCommand(commandPacket: Data) async throws -> Data {
         try await handedOver { continuation in
             sendFeliCaCommand(commandPacket: commandPacket) { data, error in

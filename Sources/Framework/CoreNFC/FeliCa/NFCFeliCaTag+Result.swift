@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// These forms are extensions and never requirements: clients write tags of their own.
+// These forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCFeliCaTag {
-    /// Selects a system of the card (Polling, 0x00). The card's ``currentIDm`` and ``currentSystemCode`` become those
-    /// of that system.
+    /// Selects a system of the card (Polling, 0x00). Then ``currentIDm`` and ``currentSystemCode`` are those of that
+    /// system.
     ///
     /// - Parameters:
-    ///   - systemCode: the system code: two octets, most significant first, neither of them `FF`; one of the app's
-    ///     list.
-    ///   - requestCode: what else the card is asked for.
-    ///   - timeSlot: how many time slots cards may answer in.
-    ///   - resultHandler: called on the session's queue with the manufacture parameter (PMm), and what was asked for or
-    ///     no octets, or with an ``NFCReaderError``.
+    ///   - systemCode: the system code: two bytes, most significant first, neither of them `FF`. The app's property
+    ///     list has to list it.
+    ///   - requestCode: what else to request from the card.
+    ///   - timeSlot: the number of time slots in which cards may answer.
+    ///   - resultHandler: called on the session's queue with the manufacture parameter (PMm) and the requested data
+    ///     (nil for none), or with an ``NFCReaderError``.
     @preconcurrency
     public func polling(
         systemCode: Data,
@@ -32,9 +32,10 @@ extension NFCFeliCaTag {
     /// Asks for the key versions of nodes (Request Service, 0x02).
     ///
     /// - Parameters:
-    ///   - nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
-    ///   - resultHandler: called on the session's queue with the key version of each node: two octets, least
-    ///     significant first, `FFFF` for a node that the card does not have, or with an ``NFCReaderError``.
+    ///   - nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
+    ///   - resultHandler: called on the session's queue with the key version of each node, or with an
+    ///     ``NFCReaderError``. A key version has two bytes, least significant first; it is `FFFF` for a node that the
+    ///     card does not have.
     @preconcurrency
     public func requestService(
         nodeCodeList: [Data],
@@ -46,9 +47,9 @@ extension NFCFeliCaTag {
         }
     }
 
-    /// Asks whether the card is there, and for its mode (Request Response, 0x04).
+    /// Checks that the card is there, and returns its mode (Request Response, 0x04).
     ///
-    /// - Parameter resultHandler: called on the session's queue with the mode, 0 to 3, or with an ``NFCReaderError``.
+    /// - Parameter resultHandler: called on the session's queue with the mode (0 to 3), or with an ``NFCReaderError``.
     @preconcurrency
     public func requestResponse(resultHandler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
         let handler = ResultHandler(resultHandler)
@@ -57,14 +58,14 @@ extension NFCFeliCaTag {
         }
     }
 
-    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). Status flags are the
-    /// card's answer and no error: look at them.
+    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). The call succeeds whatever
+    /// the status flags are: check them.
     ///
     /// - Parameters:
-    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
-    ///   - blockList: the block list elements, two or three octets each.
-    ///   - resultHandler: called on the session's queue with the two status flags, and the blocks of 16 octets, none
-    ///     when the first flag is not 0, or with an ``NFCReaderError``.
+    ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
+    ///   - blockList: the block list elements, two or three bytes each.
+    ///   - resultHandler: called on the session's queue with the two status flags and the blocks of 16 bytes (none when
+    ///     the first flag is not 0), or with an ``NFCReaderError``.
     @preconcurrency
     public func readWithoutEncryption(
         serviceCodeList: [Data],
@@ -77,13 +78,13 @@ extension NFCFeliCaTag {
         }
     }
 
-    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). Status flags are the
-    /// card's answer and no error: look at them.
+    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). The call succeeds
+    /// whatever the status flags are: check them.
     ///
     /// - Parameters:
-    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
-    ///   - blockList: the block list elements, two or three octets each.
-    ///   - blockData: the blocks, 16 octets each, as many as the list has elements.
+    ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
+    ///   - blockList: the block list elements, two or three bytes each.
+    ///   - blockData: the blocks, 16 bytes each, one for each element of the list.
     ///   - resultHandler: called on the session's queue with the two status flags, or with an ``NFCReaderError``.
     @preconcurrency
     public func writeWithoutEncryption(
@@ -103,8 +104,8 @@ extension NFCFeliCaTag {
 
     /// Asks which systems the card has (Request System Code, 0x0C).
     ///
-    /// - Parameter resultHandler: called on the session's queue with the system codes: two octets each, most
-    ///   significant first, or with an ``NFCReaderError``.
+    /// - Parameter resultHandler: called on the session's queue with the system codes (two bytes each, most significant
+    ///   first), or with an ``NFCReaderError``.
     @preconcurrency
     public func requestSystemCode(resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void) {
         let handler = ResultHandler(resultHandler)
@@ -116,9 +117,9 @@ extension NFCFeliCaTag {
     /// Asks for the key versions of nodes of a card with AES (Request Service v2, 0x32).
     ///
     /// - Parameters:
-    ///   - nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
+    ///   - nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
     ///   - resultHandler: called on the session's queue with the two status flags, the kind of encryption, and the key
-    ///     versions for AES and for DES, or with an ``NFCReaderError``.
+    ///     versions for AES and DES, or with an ``NFCReaderError``.
     @preconcurrency
     public func requestServiceV2(
         nodeCodeList: [Data],
@@ -141,8 +142,8 @@ extension NFCFeliCaTag {
 
     /// Asks for the version of the card's operating system (Request Specification Version, 0x3C).
     ///
-    /// - Parameter resultHandler: called on the session's queue with the two status flags, the version of the basic
-    ///   specification and those of options, no octets for what the card does not say, or with an ``NFCReaderError``.
+    /// - Parameter resultHandler: called on the session's queue with the two status flags and the versions of the basic
+    ///   specification and of the options (empty for what the card does not report), or with an ``NFCReaderError``.
     @preconcurrency
     public func requestSpecificationVersion(
         resultHandler: @escaping @Sendable (Result<NFCFeliCaRequestSpecificationVersionResponse, any Error>) -> Void
@@ -173,11 +174,12 @@ extension NFCFeliCaTag {
         }
     }
 
-    /// Sends a command of the caller's own making.
+    /// Sends a command that the caller builds.
     ///
     /// - Parameters:
-    ///   - commandPacket: the packet from the command code on, at most 254 octets; its length and checksum are put in.
-    ///   - resultHandler: called on the session's queue with the answer, which begins with its length as on a phone,
+    ///   - commandPacket: the packet from the command code on, at most 254 bytes. The framework adds the length and the
+    ///     checksum.
+    ///   - resultHandler: called on the session's queue with the answer (which begins with its length, as on a phone),
     ///     or with an ``NFCReaderError``.
     @preconcurrency
     public func sendFeliCaCommand(

@@ -11,22 +11,22 @@ public import Foundation
 /// `readerTransceiveErrorSessionInvalidated`, `readerErrorInvalidParameterLength`, `readerErrorInvalidParameter`, or
 /// `readerErrorSecurityViolation` for a system code that is not listed.
 public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
-    /// The system code of the system that was selected last: two octets, most significant first.
+    /// The system code of the system that was selected last: two bytes, most significant first.
     var currentSystemCode: Data { get }
 
-    /// The manufacture identifier (IDm) of that system: 8 octets; empty when selecting it failed.
+    /// The manufacture identifier (IDm) of that system: 8 bytes; empty when selecting it failed.
     var currentIDm: Data { get }
 
-    /// Selects a system of the card (Polling, 0x00). The card's ``currentIDm`` and ``currentSystemCode`` become those
-    /// of that system.
+    /// Selects a system of the card (Polling, 0x00). Then ``currentIDm`` and ``currentSystemCode`` are those of that
+    /// system.
     ///
     /// - Parameters:
-    ///   - systemCode: the system code: two octets, most significant first, neither of them `FF`; one of the app's
-    ///     list.
-    ///   - requestCode: what else the card is asked for.
-    ///   - timeSlot: how many time slots cards may answer in.
-    ///   - completionHandler: called on the session's queue with the manufacture parameter (PMm), and what was asked
-    ///     for or no octets and nil, or with an ``NFCReaderError``.
+    ///   - systemCode: the system code: two bytes, most significant first, neither of them `FF`. The app's property
+    ///     list has to list it.
+    ///   - requestCode: what else to request from the card.
+    ///   - timeSlot: the number of time slots in which cards may answer.
+    ///   - completionHandler: called on the session's queue with the manufacture parameter (PMm), the requested data
+    ///     (empty for none) and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func polling(
         systemCode: Data,
@@ -38,27 +38,28 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     /// Asks for the key versions of nodes (Request Service, 0x02).
     ///
     /// - Parameters:
-    ///   - nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
-    ///   - completionHandler: called on the session's queue with the key version of each node: two octets, least
-    ///     significant first, `FFFF` for a node that the card does not have and nil, or with an ``NFCReaderError``.
+    ///   - nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
+    ///   - completionHandler: called on the session's queue with the key version of each node and a nil error, or with
+    ///     an ``NFCReaderError``. A key version has two bytes, least significant first; it is `FFFF` for a node that
+    ///     the card does not have.
     @preconcurrency
     func requestService(nodeCodeList: [Data], completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void)
 
-    /// Asks whether the card is there, and for its mode (Request Response, 0x04).
+    /// Checks that the card is there, and returns its mode (Request Response, 0x04).
     ///
-    /// - Parameter completionHandler: called on the session's queue with the mode, 0 to 3 and nil, or with an
+    /// - Parameter completionHandler: called on the session's queue with the mode (0 to 3) and a nil error, or with an
     ///   ``NFCReaderError``.
     @preconcurrency
     func requestResponse(completionHandler: @escaping @Sendable (Int, (any Error)?) -> Void)
 
-    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). Status flags are the
-    /// card's answer and no error: look at them.
+    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). The call succeeds whatever
+    /// the status flags are: check them.
     ///
     /// - Parameters:
-    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
-    ///   - blockList: the block list elements, two or three octets each.
-    ///   - completionHandler: called on the session's queue with the two status flags, and the blocks of 16 octets,
-    ///     none when the first flag is not 0 and nil, or with an ``NFCReaderError``.
+    ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
+    ///   - blockList: the block list elements, two or three bytes each.
+    ///   - completionHandler: called on the session's queue with the two status flags, the blocks of 16 bytes (none
+    ///     when the first flag is not 0) and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func readWithoutEncryption(
         serviceCodeList: [Data],
@@ -66,14 +67,14 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Int, Int, [Data], (any Error)?) -> Void
     )
 
-    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). Status flags are the
-    /// card's answer and no error: look at them.
+    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). The call succeeds
+    /// whatever the status flags are: check them.
     ///
     /// - Parameters:
-    ///   - serviceCodeList: the services, 1 to 16: two octets each, least significant first.
-    ///   - blockList: the block list elements, two or three octets each.
-    ///   - blockData: the blocks, 16 octets each, as many as the list has elements.
-    ///   - completionHandler: called on the session's queue with the two status flags and nil, or with an
+    ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
+    ///   - blockList: the block list elements, two or three bytes each.
+    ///   - blockData: the blocks, 16 bytes each, one for each element of the list.
+    ///   - completionHandler: called on the session's queue with the two status flags and a nil error, or with an
     ///     ``NFCReaderError``.
     @preconcurrency
     func writeWithoutEncryption(
@@ -85,17 +86,17 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
 
     /// Asks which systems the card has (Request System Code, 0x0C).
     ///
-    /// - Parameter completionHandler: called on the session's queue with the system codes: two octets each, most
-    ///   significant first and nil, or with an ``NFCReaderError``.
+    /// - Parameter completionHandler: called on the session's queue with the system codes (two bytes each, most
+    ///   significant first) and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func requestSystemCode(completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void)
 
     /// Asks for the key versions of nodes of a card with AES (Request Service v2, 0x32).
     ///
     /// - Parameters:
-    ///   - nodeCodeList: the nodes, 1 to 32: two octets each, least significant first.
-    ///   - completionHandler: called on the session's queue with the two status flags, the kind of encryption, and the
-    ///     key versions for AES and for DES and nil, or with an ``NFCReaderError``.
+    ///   - nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
+    ///   - completionHandler: called on the session's queue with the two status flags, the kind of encryption, the key
+    ///     versions for AES and DES, and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func requestServiceV2(
         nodeCodeList: [Data],
@@ -104,8 +105,8 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
 
     /// Asks for the version of the card's operating system (Request Specification Version, 0x3C).
     ///
-    /// - Parameter completionHandler: called on the session's queue with the two status flags, the version of the basic
-    ///   specification and those of options, no octets for what the card does not say and nil, or with an
+    /// - Parameter completionHandler: called on the session's queue with the two status flags, the versions of the
+    ///   basic specification and of the options (empty for what the card does not report), and a nil error, or with an
     ///   ``NFCReaderError``.
     @preconcurrency
     func requestSpecificationVersion(
@@ -114,17 +115,18 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
 
     /// Sets the card's mode to 0 (Reset Mode, 0x3E).
     ///
-    /// - Parameter completionHandler: called on the session's queue with the two status flags and nil, or with an
-    ///   ``NFCReaderError``.
+    /// - Parameter completionHandler: called on the session's queue with the two status flags and a nil error, or with
+    ///   an ``NFCReaderError``.
     @preconcurrency
     func resetMode(completionHandler: @escaping @Sendable (Int, Int, (any Error)?) -> Void)
 
-    /// Sends a command of the caller's own making.
+    /// Sends a command that the caller builds.
     ///
     /// - Parameters:
-    ///   - commandPacket: the packet from the command code on, at most 254 octets; its length and checksum are put in.
-    ///   - completionHandler: called on the session's queue with the answer, which begins with its length as on a
-    ///     phone and nil, or with an ``NFCReaderError``.
+    ///   - commandPacket: the packet from the command code on, at most 254 bytes. The framework adds the length and the
+    ///     checksum.
+    ///   - completionHandler: called on the session's queue with the answer (which begins with its length, as on a
+    ///     phone) and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func sendFeliCaCommand(commandPacket: Data, completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// The commands of ISO/IEC 15693-3 with block numbers of one octet.
+// The commands of ISO/IEC 15693-3 with block numbers of one byte.
 extension DetectedISO15693Tag {
     func stayQuiet(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         sendWithoutAnswer(.stayQuiet, .highDataRate, completion: completionHandler)
@@ -160,7 +160,7 @@ extension DetectedISO15693Tag {
         sendForBlocks(.fastReadMultipleBlocks, flags, blockRange, isExtended: false, completion: completionHandler)
     }
 
-    /// A block to write has from 1 to 32 octets.
+    /// A block to write has from 1 to 32 bytes.
     static func checked(_ block: Data) -> Parameters {
         guard (1...32).contains(block.count) else {
             return .failure(

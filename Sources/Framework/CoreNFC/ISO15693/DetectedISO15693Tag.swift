@@ -5,7 +5,7 @@ import TagLink
 
 /// What a session knows of an ISO/IEC 15693 tag.
 package struct ISO15693Identity: Sendable, Hashable {
-    /// The UID: 8 octets, most significant first.
+    /// The UID: 8 bytes, most significant first.
     package var uid: [UInt8]
 
     package init(uid: [UInt8]) {

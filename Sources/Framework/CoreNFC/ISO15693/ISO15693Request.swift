@@ -34,7 +34,7 @@ package struct ISO15693Request: Sendable, Hashable {
         case extendedFastReadMultipleBlocks = 0x3D
     }
 
-    /// The most octets of a frame, checksum included.
+    /// The most bytes of a frame, checksum included.
     static let maximumFrameLength = 256
 
     /// An addressed request by default: the address flag is set and the UID put in, unless the select flag is set.
@@ -42,7 +42,7 @@ package struct ISO15693Request: Sendable, Hashable {
     /// - Parameters:
     ///   - command: the command.
     ///   - flags: the caller's flags.
-    ///   - uid: the tag's UID, most significant octet first.
+    ///   - uid: the tag's UID, most significant byte first.
     ///   - parameters: what follows the UID.
     /// - Returns: the frame without its checksum, or `readerTransceiveErrorPacketTooLong`.
     package static func frame(
@@ -120,7 +120,7 @@ package struct ISO15693Request: Sendable, Hashable {
 
     // MARK: Parameters
 
-    /// A block number of one octet, or of two in extended commands.
+    /// A block number of one byte, or of two in extended commands.
     package static func block(_ number: Int, isExtended: Bool) -> Result<[UInt8], NFCReaderError> {
         let last = isExtended ? 0xFFFF : 0xFF
         guard (0...last).contains(number) else {

@@ -55,7 +55,7 @@ package struct ISO15693Response: Sendable {
         data.isEmpty ? .success(()) : .failure(.unexpectedLength("The tag's answer to the command has data."))
     }
 
-    /// A response with the data of one block: at least one octet, and one more for its status when that was asked for.
+    /// A response with the data of one block: at least one byte, and one more for its status when that was asked for.
     package func block(withStatus: Bool) -> Result<Data, NFCReaderError> {
         guard (1...32).contains(data.count - (withStatus ? 1 : 0)) else {
             return .failure(.unexpectedLength("A block has from 1 to 32 octets; the answer has \(data.count)."))

@@ -6,7 +6,7 @@ public struct NFCISO15693MultipleBlockSecurityStatus {
     /// The status of each block, in order: 0 for a block that is not locked, 1 for one that is.
     public var blockSecurityStatus: [Int]
 
-    /// Creates a value, for a tag of one's own for instance.
+    /// Creates a value, for example for your own tag class.
     ///
     /// - Parameter blockSecurityStatus: the status of each block, in order.
     public init(blockSecurityStatus: [Int]) {

@@ -3,20 +3,20 @@ public import Foundation
 
 /// What a tag says of itself (ISO/IEC 15693-3, 10.4.11). What it does not say is -1.
 public struct NFCISO15693SystemInfo {
-    /// The UID as it is in the response: least significant octet first.
+    /// The UID as it is in the response: least significant byte first.
     public var uniqueIdentifier: Data
     /// The data storage format identifier (DSFID), 0 to 255.
     public var dataStorageFormatIdentifier: Int
     /// The application family identifier (AFI), 0 to 255.
     public var applicationFamilyIdentifier: Int
-    /// The size of a block in octets, 1 to 32.
+    /// The size of a block in bytes, 1 to 32.
     public var blockSize: Int
     /// The number of blocks, 1 to 256.
     public var totalBlocks: Int
     /// The IC reference, 0 to 255.
     public var icReference: Int
 
-    /// Creates a value, for a tag of one's own for instance; each argument is the property of that name.
+    /// Creates a value, for example for your own tag class. Each argument sets the property of the same name.
     public init(
         uniqueIdentifier: Data,
         dataStorageFormatIdentifier: Int,

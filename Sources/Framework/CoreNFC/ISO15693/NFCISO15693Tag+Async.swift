@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// These forms are extensions and never requirements: clients write tags of their own.
+// These forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCISO15693Tag {
     /// Sends a custom command of a manufacturer, and again when the tag does not answer. A configuration that is out of
     /// bounds gives `tagCommandConfigurationErrorInvalidParameters`; retries in vain give
@@ -9,7 +9,7 @@ extension NFCISO15693Tag {
     ///
     /// - Parameter commandConfiguration: the command, and how often it is sent again.
     /// - Returns: what follows the flags of the response.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendCustomCommand(commandConfiguration: NFCISO15693CustomCommandConfiguration) async throws -> Data {
         try await handedOver { continuation in
             sendCustomCommand(commandConfiguration: commandConfiguration) { value, error in
@@ -23,7 +23,7 @@ extension NFCISO15693Tag {
     ///
     /// - Parameter readConfiguration: the blocks, how many at a time, and how often a read is sent again.
     /// - Returns: the blocks, joined.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readMultipleBlock(readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration) async throws -> Data {
         try await handedOver { continuation in
             readMultipleBlock(readConfiguration: readConfiguration) { value, error in
@@ -35,7 +35,7 @@ extension NFCISO15693Tag {
     /// Makes the tag quiet (0x02): it answers only addressed requests until it is reset or loses power. The tag does
     /// not answer this one.
     ///
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func stayQuiet() async throws {
         try await handedOver { continuation in
             stayQuiet { error in continuation.resume(with: error) }
@@ -48,7 +48,7 @@ extension NFCISO15693Tag {
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 255.
     /// - Returns: the block, after its security status with the option flag.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readSingleBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws -> Data {
         try await handedOver { continuation in
             readSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
@@ -62,8 +62,8 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 255.
-    ///   - dataBlock: the octets of the block.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    ///   - dataBlock: the bytes of the block.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func writeSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: UInt8,
@@ -81,7 +81,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 255.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func lockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws {
         try await handedOver { continuation in
             lockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error) }
@@ -94,7 +94,7 @@ extension NFCISO15693Tag {
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
     /// - Returns: the blocks, each after its security status with the option flag.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
@@ -111,8 +111,8 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - dataBlocks: the octets of each block, all of one size.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    ///   - dataBlocks: the bytes of each block, all of one size.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func writeMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
@@ -128,7 +128,7 @@ extension NFCISO15693Tag {
     /// Selects the tag (0x25). The request is addressed, whatever the flags say.
     ///
     /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func select(requestFlags flags: NFCISO15693RequestFlag) async throws {
         try await handedOver { continuation in
             select(requestFlags: flags) { error in continuation.resume(with: error) }
@@ -138,7 +138,7 @@ extension NFCISO15693Tag {
     /// Makes the tag ready, as it was when it came (0x26).
     ///
     /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func resetToReady(requestFlags flags: NFCISO15693RequestFlag) async throws {
         try await handedOver { continuation in
             resetToReady(requestFlags: flags) { error in continuation.resume(with: error) }
@@ -150,7 +150,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - afi: the application family identifier.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func writeAFI(requestFlags flags: NFCISO15693RequestFlag, afi: UInt8) async throws {
         try await handedOver { continuation in
             writeAFI(requestFlags: flags, afi: afi) { error in continuation.resume(with: error) }
@@ -160,7 +160,7 @@ extension NFCISO15693Tag {
     /// Locks the application family identifier for ever (0x28).
     ///
     /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func lockAFI(requestFlags flags: NFCISO15693RequestFlag) async throws {
         try await handedOver { continuation in
             lockAFI(requestFlags: flags) { error in continuation.resume(with: error) }
@@ -172,7 +172,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - dsfid: the data storage format identifier.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func writeDSFID(requestFlags flags: NFCISO15693RequestFlag, dsfid: UInt8) async throws {
         try await handedOver { continuation in
             writeDSFID(requestFlags: flags, dsfid: dsfid) { error in continuation.resume(with: error) }
@@ -182,7 +182,7 @@ extension NFCISO15693Tag {
     /// Locks the data storage format identifier for ever (0x2A).
     ///
     /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     @available(*, deprecated)
     public func lockDFSID(requestFlags flags: NFCISO15693RequestFlag) async throws {
         try await handedOver { continuation in
@@ -193,7 +193,7 @@ extension NFCISO15693Tag {
     /// Locks the data storage format identifier for ever (0x2A).
     ///
     /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func lockDSFID(requestFlags flags: NFCISO15693RequestFlag) async throws {
         try await handedOver { continuation in
             lockDSFID(requestFlags: flags) { error in continuation.resume(with: error) }
@@ -204,7 +204,7 @@ extension NFCISO15693Tag {
     ///
     /// - Parameter flags: the flags of the request.
     /// - Returns: DSFID, AFI, block size, number of blocks and IC reference, each -1 when the tag does not say it.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     @available(*, deprecated)
     public func getSystemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> (Int, Int, Int, Int, Int) {
         try await handedOver { continuation in
@@ -218,7 +218,7 @@ extension NFCISO15693Tag {
     ///
     /// - Parameter flags: the flags of the request.
     /// - Returns: the system information.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func systemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> NFCISO15693SystemInfo {
         try await handedOver { continuation in
             __getSystemInfoAndUID(with: flags) { uid, dsfid, afi, blockSize, blockCount, icReference, error in
@@ -236,7 +236,7 @@ extension NFCISO15693Tag {
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
     /// - Returns: the status of each block.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func getMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
@@ -254,7 +254,7 @@ extension NFCISO15693Tag {
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
     /// - Returns: the blocks, each after its security status with the option flag.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func fastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// These forms are extensions and never requirements: clients write tags of their own.
+// These forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCISO15693Tag {
     /// Sends a custom command of the tag's manufacturer. The manufacturer's code is put in after the command; the UID
     /// is not.
@@ -11,7 +11,7 @@ extension NFCISO15693Tag {
     ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
     ///   - customRequestParameters: what follows the manufacturer's code.
     /// - Returns: what follows the flags of the response.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func customCommand(
         requestFlags flags: NFCISO15693RequestFlag,
         customCommandCode: Int,
@@ -28,13 +28,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Reads a block by a number of two octets (0x30).
+    /// Reads a block by a number of two bytes (0x30).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 65 535.
     /// - Returns: the block, after its security status with the option flag.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: Int
@@ -46,13 +46,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Writes a block by a number of two octets (0x31).
+    /// Writes a block by a number of two bytes (0x31).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 65 535.
-    ///   - dataBlock: the octets of the block.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    ///   - dataBlock: the bytes of the block.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedWriteSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: Int,
@@ -65,12 +65,12 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Locks a block by a number of two octets, for ever (0x32).
+    /// Locks a block by a number of two bytes, for ever (0x32).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 65 535.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedLockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: Int) async throws {
         try await handedOver { continuation in
             extendedLockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error)
@@ -78,13 +78,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Reads blocks by numbers of two octets (0x33).
+    /// Reads blocks by numbers of two bytes (0x33).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
     /// - Returns: the blocks, each after its security status with the option flag.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
@@ -96,13 +96,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Writes blocks by numbers of two octets (0x34).
+    /// Writes blocks by numbers of two bytes (0x34).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - dataBlocks: the octets of each block, all of one size.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    ///   - dataBlocks: the bytes of each block, all of one size.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedWriteMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
@@ -122,7 +122,7 @@ extension NFCISO15693Tag {
     ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
     ///   - message: what the cryptographic suite asks for.
     /// - Returns: flags and data of the response.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func authenticate(
         requestFlags flags: NFCISO15693RequestFlag,
         cryptoSuiteIdentifier: Int,
@@ -145,7 +145,7 @@ extension NFCISO15693Tag {
     ///   - keyIdentifier: the key, 0 to 255.
     ///   - message: what the cryptographic suite asks for.
     /// - Returns: flags and data of the response.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func keyUpdate(
         requestFlags flags: NFCISO15693RequestFlag,
         keyIdentifier: Int,
@@ -167,7 +167,7 @@ extension NFCISO15693Tag {
     ///   - flags: the flags of the request.
     ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
     ///   - message: what the cryptographic suite asks for.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func challenge(
         requestFlags flags: NFCISO15693RequestFlag,
         cryptoSuiteIdentifier: Int,
@@ -184,7 +184,7 @@ extension NFCISO15693Tag {
     ///
     /// - Parameter flags: the flags of the request.
     /// - Returns: flags and data of the response.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readBuffer(requestFlags flags: NFCISO15693RequestFlag) async throws -> (NFCISO15693ResponseFlag, Data) {
         try await handedOver { continuation in
             __readBuffer(withRequestFlags: flags) { responseFlags, data, error in
@@ -193,13 +193,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Asks for the security status of blocks by numbers of two octets (0x3C).
+    /// Asks for the security status of blocks by numbers of two bytes (0x3C).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
     /// - Returns: the status of each block.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedGetMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
@@ -211,13 +211,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Reads blocks by numbers of two octets, at twice the data rate (0x3D).
+    /// Reads blocks by numbers of two bytes, at twice the data rate (0x3D).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
     /// - Returns: the blocks, each after its security status with the option flag.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedFastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
@@ -232,11 +232,11 @@ extension NFCISO15693Tag {
     /// Sends a request of the caller's own making: flags, command and data, in which nothing is put in.
     ///
     /// - Parameters:
-    ///   - flags: the flags, one octet.
-    ///   - commandCode: the command, one octet.
+    ///   - flags: the flags, one byte.
+    ///   - commandCode: the command, one byte.
     ///   - data: what follows the command, the UID too when the flags say that the request is addressed.
     /// - Returns: flags and data of the response.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendRequest(
         requestFlags flags: Int,
         commandCode: Int,

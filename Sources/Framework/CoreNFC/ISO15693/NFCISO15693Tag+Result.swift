@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// These forms are extensions and never requirements: clients write tags of their own.
+// These forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCISO15693Tag {
     /// Reads a block (0x20).
     ///
@@ -102,7 +102,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Reads a block by a number of two octets (0x30).
+    /// Reads a block by a number of two bytes (0x30).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -121,12 +121,12 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Writes blocks by numbers of two octets (0x34).
+    /// Writes blocks by numbers of two bytes (0x34).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - dataBlocks: the octets of each block, all of one size.
+    ///   - dataBlocks: the bytes of each block, all of one size.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     public func extendedWriteMultipleBlocks(
@@ -230,7 +230,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Asks for the security status of blocks by numbers of two octets (0x3C).
+    /// Asks for the security status of blocks by numbers of two bytes (0x3C).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -248,7 +248,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Reads blocks by numbers of two octets, at twice the data rate (0x3D).
+    /// Reads blocks by numbers of two bytes, at twice the data rate (0x3D).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -270,8 +270,8 @@ extension NFCISO15693Tag {
     /// Sends a request of the caller's own making: flags, command and data, in which nothing is put in.
     ///
     /// - Parameters:
-    ///   - flags: the flags, one octet.
-    ///   - commandCode: the command, one octet.
+    ///   - flags: the flags, one byte.
+    ///   - commandCode: the command, one byte.
     ///   - data: what follows the command, the UID too when the flags say that the request is addressed.
     ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
     ///     ``NFCReaderError``.

@@ -9,17 +9,17 @@ public import Foundation
 /// the select flag. When the tag reports an error the ``NFCReaderError`` is `readerTransceiveErrorTagResponseError` and
 /// the tag's code is in its user info under ``NFCISO15693TagResponseErrorKey``; an answer of a wrong length has
 /// ``NFCTagResponseUnexpectedLengthErrorKey`` there. A parameter out of bounds is `readerErrorParameterOutOfBound`,
-/// data that don't fit the range `readerErrorInvalidParameterLength`, and a frame of more than 256 octets
+/// data that don't fit the range `readerErrorInvalidParameterLength`, and a frame of more than 256 bytes
 /// `readerTransceiveErrorPacketTooLong`. Other errors are `readerTransceiveErrorTagNotConnected`,
 /// `readerTransceiveErrorTagConnectionLost` and `readerTransceiveErrorSessionInvalidated`.
 public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
-    /// The UID: 8 octets, most significant first, so that it begins with `E0`.
+    /// The UID: 8 bytes, most significant first, so that it begins with `E0`.
     var identifier: Data { get }
 
     /// The manufacturer's code in the UID (ISO/IEC 7816-6).
     var icManufacturerCode: Int { get }
 
-    /// The serial number in the UID: 6 octets, most significant first.
+    /// The serial number in the UID: 6 bytes, most significant first.
     var icSerialNumber: Data { get }
 
     /// Sends a custom command of a manufacturer, and again when the tag does not answer. A configuration that is out of
@@ -75,7 +75,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 255.
-    ///   - dataBlock: the octets of the block.
+    ///   - dataBlock: the bytes of the block.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func writeSingleBlock(
@@ -117,7 +117,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - dataBlocks: the octets of each block, all of one size.
+    ///   - dataBlocks: the bytes of each block, all of one size.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func writeMultipleBlocks(
@@ -268,7 +268,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Reads a block by a number of two octets (0x30).
+    /// Reads a block by a number of two bytes (0x30).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -282,12 +282,12 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Writes a block by a number of two octets (0x31).
+    /// Writes a block by a number of two bytes (0x31).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 65 535.
-    ///   - dataBlock: the octets of the block.
+    ///   - dataBlock: the bytes of the block.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func extendedWriteSingleBlock(
@@ -297,7 +297,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Locks a block by a number of two octets, for ever (0x32).
+    /// Locks a block by a number of two bytes, for ever (0x32).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -310,7 +310,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Reads blocks by numbers of two octets (0x33).
+    /// Reads blocks by numbers of two bytes (0x33).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.

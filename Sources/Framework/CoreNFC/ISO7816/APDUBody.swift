@@ -24,7 +24,7 @@ package struct APDUBody: Sendable, Hashable {
         default:
             let first = Int(bytes[4])
             if first > 0 {
-                // Lc of one octet, then perhaps Le of one octet.
+                // Lc of one byte, then perhaps Le of one byte.
                 let end = 5 + first
                 if count == end {
                     self.init(data: 5..<end, expectedLength: -1, isExtended: false)
@@ -70,7 +70,7 @@ package struct APDUBody: Sendable, Hashable {
 }
 
 extension NFCISO7816APDU {
-    /// The command's octets, in the short form when it suffices.
+    /// The command's bytes, in the short form when it suffices.
     package func encoded() -> Result<[UInt8], NFCReaderError> {
         let data = data ?? Data()
         guard data.count <= 65_535 else {
@@ -88,7 +88,7 @@ extension NFCISO7816APDU {
         }
         var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
         bytes.reserveCapacity(data.count + 9)
-        // 0 means the same as 256 here: both are one octet 00.
+        // 0 means the same as 256 here: both are one byte 00.
         let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength
         if data.count <= 255 && expected <= 256 {
             if !data.isEmpty {

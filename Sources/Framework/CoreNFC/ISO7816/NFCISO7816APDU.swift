@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A command of ISO/IEC 7816-4: a header of four octets, data or none, and the length of the answer that is expected.
+/// A command of ISO/IEC 7816-4: a header of four bytes, data or none, and the length of the answer that is expected.
 ///
-/// The short form is sent when it can hold the data (255 octets) and the expected length (256), and the extended form
+/// The short form is sent when it can hold the data (255 bytes) and the expected length (256), and the extended form
 /// otherwise.
 public final class NFCISO7816APDU: NSObject, NSCopying {
     /// The class (CLA).
@@ -21,7 +21,7 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     /// The data; nil when there are none.
     public let data: Data?
 
-    /// How many octets of data the answer has at most (Le): -1 for none, and at most 65 536.
+    /// How many bytes of data the answer has at most (Le): -1 for none, and at most 65 536.
     public let expectedResponseLength: Int
 
     /// Creates a command.
@@ -31,7 +31,7 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     ///   - instructionCode: the instruction (INS).
     ///   - p1Parameter: the first parameter (P1).
     ///   - p2Parameter: the second parameter (P2).
-    ///   - data: the data, at most 65 535 octets; empty for none. Longer data fail when the command is sent.
+    ///   - data: the data, at most 65 535 bytes; empty for none. Longer data fail when the command is sent.
     ///   - expectedResponseLength: the length of the answer that is expected (Le): -1 for no answer, 256 for the short
     ///     form `00`, 65 536 for the extended form `0000`. 0 counts as `00`.
     public init(
@@ -52,7 +52,7 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
 
     /// Parses a command, short or extended (ISO/IEC 7816-4, 5.2).
     ///
-    /// - Parameter data: the octets of one whole command.
+    /// - Parameter data: the bytes of one whole command.
     /// - Returns: nil when the lengths in it do not agree with its own.
     public convenience init?(data: Data) {
         let bytes = [UInt8](data)

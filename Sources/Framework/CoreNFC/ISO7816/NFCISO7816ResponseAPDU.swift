@@ -5,10 +5,10 @@ public import Foundation
 ///
 /// It is what the card said: a status word that asks for another command, 61xx or 6Cxx, is the app's to follow.
 public struct NFCISO7816ResponseAPDU {
-    /// The first octet of the status word (SW1).
+    /// The first byte of the status word (SW1).
     public var statusWord1: UInt8
 
-    /// The second octet of the status word (SW2).
+    /// The second byte of the status word (SW2).
     public var statusWord2: UInt8
 
     /// The data before the status word. Where there are none it is nil from a call that is awaited, as on a phone, and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// The other forms are extensions and never requirements: clients write tags of their own.
+// The other forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCISO7816Tag {
     /// Sends a command.
     ///
@@ -27,7 +27,7 @@ extension NFCISO7816Tag {
     ///
     /// - Parameter apdu: the command.
     /// - Returns: the data and the status word of the answer.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendCommand(apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
         try await handedOver { continuation in
             sendCommand(apdu: apdu) { data, sw1, sw2, error in
@@ -40,7 +40,7 @@ extension NFCISO7816Tag {
     ///
     /// - Parameter apdu: the command.
     /// - Returns: the answer.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     @_disfavoredOverload
     public func sendCommand(apdu: NFCISO7816APDU) async throws -> NFCISO7816ResponseAPDU {
         let (data, sw1, sw2): (Data, UInt8, UInt8) = try await sendCommand(apdu: apdu)

@@ -15,7 +15,7 @@ public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
     /// The UID of an NFC-A card, or the PUPI of an NFC-B card. Empty where the reader does not report it.
     var identifier: Data { get }
 
-    /// The historical octets of an NFC-A card's answer to select; nil when it has none.
+    /// The historical bytes of an NFC-A card's answer to select; nil when it has none.
     var historicalBytes: Data? { get }
 
     /// The application data of an NFC-B card's ATQB; nil for an NFC-A card.

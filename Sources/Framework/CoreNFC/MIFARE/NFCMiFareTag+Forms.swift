@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// The other forms are extensions and never requirements: clients write tags of their own.
+// The other forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCMiFareTag {
     /// Sends a command of the card's own.
     ///
@@ -22,7 +22,7 @@ extension NFCMiFareTag {
     ///
     /// - Parameter command: the command, without its checksum.
     /// - Returns: the answer.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendMiFareCommand(commandPacket command: Data) async throws -> Data {
         try await handedOver { continuation in
             sendMiFareCommand(commandPacket: command) { data, error in continuation.resume(with: data, error) }
@@ -53,7 +53,7 @@ extension NFCMiFareTag {
     ///
     /// - Parameter apdu: the command.
     /// - Returns: the data and the status word of the answer.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
         try await handedOver { continuation in
             sendMiFareISO7816Command(apdu) { data, sw1, sw2, error in
@@ -66,7 +66,7 @@ extension NFCMiFareTag {
     ///
     /// - Parameter apdu: the command.
     /// - Returns: the answer.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     @_disfavoredOverload
     public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> NFCISO7816ResponseAPDU {
         let (data, sw1, sw2): (Data, UInt8, UInt8) = try await sendMiFareISO7816Command(apdu)

@@ -11,13 +11,13 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
     /// The UID: 4, 7 or 10 bytes. Empty where the reader does not report it.
     var identifier: Data { get }
 
-    /// The historical octets of the answer to select; nil when the card has none, as an Ultralight.
+    /// The historical bytes of the answer to select; nil when the card has none, as an Ultralight.
     var historicalBytes: Data? { get }
 
     /// Sends a command of the card's own.
     ///
     /// For an Ultralight or NTAG it is the command without its checksum: `[0x30, 4]` reads four pages from page 4. An
-    /// answer of four bits is one octet: `0x0A` says that a write was done. For a Plus or DESFire it is a native
+    /// answer of four bits is one byte: `0x0A` says that a write was done. For a Plus or DESFire it is a native
     /// command, and the answer begins with its status; frames that follow status `AF` are the app's to ask for.
     ///
     /// - Parameters:

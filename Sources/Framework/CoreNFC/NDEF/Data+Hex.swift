@@ -3,7 +3,7 @@ import Foundation
 import TagLink
 
 extension Data {
-    /// The octets as lower-case hexadecimal digits.
+    /// The bytes as lower-case hexadecimal digits.
     var hex: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []

@@ -5,20 +5,20 @@ import NDEF
 extension NFCNDEFMessage {
     /// Parses a message.
     ///
-    /// - Parameter bytes: the octets of one whole message.
+    /// - Parameter bytes: the bytes of one whole message.
     /// - Throws: `NDEFError` with the first rule that they break.
     convenience init(parsing bytes: [UInt8]) throws(NDEFError) {
         let message = try NDEFMessage(decoding: bytes)
         self.init(records: message.records.map { NFCNDEFPayload($0) })
     }
 
-    /// Parses a message; nil when the octets are not one.
+    /// Parses a message; nil when the bytes are not one.
     convenience init?(bytes: [UInt8]) {
         guard let message = try? NDEFMessage(decoding: bytes) else { return nil }
         self.init(records: message.records.map { NFCNDEFPayload($0) })
     }
 
-    /// The message's octets, each record in chunks of its own size.
+    /// The message's bytes, each record in chunks of its own size.
     func encoded() throws(NDEFError) -> [UInt8] {
         let fields = records.map(\.fields)
         let message = NDEFMessage(fields.map(NDEFRecord.init))
@@ -61,7 +61,7 @@ extension NDEFRecord {
 }
 
 extension NFCReaderError {
-    /// The tag holds octets that are not an NDEF message.
+    /// The tag holds bytes that are not an NDEF message.
     init(damagedMessage error: NDEFError) {
         self.init(.readerTransceiveErrorTagResponseError, reason: error.reason)
     }

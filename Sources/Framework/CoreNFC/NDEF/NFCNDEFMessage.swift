@@ -25,7 +25,7 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
 
     /// Parses a message.
     ///
-    /// - Parameter data: the octets of one whole message.
+    /// - Parameter data: the bytes of one whole message.
     /// - Returns: nil when they are not one.
     public convenience init?(data: Data) {
         self.init(bytes: [UInt8](data))
@@ -40,7 +40,7 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
         }
     }
 
-    /// The size of the message as it would be written, in octets; 0 when it can't be encoded.
+    /// The size of the message as it would be written, in bytes; 0 when it can't be encoded.
     public var length: Int { encodedLength }
 
     public override var description: String {

@@ -21,8 +21,8 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     ///
     /// - Parameters:
     ///   - format: how the type is to be read.
-    ///   - type: the type, at most 255 octets.
-    ///   - identifier: the identifier, at most 255 octets; empty for none.
+    ///   - type: the type, at most 255 bytes.
+    ///   - identifier: the identifier, at most 255 bytes; empty for none.
     ///   - payload: the payload.
     public convenience init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data) {
         self.init(Fields(format: format, type: type, identifier: identifier, payload: payload))
@@ -32,10 +32,10 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     ///
     /// - Parameters:
     ///   - format: how the type is to be read.
-    ///   - type: the type, at most 255 octets.
-    ///   - identifier: the identifier, at most 255 octets; empty for none.
+    ///   - type: the type, at most 255 bytes.
+    ///   - identifier: the identifier, at most 255 bytes; empty for none.
     ///   - payload: the payload.
-    ///   - chunkSize: the most octets of payload in a chunk; 0 for one piece.
+    ///   - chunkSize: the most bytes of payload in a chunk; 0 for one piece.
     public convenience init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data, chunkSize: Int) {
         self.init(
             Fields(

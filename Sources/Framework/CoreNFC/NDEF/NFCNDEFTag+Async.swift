@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The asynchronous forms are extensions and never requirements: clients write tags of their own.
+// The asynchronous forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCNDEFTag {
     /// Asks whether the tag is formatted for NDEF, can be written, and how much it holds.
     ///
-    /// - Returns: the status, and the longest message that fits in octets (0 when NDEF is not supported).
+    /// - Returns: the status, and the longest message that fits in bytes (0 when NDEF is not supported).
     /// - Throws: `NFCReaderError` when the tag was lost or is not connected.
     public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
         try await handedOver { continuation in
@@ -21,7 +21,7 @@ extension NFCNDEFTag {
     /// Reads the message.
     ///
     /// - Returns: the message.
-    /// - Throws: `NFCReaderError` as the form with a completion handler.
+    /// - Throws: `NFCReaderError` as for the form with a completion handler.
     public func readNDEF() async throws -> NFCNDEFMessage {
         try await handedOver { continuation in
             readNDEF { message, error in
@@ -39,7 +39,7 @@ extension NFCNDEFTag {
     /// Writes a message. A tag that is lost meanwhile holds the old message, none, or the new one.
     ///
     /// - Parameter ndefMessage: the message.
-    /// - Throws: `NFCReaderError` as the form with a completion handler.
+    /// - Throws: `NFCReaderError` as for the form with a completion handler.
     public func writeNDEF(_ ndefMessage: NFCNDEFMessage) async throws {
         try await handedOver { continuation in
             writeNDEF(ndefMessage) { error in continuation.resume(with: error) }
@@ -48,7 +48,7 @@ extension NFCNDEFTag {
 
     /// Makes the tag read-only, for ever.
     ///
-    /// - Throws: `NFCReaderError` as the form with a completion handler.
+    /// - Throws: `NFCReaderError` as for the form with a completion handler.
     public func writeLock() async throws {
         try await handedOver { continuation in
             writeLock { error in continuation.resume(with: error) }

@@ -12,7 +12,7 @@ public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
 
     /// Asks whether the tag is formatted for NDEF, can be written, and how much it holds.
     ///
-    /// - Parameter completionHandler: called with the status, the longest message that fits in octets (0 when NDEF is
+    /// - Parameter completionHandler: called with the status, the longest message that fits in bytes (0 when NDEF is
     ///   not supported), and an error when the tag was lost or is not connected.
     @preconcurrency
     func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void)

@@ -69,7 +69,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     /// Connects the session to a tag. A connection lasts 20 seconds at most.
     ///
     /// - Parameter tag: a tag that this session found last.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func connect(to tag: any NFCNDEFTag) async throws {
         try await handedOver { continuation in
             connect(to: tag) { error in continuation.resume(with: error) }

@@ -147,7 +147,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// Connects the session to a tag, and disconnects it from any other. A connection lasts 20 seconds at most.
     ///
     /// - Parameter tag: a tag that this session found last; the object inside counts, not the value around it.
-    /// - Throws: ``NFCReaderError`` as the form with a completion handler.
+    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func connect(to tag: NFCTag) async throws {
         try await handedOver { continuation in
             connect(to: tag) { error in continuation.resume(with: error) }

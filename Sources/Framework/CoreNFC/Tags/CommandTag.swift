@@ -38,7 +38,7 @@ class CommandTag: DetectedNDEFTag, @unchecked Sendable {
     /// Sends a packet, reads the answer, and completes on the session's queue.
     ///
     /// - Parameters:
-    ///   - packet: the octets, or why there are none: the caller's parameters were wrong.
+    ///   - packet: the bytes, or why there are none: the caller's parameters were wrong.
     ///   - answer: how the tag answers.
     ///   - policy: whether the packet is sent again.
     ///   - decode: reads the answer.

@@ -24,14 +24,14 @@ package protocol TagCommandChannel: AnyObject, Sendable {
     /// Sends one packet of the tag's own technology, and gives the answer.
     ///
     /// What a packet is depends on the technology; checksums never belong to it.
-    /// - NFC-A (MIFARE): the command's octets; an answer of four bits is one octet. For a card that takes ISO-DEP,
-    ///   the octets are the payload of ISO-DEP blocks.
+    /// - NFC-A (MIFARE): the command's bytes; an answer of four bits is one byte. For a card that takes ISO-DEP,
+    ///   the bytes are the payload of ISO-DEP blocks.
     /// - FeliCa: the packet from the command code on, without its length; answers alike, from the response code on.
     /// - ISO/IEC 15693: the request from the flags on; answers alike, from the flags on.
     ///
     /// - Parameters:
-    ///   - packet: the octets.
-    ///   - answer: how the tag answers; with ``AnswerTime/none`` the completion gets no octets once it is sent.
+    ///   - packet: the bytes.
+    ///   - answer: how the tag answers; with ``AnswerTime/none`` the completion gets no bytes once it is sent.
     ///   - completion: called once. ``NFCReaderError`` is 100 when the tag was lost, 102 when it did not answer or not
     ///     so that it could be read, 103 when the session ended, 104 when the tag is not connected, 105 when the
     ///     packet is longer than the reader or the tag takes, 1 when the reader can't send such packets.
@@ -58,7 +58,7 @@ extension TagCommandChannel {
     /// Sends a packet, and again when the tag does not answer.
     ///
     /// - Parameters:
-    ///   - packet: the octets.
+    ///   - packet: the bytes.
     ///   - answer: how the tag answers.
     ///   - policy: how often the packet is sent again, and how soon, by ``clock``.
     ///   - completion: called once; the error is 101 when every retry was in vain.

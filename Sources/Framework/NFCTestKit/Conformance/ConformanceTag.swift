@@ -70,7 +70,7 @@ struct ConformanceTag: Sendable {
 
     /// The tag as it is delivered, formatted and empty.
     ///
-    /// - Parameter last: the last octet of what names it, in place of its own.
+    /// - Parameter last: the last byte of what names it, in place of its own.
     func contents(last: UInt8? = nil) throws -> TagContents {
         var uid = uid
         if let last { uid[identifier.count - 1] = last }
@@ -80,7 +80,7 @@ struct ConformanceTag: Sendable {
         return product.blank(uid: uid)
     }
 
-    /// What names the tag while it is there: a Type 1 tag tells four octets of its UID.
+    /// What names the tag while it is there: a Type 1 tag tells four bytes of its UID.
     var identifier: [UInt8] { type == 1 ? Array(uid.prefix(4)) : uid }
 
     /// Whether a reader can lock it: the capability container of a DESFire needs a key.

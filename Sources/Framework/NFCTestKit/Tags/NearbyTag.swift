@@ -54,10 +54,10 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
 
 /// An NDEF message as a test writes it: what a tag holds before, or is to hold after.
 public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
-    /// The octets of the message; none for a tag without one.
+    /// The bytes of the message; none for a tag without one.
     public var octets: [UInt8]
 
-    /// Creates a message of its octets.
+    /// Creates a message of its bytes.
     public init(octets: [UInt8]) {
         self.octets = octets
     }

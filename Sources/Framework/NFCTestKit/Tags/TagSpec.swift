@@ -9,7 +9,7 @@ public import VirtualTags
 /// ```swift
 /// "NTAG215"
 /// .product("NTAG215", holding: .uri("https://example.com"))
-/// .dump(octets)
+/// .dump(bytes)
 /// .script([([0x00, 0xB0, 0x00, 0x00, 0x02], [0xCA, 0xFE, 0x90, 0x00])])
 /// ```
 public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {

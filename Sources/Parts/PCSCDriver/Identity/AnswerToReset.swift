@@ -12,7 +12,7 @@ package struct AnswerToReset: Sendable, Hashable {
         package var name: UInt16
     }
 
-    /// The octets.
+    /// The bytes.
     package var octets: [UInt8]
     /// The historical bytes.
     package var historicalBytes: [UInt8]
@@ -46,7 +46,7 @@ package struct AnswerToReset: Sendable, Hashable {
 
     /// The storage card, when it is one.
     package var storageCard: StorageCard? {
-        // 80: compact TLV; 4F: application identifier of 12 octets.
+        // 80: compact TLV; 4F: application identifier of 12 bytes.
         guard historicalBytes.count >= 11, historicalBytes[0] == 0x80, historicalBytes[1] == 0x4F,
             Array(historicalBytes[3..<8]) == Self.registeredIdentifier
         else { return nil }

@@ -39,7 +39,7 @@ enum TagIdentification {
     ) -> (identity: DiscoveredTag.Identity, answerToSelect: [UInt8]?) {
         let historical = answer.historicalBytes
         // A Type B card's are its application data, protocol info and MBLI (PC/SC part 3, 3.1.3.2.3.1). The protocol
-        // info says that it speaks ISO-DEP, and MBLI fills the upper half of its octet.
+        // info says that it speaks ISO-DEP, and MBLI fills the upper half of its byte.
         if answerToSelect == nil, answer.isContactless, identifier.count == 4, historical.count == 8,
             historical[5] & 0x01 != 0, historical[7] & 0x0F == 0
         {
@@ -50,7 +50,7 @@ enum TagIdentification {
         return (.nfcA(atqa: atqa(uid, historicalBytes: historical), sak: 0x20, uid: uid), ats)
     }
 
-    /// ATQA is not told. Its lower octet has the UID's size and the upper one what DESFire has, which are told apart so.
+    /// ATQA is not told. Its lower byte has the UID's size and the upper one what DESFire has, which are told apart so.
     private static func atqa(_ uid: [UInt8], historicalBytes: [UInt8]) -> UInt16 {
         let isDESFire = uid.count == 7 && uid.first == 0x04 && (historicalBytes.isEmpty || historicalBytes == [0x80])
         return isDESFire ? 0x0344 : atqa(uid)

@@ -7,7 +7,7 @@ import TagLink
 ///
 /// Sendable because one call uses it at a time.
 @safe final class ResponseBuffer: @unchecked Sendable {
-    /// 65536 octets, a status word, and what pcsc-lite leaves besides.
+    /// 65536 bytes, a status word, and what pcsc-lite leaves besides.
     private static let size = 65538 + 10
 
     private let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
@@ -31,7 +31,7 @@ import TagLink
 }
 
 /// An array of SCARD_READERSTATE in memory: name, user data, two states and the ATR's length in a word each, and 33
-/// octets of ATR.
+/// bytes of ATR.
 @safe final class ReaderStateTable {
     private static let word = MemoryLayout<UInt>.size
     private static let answerOffset = 5 * word

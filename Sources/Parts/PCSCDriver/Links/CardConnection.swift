@@ -141,7 +141,7 @@ final class CardConnection: Sendable {
 
     /// Sends an APDU to the card or a pseudo-APDU to the reader.
     ///
-    /// - Returns: two octets or more; a reader that returns less has lost the tag.
+    /// - Returns: two bytes or more; a reader that returns less has lost the tag.
     func transmit(_ command: [UInt8]) throws(LinkError) -> [UInt8] {
         try transmit(command, generation: nil)
     }

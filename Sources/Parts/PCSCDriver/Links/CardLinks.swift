@@ -12,7 +12,7 @@ final class CardAPDULink: APDULink {
         self.takesExtended = takesExtended
     }
 
-    // Header, length fields of three and two octets, 65535 octets of data; or one octet each and 255.
+    // Header, length fields of three and two bytes, 65535 bytes of data; or one byte each and 255.
     var maximumCommandLength: Int { takesExtended ? 4 + 3 + 65535 + 2 : 4 + 1 + 255 + 1 }
     var maximumResponseLength: Int { takesExtended ? 65538 : 258 }
     var statistics: LinkStatistics { port.statistics }

@@ -40,7 +40,7 @@ struct ReaderFeatures: Sendable, Hashable {
         self.init { try? connection.control($0) }
     }
 
-    /// Whether commands longer than 261 octets go through; nil when the driver does not say.
+    /// Whether commands longer than 261 bytes go through; nil when the driver does not say.
     var takesExtendedAPDUs: Bool? {
         number(Self.maximumDataProperty).map { $0 > 256 }
     }

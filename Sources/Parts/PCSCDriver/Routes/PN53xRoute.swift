@@ -19,7 +19,7 @@ struct PN53xRoute: FrameRoute {
     let technology: Technology
     let isType1: Bool
 
-    /// A frame, its checksum and the chip's own header fit into the reader's message of 255 octets.
+    /// A frame, its checksum and the chip's own header fit into the reader's message of 255 bytes.
     var maximumFrameLength: Int { 250 }
 
     /// CIU_RxMode, and its bit for a checksum in what is received (NXP UM0701-02, 8.6.23.20).

@@ -68,7 +68,7 @@ struct Type5StorageRoute: FrameRoute {
         static let extendedWriteSingle: UInt8 = 0x31
     }
 
-    /// Eight octets of UID, from its last on.
+    /// Eight bytes of UID, from its last on.
     let uid: [UInt8]
     var carriesFrames: Bool { false }
 
@@ -191,7 +191,7 @@ struct Type3StorageRoute: FrameRoute {
         return Frame([UInt8(body.count + 1)] + body)
     }
 
-    /// The block list: two octets an element, or three when the first bit is 0; each of service 0.
+    /// The block list: two bytes an element, or three when the first bit is 0; each of service 0.
     private static func elements(_ octets: ArraySlice<UInt8>) -> (blocks: [Int], rest: ArraySlice<UInt8>)? {
         guard let count = octets.first, (1...15).contains(count) else { return nil }
         var rest = octets.dropFirst()

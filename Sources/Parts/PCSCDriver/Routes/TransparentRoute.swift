@@ -97,9 +97,9 @@ struct TransparentRoute: FrameRoute {
     }
 }
 
-/// Data objects with a tag of one or two octets and a length of one to three (ISO/IEC 7816-4, 6.3).
+/// Data objects with a tag of one or two bytes and a length of one to three (ISO/IEC 7816-4, 6.3).
 enum DataObjects {
-    /// Reads objects; the last of several with the same tag counts. Tags of two octets are left out.
+    /// Reads objects; the last of several with the same tag counts. Tags of two bytes are left out.
     ///
     /// - Returns: nil when lengths don't add up.
     static func parse(_ octets: [UInt8]) -> [UInt8: [UInt8]]? {

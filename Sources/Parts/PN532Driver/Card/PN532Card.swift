@@ -11,7 +11,7 @@ public import TagLink
 /// }
 /// ```
 ///
-/// The chip answers anticollision and RATS by itself: its UID is 08 and three octets, as random ones are, and its ATS is
+/// The chip answers anticollision and RATS by itself: its UID is 08 and three bytes, as random ones are, and its ATS is
 /// its own but for the historical bytes. A Type 4 tag, or an app's card, is what answers behind it; Type 2 tags and NFC-B
 /// cards can't be shown, since the chip selects its answers itself.
 ///
@@ -19,7 +19,7 @@ public import TagLink
 public final class PN532Card: Sendable {
     /// What readers see of the card before its first command.
     public struct Identity: Sendable, Hashable {
-        /// The last three octets of the UID; the first is 08.
+        /// The last three bytes of the UID; the first is 08.
         public var uid: [UInt8]
         /// The historical bytes in the ATS, 15 at most.
         public var historicalBytes: [UInt8]
@@ -27,7 +27,7 @@ public final class PN532Card: Sendable {
         /// Creates an identity.
         ///
         /// - Parameters:
-        ///   - uid: the last three octets of the UID; random ones unless given.
+        ///   - uid: the last three bytes of the UID; random ones unless given.
         ///   - historicalBytes: the historical bytes in the ATS, 15 at most.
         public init(uid: [UInt8]? = nil, historicalBytes: [UInt8] = []) {
             self.uid = uid ?? (0..<3).map { _ in UInt8.random(in: 0...0xFF) }

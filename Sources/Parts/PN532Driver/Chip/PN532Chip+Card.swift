@@ -11,7 +11,7 @@ extension PN532Chip {
     /// Becomes a card, and waits until a reader has selected it and sent RATS, which the chip answers.
     ///
     /// - Parameters:
-    ///   - uid: the last three octets of the UID.
+    ///   - uid: the last three bytes of the UID.
     ///   - historicalBytes: the historical bytes of the ATS.
     func initializeAsCard(
         _ uid: [UInt8],
@@ -28,7 +28,7 @@ extension PN532Chip {
         try write([(RadioRegisters.transmitAutomatic, automatic | 0x04)], cancellation)
         // Passive, ISO/IEC 14443-4 alone.
         var data: [UInt8] = [0x05]
-        // SENS_RES with its low octet first, NFCID1, SEL_RES.
+        // SENS_RES with its low byte first, NFCID1, SEL_RES.
         data += [0x04, 0x00] + uid + [0x20]
         // No FeliCa and no NFC-DEP: NFCID2, PAD and system code; NFCID3; general bytes.
         data += [UInt8](repeating: 0, count: 18 + 10 + 1)

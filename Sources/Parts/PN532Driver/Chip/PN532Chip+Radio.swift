@@ -37,9 +37,9 @@ extension PN532Chip {
         _ = try sendOnce(.inDeselect, [0x01], limit: limits.own, cancellation)
     }
 
-    /// Sends octets as a frame in the modulation of the last list, and waits for the answer.
+    /// Sends bytes as a frame in the modulation of the last list, and waits for the answer.
     ///
-    /// - Returns: the answer's octets, with the checksum where the chip does not take it away.
+    /// - Returns: the answer's bytes, with the checksum where the chip does not take it away.
     func communicate(
         _ octets: [UInt8],
         timeout: Airtime,
@@ -129,7 +129,7 @@ extension PN532Chip {
         values.flatMap { $0.bigEndianOctets + [$1] }
     }
 
-    /// Says who takes care of checksums, and how many bits of the last octet go out. Only what changes is written.
+    /// Says who takes care of checksums, and how many bits of the last byte go out. Only what changes is written.
     func setFraming(
         appendsChecksum: Bool,
         removesChecksum: Bool,

@@ -5,7 +5,7 @@ import TagLink
 /// Commands to a Type 1 tag.
 ///
 /// The firmware knows those of tags with static memory. The others, on blocks and segments, it refuses; then they are
-/// made of the contactless unit's registers. Each octet goes out as a frame of its own, the first as one of 7 bits, and
+/// made of the contactless unit's registers. Each byte goes out as a frame of its own, the first as one of 7 bits, and
 /// the answer comes without its parity being looked at (NFC Forum Digital 2.3, 7; PN532 user manual, 8.6.23).
 extension PN532Chip {
     /// READ8, WRITE-E8, WRITE-NE8 and RSEG (NFC Forum T1T 1.2, 5).
@@ -15,7 +15,7 @@ extension PN532Chip {
 
     /// Sends a command.
     ///
-    /// - Parameter octets: the command, without checksum.
+    /// - Parameter bytes: the command, without checksum.
     /// - Returns: the answer, without checksum.
     func type1Exchange(
         _ octets: [UInt8],
@@ -59,7 +59,7 @@ extension PN532Chip {
         return answer
     }
 
-    /// Sends a command octet by octet.
+    /// Sends a command byte by byte.
     private func type1Registers(
         _ octets: [UInt8],
         _ timeout: Airtime,

@@ -20,9 +20,9 @@ enum PN532Command: UInt8 {
     case tgSetMetaData = 0x94
 }
 
-/// The status octet with which the chip begins most answers (PN532 user manual, 7.1).
+/// The status byte with which the chip begins most answers (PN532 user manual, 7.1).
 struct PN532Status: Sendable, Equatable {
-    /// The octet: an error code in bits 5 to 0, and bit 6 when more of the answer follows.
+    /// The byte: an error code in bits 5 to 0, and bit 6 when more of the answer follows.
     let octet: UInt8
 
     /// The error code; 0 for none.

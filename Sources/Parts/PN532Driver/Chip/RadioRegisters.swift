@@ -12,11 +12,11 @@ struct RadioRegisters: Sendable {
     static let manualReceive: UInt16 = 0x630D
     /// CIU_Command: what the unit does.
     static let command: UInt16 = 0x6331
-    /// CIU_FIFOData: the next octet to send, or that came.
+    /// CIU_FIFOData: the next byte to send, or that came.
     static let fifoData: UInt16 = 0x6339
-    /// CIU_FIFOLevel: how many octets are in the buffer.
+    /// CIU_FIFOLevel: how many bytes are in the buffer.
     static let fifoLevel: UInt16 = 0x633A
-    /// CIU_BitFraming: bits 2 to 0 are how many bits of the last octet go out; 0 for all.
+    /// CIU_BitFraming: bits 2 to 0 are how many bits of the last byte go out; 0 for all.
     static let bitFraming: UInt16 = 0x633D
 
     /// Bit 7 of the modes.

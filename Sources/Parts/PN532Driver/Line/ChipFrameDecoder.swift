@@ -13,17 +13,17 @@ enum ChipFrame: Sendable, Equatable {
     case damaged(code: UInt8)
 }
 
-/// Finds the chip's frames in the octets of a line (PN532 user manual, 6.2.1).
+/// Finds the chip's frames in the bytes of a line (PN532 user manual, 6.2.1).
 ///
 /// Whatever is between frames is passed over: preambles, noise, and frames whose lengths or checksums are wrong. What
 /// is kept is never longer than one frame.
 struct ChipFrameDecoder: Sendable {
-    /// The longest payload of a frame: TFI, code and 263 octets of data.
+    /// The longest payload of a frame: TFI, code and 263 bytes of data.
     static let maximumPayload = 265
 
     private var buffer: [UInt8] = []
 
-    /// Adds octets that came.
+    /// Adds bytes that came.
     mutating func append(_ octets: [UInt8]) {
         buffer += octets
     }
@@ -31,7 +31,7 @@ struct ChipFrameDecoder: Sendable {
     /// Whether a frame may have begun whose rest has to come.
     var isInFrame: Bool { buffer.count > 1 }
 
-    /// How many octets are kept.
+    /// How many bytes are kept.
     var keptCount: Int { buffer.count }
 
     /// Forgets what came.
@@ -39,12 +39,12 @@ struct ChipFrameDecoder: Sendable {
         buffer = []
     }
 
-    /// The next frame, or nil when more octets have to come.
+    /// The next frame, or nil when more bytes have to come.
     mutating func next() -> ChipFrame? {
         var position = 0
         defer { buffer.removeFirst(position) }
         while true {
-            // The start code is 00 FF; its first octet may be the last that came.
+            // The start code is 00 FF; its first byte may be the last that came.
             while position < buffer.count, !isStartCode(position) { position += 1 }
             switch candidate(at: position) {
             case .incomplete: return nil
@@ -62,7 +62,7 @@ struct ChipFrameDecoder: Sendable {
 
     /// Gives up on a frame whose rest does not come.
     ///
-    /// - Returns: what it would have been, where that can be told, or the frame that its octets hid.
+    /// - Returns: what it would have been, where that can be told, or the frame that its bytes hid.
     mutating func abandonPartial() -> ChipFrame? {
         guard !buffer.isEmpty else { return nil }
         let header = extendedLength(at: 0) == nil ? 4 : 7

@@ -161,14 +161,14 @@ enum HostFrame {
     /// What wakes a chip that sleeps, and gives it time to: it stands before a frame (PN532 user manual, 7.2.11).
     static let wakeUp: [UInt8] = [0x55, 0x55] + [UInt8](repeating: 0, count: 14)
 
-    /// The most data of a command, after its code: a frame has 265 octets from TFI on.
+    /// The most data of a command, after its code: a frame has 265 bytes from TFI on.
     static let maximumData = 263
 
-    /// The frame of a command: an extended one where it has more than 255 octets.
+    /// The frame of a command: an extended one where it has more than 255 bytes.
     ///
     /// - Parameters:
     ///   - code: the command's code.
-    ///   - data: its data, ``maximumData`` octets at most.
+    ///   - data: its data, ``maximumData`` bytes at most.
     static func command(_ code: UInt8, _ data: [UInt8]) -> [UInt8] {
         let payload = [0xD4, code] + data
         let checksum = 0 &- payload.reduce(0, &+)

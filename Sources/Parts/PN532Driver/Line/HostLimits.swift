@@ -4,7 +4,7 @@
 package struct HostLimits: Sendable {
     /// For the acknowledgement of a command: 15 ms, and what USB adapters and busy machines add.
     var acknowledge = Duration.milliseconds(150)
-    /// The same for a chip that is woken, and an adapter that has just been opened: some take a second for their first octet.
+    /// The same for a chip that is woken, and an adapter that has just been opened: some take a second for their first byte.
     var wake = Duration.milliseconds(500)
     /// How long the line may be quiet in the middle of a frame; USB adapters make pauses of 16 ms.
     var gap = Duration.milliseconds(60)

@@ -64,7 +64,7 @@ final class SerialPort {
         return 0
     }
 
-    /// Sends octets, all of them.
+    /// Sends bytes, all of them.
     ///
     /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone or does not take them in time, or
     ///   `cancelled`.
@@ -90,7 +90,7 @@ final class SerialPort {
         }
     }
 
-    /// Waits for octets.
+    /// Waits for bytes.
     ///
     /// - Returns: what came; nothing when nothing came in time.
     /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone, or `cancelled`.

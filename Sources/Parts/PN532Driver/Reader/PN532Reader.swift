@@ -12,7 +12,7 @@ public import TagLink
 /// again at the next ``discover(_:systemCodes:)`` once it is back. Waiting for the line is done on a thread of the reader's
 /// own; every wait has an end, and a task that is cancelled stops it.
 ///
-/// The host speaks ISO-DEP with cards, over the chip's InCommunicateThru: the chip's own has frames of 64 octets, gives up
+/// The host speaks ISO-DEP with cards, over the chip's InCommunicateThru: the chip's own has frames of 64 bytes, gives up
 /// on a card that asks for more time than its time-out, and can't tell a damaged block from a lost card.
 public final class PN532Reader: DiscoveringDriver {
     /// The serial line's path.

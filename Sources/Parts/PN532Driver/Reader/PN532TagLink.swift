@@ -86,7 +86,7 @@ struct TagExchange {
         self.cancellation = cancellation
     }
 
-    /// The longest frame either way, with its checksum; the chip's own buffer takes 262 octets.
+    /// The longest frame either way, with its checksum; the chip's own buffer takes 262 bytes.
     static let maximumFrameLength = 256
 
     /// Sends a frame.
@@ -118,7 +118,7 @@ struct TagExchange {
     }
 
     /// Reads an answer over NFC-A, whose checksum the host looks at: the chip would take the four bits with which a Type
-    /// 2 tag acknowledges for a damaged answer. No answer with a checksum is as short as one octet.
+    /// 2 tag acknowledges for a damaged answer. No answer with a checksum is as short as one byte.
     private static func nfcA(_ answer: [UInt8]) throws(LinkError) -> Frame {
         if answer.count == 1 { return Frame(bits: [answer[0] & 0x0F], validBitsInLastByte: 4) }
         let payload = Array(answer.dropLast(2))

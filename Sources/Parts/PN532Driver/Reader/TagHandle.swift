@@ -6,7 +6,7 @@ struct TagHandle: Sendable, Equatable {
     /// What it takes to find the tag again.
     enum Target: Sendable, Equatable {
         case nfcA(uid: [UInt8], sak: UInt8)
-        /// A Type 1 tag, with the four octets of its UID that it gives.
+        /// A Type 1 tag, with the four bytes of its UID that it gives.
         case type1(uid: [UInt8])
         case nfcB(pupi: [UInt8])
         /// A FeliCa tag, and the system for which it was polled.

@@ -74,7 +74,7 @@ struct TargetFinder {
 
     /// Finds a card, and has it wait for the host's ATTRIB.
     ///
-    /// The chip begins ISO-DEP by itself, with frames of 64 octets. It is asked to end it again, and the card woken: the
+    /// The chip begins ISO-DEP by itself, with frames of 64 bytes. It is asked to end it again, and the card woken: the
     /// host's own takes four times as much a frame, and as much time as the card wants.
     func findNFCB() throws(LinkError) -> FoundTag? {
         guard try chip.list(.nfcB, limit: 1, [0x00], cancellation).hasNFCB() else { return nil }

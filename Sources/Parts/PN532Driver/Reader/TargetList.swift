@@ -15,7 +15,7 @@ struct TargetList: Sendable {
         var rest = data[...]
         var found: [FoundTag] = []
         for _ in 0..<count {
-            // Number, SENS_RES with its high octet first, SEL_RES, length of the UID.
+            // Number, SENS_RES with its high byte first, SEL_RES, length of the UID.
             guard let head = Self.take(5, from: &rest), [4, 7, 10].contains(head[4]),
                 let uid = Self.take(Int(head[4]), from: &rest)
             else { throw Self.unreadable }

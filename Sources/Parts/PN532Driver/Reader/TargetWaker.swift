@@ -86,7 +86,7 @@ struct TargetWaker {
         }
     }
 
-    /// The four octets of each cascade level (ISO/IEC 14443-3, 6.5.4).
+    /// The four bytes of each cascade level (ISO/IEC 14443-3, 6.5.4).
     private static func levels(of uid: [UInt8]) -> [[UInt8]] {
         switch uid.count {
         case 7: [[0x88] + uid[0..<3], Array(uid[3...])]

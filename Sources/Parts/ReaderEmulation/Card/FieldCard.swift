@@ -33,7 +33,7 @@ struct FieldCard: Sendable {
 
     /// Whether a card that had this identifier before it lost its power may be this one.
     ///
-    /// A UID of four octets that begins with 08 is a random one, and so may be any PUPI: a card takes another each time
+    /// A UID of four bytes that begins with 08 is a random one, and so may be any PUPI: a card takes another each time
     /// that it comes to power (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
     func mayBe(_ former: [UInt8]) -> Bool {
         switch kind {

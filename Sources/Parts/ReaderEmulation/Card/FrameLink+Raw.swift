@@ -3,10 +3,10 @@ import TagLink
 
 /// Frames as a host sends them through a reader that lets it choose who takes care of checksums.
 extension FrameLink {
-    /// Sends octets and waits for the answer.
+    /// Sends bytes and waits for the answer.
     ///
     /// - Parameters:
-    ///   - octets: what to send; at least one octet.
+    ///   - bytes: what to send; at least one byte.
     ///   - bitsOfLastOctet: how many bits of the last one go out, 1 to 8. Fewer than 8 have no checksum.
     ///   - appends: whether the reader appends the technology's checksum.
     ///   - removes: whether the reader checks and removes that of the answer.

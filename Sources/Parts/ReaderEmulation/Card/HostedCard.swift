@@ -9,12 +9,12 @@ import TagLink
 package final class HostedCard: Sendable {
     /// What readers see of the card before its first command.
     package struct Identity: Sendable, Hashable {
-        /// ATQA; the low octet goes first on the air.
+        /// ATQA; the low byte goes first on the air.
         package var atqa: UInt16
         package var sak: UInt8
-        /// Four octets.
+        /// Four bytes.
         package var uid: [UInt8]
-        /// The whole answer to RATS with its length octet.
+        /// The whole answer to RATS with its length byte.
         package var answerToSelect: [UInt8]
     }
 

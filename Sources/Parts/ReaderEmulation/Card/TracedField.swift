@@ -15,7 +15,7 @@ package struct Exchange: Sendable {
 
     /// Between whom it went.
     package var layer: Layer
-    /// What it is, where octets alone don't tell: `transmit`, `power up`, a command's name, a technology.
+    /// What it is, where bytes alone don't tell: `transmit`, `power up`, a command's name, a technology.
     package var name: String
     /// What was sent.
     package var request: [UInt8]

@@ -14,7 +14,7 @@ enum AnswerToReset {
             return make(historical: target.applicationData + target.protocolInfo.prefix(3) + [0])
         default:
             let (standard, name) = storageCard(card, profile)
-            // Category 80, then an application identifier of PC/SC: standard, card name, four octets without meaning.
+            // Category 80, then an application identifier of PC/SC: standard, card name, four bytes without meaning.
             return make(
                 historical: [0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, standard]
                     + [UInt8(name >> 8), UInt8(name & 0xFF), 0, 0, 0, 0]
@@ -22,7 +22,7 @@ enum AnswerToReset {
         }
     }
 
-    /// TS, T0, TD1 and TD2 (T=0 and T=1 are possible), the historical bytes and the check octet.
+    /// TS, T0, TD1 and TD2 (T=0 and T=1 are possible), the historical bytes and the check byte.
     private static func make(historical: [UInt8]) -> [UInt8] {
         let historical = historical.prefix(15)
         let octets = [0x80 | UInt8(historical.count), 0x80, 0x01] + historical

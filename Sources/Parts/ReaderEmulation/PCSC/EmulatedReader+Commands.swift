@@ -37,7 +37,7 @@ extension EmulatedReader {
         return octets + ReaderStatus.endOfData
     }
 
-    /// LOAD KEYS: six octets into one of the reader's two places.
+    /// LOAD KEYS: six bytes into one of the reader's two places.
     private mutating func loadKey(_ command: ReaderCommand) -> [UInt8] {
         guard command.p2 < 2, command.data.count == 6 else { return ReaderStatus.failed }
         keys[command.p2] = command.data
@@ -80,7 +80,7 @@ extension EmulatedReader {
             case 4:
                 isWritten = await sendToType2([0xA2, UInt8(address)] + command.data, card)?.nibble == 0xA
             case 16:
-                // COMPATIBILITY_WRITE takes 16 octets and programs four of them.
+                // COMPATIBILITY_WRITE takes 16 bytes and programs four of them.
                 let isReady = await sendToType2([0xA0, UInt8(address)], card)?.nibble == 0xA
                 isWritten = isReady ? await sendToType2(command.data, card)?.nibble == 0xA : false
             default: return ReaderStatus.wrongLength
@@ -99,7 +99,7 @@ extension EmulatedReader {
         return nil
     }
 
-    /// READ SINGLE BLOCK as often as it takes to have as many octets; once for 0.
+    /// READ SINGLE BLOCK as often as it takes to have as many bytes; once for 0.
     private func readBlocks(_ target: NFCVTarget, _ link: any FrameLink, _ first: Int, _ length: Int) async -> [UInt8] {
         var data: [UInt8] = []
         var block = first
@@ -140,7 +140,7 @@ extension EmulatedReader {
     }
 }
 
-/// A command with the class octet FF, which the reader answers itself (PC/SC 2.01 part 3, 3.2.2).
+/// A command with the class byte FF, which the reader answers itself (PC/SC 2.01 part 3, 3.2.2).
 struct ReaderCommand: Sendable {
     let instruction: UInt8
     let p1: UInt8

@@ -30,7 +30,7 @@ struct TransparentSession: Sendable {
     private var technology: Technology?
     /// Bit 0: the host appends the checksum. Bit 1: the host gets and checks it. Others are for parity.
     private var flags: UInt8 = 0
-    /// Bits of the last octet to send; 0 is all.
+    /// Bits of the last byte to send; 0 is all.
     private var sentBits: UInt8 = 0
     private var timeout = Airtime.milliseconds(50)
 
@@ -142,7 +142,7 @@ struct TransparentSession: Sendable {
         }
     }
 
-    /// A time in microseconds, four octets, high one first; held to five seconds.
+    /// A time in microseconds, four bytes, high one first; held to five seconds.
     private static func time(_ value: [UInt8]) -> Airtime? {
         guard value.count == 4 else { return nil }
         let microseconds = Int64(octets: value)
@@ -150,7 +150,7 @@ struct TransparentSession: Sendable {
     }
 }
 
-/// A data object of the transparent session: BER-TLV, with a tag of one or two octets.
+/// A data object of the transparent session: BER-TLV, with a tag of one or two bytes.
 struct DataObject: Sendable {
     var tag: UInt16
     var value: [UInt8]
@@ -184,7 +184,7 @@ struct DataObject: Sendable {
         }
     }
 
-    /// The object's octets.
+    /// The object's bytes.
     var octets: [UInt8] {
         let name = tag > 0xFF ? tag.bigEndianOctets : [UInt8(tag)]
         let count = value.count

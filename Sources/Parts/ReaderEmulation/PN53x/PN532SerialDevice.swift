@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
 
-/// A PN532 at the end of a serial line: octets in, octets out.
+/// A PN532 at the end of a serial line: bytes in, bytes out.
 package struct PN532SerialDevice: Sendable {
     private var chip: PN53xChip
     private var decoder = PN532FrameDecoder()
@@ -29,11 +29,11 @@ package struct PN532SerialDevice: Sendable {
         self.onExchange = onExchange
     }
 
-    /// Takes octets from the line.
+    /// Takes bytes from the line.
     ///
     /// - Parameters:
-    ///   - octets: what came, in pieces of any size.
-    ///   - send: sends octets to the host.
+    ///   - bytes: what came, in pieces of any size.
+    ///   - send: sends bytes to the host.
     package mutating func receive(_ octets: [UInt8], send: ([UInt8]) -> Void) async {
         decoder.append(octets)
         while let frame = decoder.next() {
@@ -95,7 +95,7 @@ package struct PN532SerialDevice: Sendable {
 
 /// What a host sends to a PN532 over its serial line (PN532 user manual, 6.2.1).
 package enum PN532HostFrame: Sendable, Equatable {
-    /// The octets after TFI D4: a command's code and data.
+    /// The bytes after TFI D4: a command's code and data.
     case command([UInt8])
     /// The host has what it wants, or gives up waiting.
     case acknowledge
@@ -109,7 +109,7 @@ package enum PN532ChipFrame {
     /// The command is not one, or its parameters are wrong.
     package static let syntaxError: [UInt8] = [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
 
-    /// An answer, in a normal frame or in an extended one where it has more than 255 octets.
+    /// An answer, in a normal frame or in an extended one where it has more than 255 bytes.
     ///
     /// - Parameters:
     ///   - code: the command's code.
@@ -127,10 +127,10 @@ package enum PN532ChipFrame {
     }
 }
 
-/// Finds frames in the octets of a serial line. Whatever is between frames is passed over: preambles, the octets that wake
+/// Finds frames in the bytes of a serial line. Whatever is between frames is passed over: preambles, the bytes that wake
 /// the chip up, and frames whose lengths or checksums are wrong.
 package struct PN532FrameDecoder: Sendable {
-    /// The longest payload of a frame: TFI, code and 264 octets of data, rounded up.
+    /// The longest payload of a frame: TFI, code and 264 bytes of data, rounded up.
     static let maximumPayload = 300
 
     private var buffer: [UInt8] = []
@@ -138,17 +138,17 @@ package struct PN532FrameDecoder: Sendable {
     /// Creates a decoder at the beginning of a line.
     package init() {}
 
-    /// Adds octets that came.
+    /// Adds bytes that came.
     package mutating func append(_ octets: [UInt8]) {
         buffer += octets
     }
 
-    /// The next whole frame, or nil when more octets have to come.
+    /// The next whole frame, or nil when more bytes have to come.
     package mutating func next() -> PN532HostFrame? {
         var position = 0
         defer { buffer.removeFirst(position) }
         while true {
-            // The start code is 00 FF; its first octet may be the last that came.
+            // The start code is 00 FF; its first byte may be the last that came.
             while position + 1 < buffer.count, buffer[position] != 0x00 || buffer[position + 1] != 0xFF {
                 position += 1
             }

@@ -83,7 +83,7 @@ extension PN53xChip {
     private static let refusal = LinkError(.unsupported, "The tag refused the command.")
     private static func isNAK(_ error: LinkError) -> Bool { error.code == .unsupported }
 
-    /// InCommunicateThru: the octets go as they are, with the checksum when the registers say so.
+    /// InCommunicateThru: the bytes go as they are, with the checksum when the registers say so.
     mutating func communicateThru(_ data: [UInt8]) async -> Outcome {
         guard isFieldOn, let link = field.link(for: registers.technology) else {
             return .answer([PN53xStatus.context.rawValue])

@@ -105,7 +105,7 @@ extension PN53xChip {
         targets = []
     }
 
-    /// The UID that a host wants, from its cascade levels without check octets: 4, 8 or 12 octets, or the 7 or 10 of the
+    /// The UID that a host wants, from its cascade levels without check bytes: 4, 8 or 12 bytes, or the 7 or 10 of the
     /// UID itself. Empty for any; nil when it is none.
     private static func uid(in data: [UInt8]) -> [UInt8]? {
         switch data.count {
@@ -116,7 +116,7 @@ extension PN53xChip {
         }
     }
 
-    /// SENS_RES, high octet first, SEL_RES, the UID with its length, and the ATS where the chip asked for it.
+    /// SENS_RES, high byte first, SEL_RES, the UID with its length, and the ATS where the chip asked for it.
     private static func targetDataA(_ card: FieldCard) -> [UInt8] {
         guard case .nfcA(let target) = card.kind else { return [] }
         return [UInt8(target.atqa >> 8), UInt8(target.atqa & 0xFF), target.sak ?? 0, UInt8(target.uid.count)]

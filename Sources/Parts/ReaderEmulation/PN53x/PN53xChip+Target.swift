@@ -53,7 +53,7 @@ extension PN53xChip {
             atqa: UInt16(high: data[2], low: data[1]),
             sak: data[6],
             uid: [0x08] + data[3...5],
-            // 64 octets a frame, up to 424 kbit/s, FWI 9, CID and NAD.
+            // 64 bytes a frame, up to 424 kbit/s, FWI 9, CID and NAD.
             answerToSelect: [UInt8(5 + historical.count), 0x75, 0x33, 0x92, 0x03] + historical
         )
     }

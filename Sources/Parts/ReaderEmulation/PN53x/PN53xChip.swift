@@ -8,7 +8,7 @@ package import TagLink
 package struct PN53xChip: Sendable {
     /// What became of a command.
     package enum Outcome: Sendable, Equatable {
-        /// The answer's octets after D5 and the command's code plus one.
+        /// The answer's bytes after D5 and the command's code plus one.
         case answer([UInt8])
         /// No such command, or not with these parameters: the chip answers with a syntax error.
         case syntaxError
@@ -31,7 +31,7 @@ package struct PN53xChip: Sendable {
     var selected: Int?
     /// Registers of the contactless unit that hold what the host wrote.
     var registers = PN53xRegisters()
-    /// The octet of SetParameters: automatic ATR_RES and RATS after a reset (7.2.9).
+    /// The byte of SetParameters: automatic ATR_RES and RATS after a reset (7.2.9).
     var parameters: UInt8 = 0x14
     /// MxRtyPassiveActivation of RFConfiguration: FF looks for ever (7.3.1).
     var passiveActivationRetries: UInt8 = 0xFF
@@ -65,7 +65,7 @@ package struct PN53xChip: Sendable {
 
     /// Takes a command.
     ///
-    /// - Parameter command: the octets after D4.
+    /// - Parameter command: the bytes after D4.
     package mutating func receive(_ command: [UInt8]) async -> Outcome {
         guard let first = command.first, let code = PN53xCommand(rawValue: first) else { return .syntaxError }
         let data = Array(command.dropFirst())

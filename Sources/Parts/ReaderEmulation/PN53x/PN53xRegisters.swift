@@ -8,9 +8,9 @@ struct PN53xRegisters: Sendable {
     static let txMode: UInt16 = 0x6302
     /// CIU_RxMode: bit 7 checks and removes the checksum.
     static let rxMode: UInt16 = 0x6303
-    /// CIU_Control: bits 2 to 0 are the valid bits of the last octet that was received.
+    /// CIU_Control: bits 2 to 0 are the valid bits of the last byte that was received.
     static let control: UInt16 = 0x633C
-    /// CIU_BitFraming: bits 2 to 0 are the bits of the last octet to send.
+    /// CIU_BitFraming: bits 2 to 0 are the bits of the last byte to send.
     static let bitFraming: UInt16 = 0x633D
 
     /// CIU_ManualRCV: bit 4 turns parity off.
@@ -93,13 +93,13 @@ struct PN53xRegisters: Sendable {
 
     var addsChecksum: Bool { self[Self.txMode] & 0x80 != 0 }
     var checksChecksum: Bool { self[Self.rxMode] & 0x80 != 0 }
-    /// How many bits of the last octet go out: 1 to 8.
+    /// How many bits of the last byte go out: 1 to 8.
     var bitsOfLastOctet: Int {
         let bits = Int(self[Self.bitFraming] & 0x07)
         return bits == 0 ? 8 : bits
     }
 
-    /// Notes how many bits of the last octet came in.
+    /// Notes how many bits of the last byte came in.
     mutating func setReceivedBits(_ count: Int) {
         self[Self.control] = self[Self.control] & 0xF8 | (count == 8 ? 0 : UInt8(count))
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The status octet of a PN53x chip's answers (PN532 user manual, 7.1).
+/// The status byte of a PN53x chip's answers (PN532 user manual, 7.1).
 enum PN53xStatus: UInt8 {
     case success = 0x00
     /// No answer in time.

@@ -4,7 +4,7 @@ import Glibc
 import SystemLibrary
 import TagLink
 
-/// A file descriptor that is read as octets come, and written with a limit. It is closed with the channel.
+/// A file descriptor that is read as bytes come, and written with a limit. It is closed with the channel.
 final class DescriptorChannel: Sendable {
     let descriptor: Int32
     /// Nil when the process has no descriptors left: then the channel has ended from the start.
@@ -21,7 +21,7 @@ final class DescriptorChannel: Sendable {
     /// - Parameters:
     ///   - descriptor: the descriptor; the channel closes it.
     ///   - queue: the queue on which `onOctets` and `onEnd` are called.
-    ///   - onOctets: takes octets as they come.
+    ///   - onOctets: takes bytes as they come.
     ///   - onEnd: the other side has closed, or the descriptor failed. Called once, and not after ``close()``.
     init(
         _ descriptor: Int32,
@@ -68,7 +68,7 @@ final class DescriptorChannel: Sendable {
         watch?.cancel()
     }
 
-    /// Sends octets, all of them unless the other side takes none for two seconds.
+    /// Sends bytes, all of them unless the other side takes none for two seconds.
     ///
     /// - Returns: whether all went.
     @discardableResult
@@ -93,7 +93,7 @@ final class DescriptorChannel: Sendable {
         }
     }
 
-    /// Waits until the other side takes octets, or the channel is closed.
+    /// Waits until the other side takes bytes, or the channel is closed.
     private func waitUntilWritable() -> Bool {
         var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         for _ in 0..<Self.sendLimit / Self.sendStep {

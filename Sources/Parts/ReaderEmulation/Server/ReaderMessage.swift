@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What the driver in pcscd sends over the reader's socket: kind, sequence number, length in four octets, and the octets.
+/// What the driver in pcscd sends over the reader's socket: kind, sequence number, length in four bytes, and the bytes.
 struct DriverMessage: Sendable, Equatable {
     /// What the driver wants.
     enum Request: Sendable, Equatable {
@@ -21,9 +21,9 @@ struct DriverMessage: Sendable, Equatable {
     static let version: UInt8 = 2
 }
 
-/// Finds messages in the octets of the socket.
+/// Finds messages in the bytes of the socket.
 struct DriverMessageDecoder: Sendable {
-    /// The octets are no messages: the other side is no driver of ours.
+    /// The bytes are no messages: the other side is no driver of ours.
     struct Malformed: Error {}
 
     private static let headerLength = 6
@@ -36,7 +36,7 @@ struct DriverMessageDecoder: Sendable {
         buffer += octets
     }
 
-    /// The next whole message, or nil when more octets have to come.
+    /// The next whole message, or nil when more bytes have to come.
     mutating func next() throws(Malformed) -> DriverMessage? {
         guard buffer.count >= Self.headerLength else { return nil }
         let length = Int(octets: buffer[2..<6])
