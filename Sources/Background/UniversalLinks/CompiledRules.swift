@@ -2,7 +2,7 @@
 
 /// The rules of one entry, compiled.
 ///
-/// Most rules are told apart by the first octets of the path: those are compared for all rules as one number each,
+/// Most rules are told apart by the first bytes of the path: those are compared for all rules as one number each,
 /// before anything else is looked at.
 struct CompiledRules: Sendable {
     /// A class, so that looking at a rule costs no more than a reference.
@@ -39,9 +39,9 @@ struct CompiledRules: Sendable {
     private var rules: [Rule] = []
     private var beginnings: [Beginning] = []
 
-    /// The first octets of a path, and which of them a rule fixes.
+    /// The first bytes of a path, and which of them a rule fixes.
     struct Beginning: Sendable {
-        /// How many octets are compared at once.
+        /// How many bytes are compared at once.
         static let length = 32
 
         private var octets = SIMD4<UInt64>()
@@ -59,7 +59,7 @@ struct CompiledRules: Sendable {
             }
         }
 
-        /// Whether a path begins with these octets.
+        /// Whether a path begins with these bytes.
         @inline(__always)
         func begins(_ path: Beginning) -> Bool {
             let differences = (octets ^ path.octets) & mask
@@ -147,7 +147,7 @@ struct CompiledRules: Sendable {
         return nil
     }
 
-    /// How many steps each octet of a URL takes at most, all rules together.
+    /// How many steps each byte of a URL takes at most, all rules together.
     var stepsPerOctet: Int {
         rules.reduce(0) { sum, rule in
             var steps = rule.path.stepsPerOctet + (rule.fragment?.stepsPerOctet ?? 0)
@@ -160,7 +160,7 @@ struct CompiledRules: Sendable {
         }
     }
 
-    /// The steps that each octet of a query takes to find its items.
+    /// The steps that each byte of a query takes to find its items.
     private static let scanningSteps = 2
 
     private func matches(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {

@@ -37,7 +37,7 @@ public struct LinkMatcher: Sendable {
     /// The most states that the automata of one file may have together. Rules after that match nothing.
     static let maximumStates = 1 << 18
 
-    /// The length of URLs, in octets, up to which an author hears nothing of what a match takes.
+    /// The length of URLs, in bytes, up to which an author hears nothing of what a match takes.
     private static let usualLength = 8192
 
     private struct CompiledDetails: Sendable {

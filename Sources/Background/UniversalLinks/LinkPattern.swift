@@ -14,7 +14,7 @@ struct LinkPattern: Sendable {
     private let engine: Engine
     /// How many states the pattern takes; nothing for what is compared without.
     let stateCount: Int
-    /// The octets with which every text that matches begins, as many as are compared at once; none where case does not count.
+    /// The bytes with which every text that matches begins, as many as are compared at once; none where case does not count.
     let fixedBeginning: [UInt8]
 
     /// How a pattern is read and compared.
@@ -69,7 +69,7 @@ struct LinkPattern: Sendable {
         if case .everything = engine { true } else { false }
     }
 
-    /// How many steps each octet of a text takes.
+    /// How many steps each byte of a text takes.
     var stepsPerOctet: Int {
         switch engine {
         case .everything, .nothing: 0

@@ -2,7 +2,7 @@
 
 /// An HTTP or HTTPS URL as a universal link sees it: split where RFC 3986 splits it, and otherwise left as it was written.
 ///
-/// Octets outside of ASCII are percent-encoded, as they are when a phone makes a URL of such a text.
+/// Bytes outside of ASCII are percent-encoded, as they are when a phone makes a URL of such a text.
 public struct LinkURL: Sendable, Hashable {
     /// Why a text is no universal link, whatever the association files say.
     public enum Problem: Error, Sendable, Hashable {
@@ -16,14 +16,14 @@ public struct LinkURL: Sendable, Hashable {
         case host
     }
 
-    /// The longest URL that is looked at, in octets.
+    /// The longest URL that is looked at, in bytes.
     public static let maximumLength = 1 << 16
 
     /// The host's name in lower case and in ASCII, without user information and port.
     public let host: String
     /// Whether the path or what follows it has a percent sign.
     let hasEscapes: Bool
-    /// The URL's octets.
+    /// The URL's bytes.
     let octets: [UInt8]
     /// The path without the slashes that it ends in.
     let path: Range<Int>
@@ -58,7 +58,7 @@ public struct LinkURL: Sendable, Hashable {
     /// The path as it is written, without the slashes that it ends in.
     var pathText: String { String(decoding: octets[path], as: UTF8.self) }
 
-    /// The octets with those outside of ASCII percent-encoded.
+    /// The bytes with those outside of ASCII percent-encoded.
     private static func ascii(_ octets: [UInt8]) throws(Problem) -> [UInt8] {
         var isASCII = true
         for octet in octets {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A compiled pattern: literal octets, `?` for one character, `*` for any number of them, and sets of alternatives.
+/// A compiled pattern: literal bytes, `?` for one character, `*` for any number of them, and sets of alternatives.
 ///
 /// All alternatives are followed at once, a bit a state, so that the time is the product of text length and pattern
 /// length over 64, whatever the pattern: none is slow (the Shift-And method of Baeza-Yates and Gonnet, with loops for `*`
@@ -20,15 +20,15 @@ struct PatternAutomaton: Sendable {
     /// The number of states.
     let stateCount: Int
     private let words: Int
-    /// For each octet the states that are reached by it, `words` words an octet.
+    /// For each byte the states that are reached by it, `words` words a byte.
     private var reached: [UInt64]
-    /// The states that stay when any octet comes: those before which a `*` stands.
+    /// The states that stay when any byte comes: those before which a `*` stands.
     private var loops: [UInt64]
-    /// The states that stay when the octet continues a character: those reached by `?`.
+    /// The states that stay when the byte continues a character: those reached by `?`.
     private var continues: [UInt64]
     private var accepting: [UInt64]
     private var alternatives: [Alternatives] = []
-    /// How many steps each octet of a text takes.
+    /// How many steps each byte of a text takes.
     private(set) var stepsPerOctet = 1
 
     /// One step of a pattern.
@@ -94,7 +94,7 @@ struct PatternAutomaton: Sendable {
             case .oneCharacter:
                 state = next
                 next += 1
-                // Octets 80 to BF continue a character of UTF-8 and begin none.
+                // Bytes 80 to BF continue a character of UTF-8 and begin none.
                 for octet in UInt8.min...UInt8.max where octet & 0xC0 != 0x80 { reach(state, by: octet) }
                 Self.insert(state, into: &continues)
             case .anything:
@@ -102,7 +102,7 @@ struct PatternAutomaton: Sendable {
             case .oneOf(let values):
                 var set = Alternatives(entry: state, starts: [], ends: [], exit: 0)
                 for value in values {
-                    // A state that no octet leads to, so that nothing runs over from the value before.
+                    // A state that no byte leads to, so that nothing runs over from the value before.
                     let first = next
                     next += 1
                     set.starts.append(first)

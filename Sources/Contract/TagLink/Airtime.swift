@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A span of time on the air, counted exactly in periods of the 13.56 MHz carrier.
+/// A duration on the air, counted in periods of the 13.56 MHz carrier.
 ///
-/// Every timing of the NFC standards is a whole number of carrier periods, so sums of airtime are exact and the same
-/// on every machine.
+/// Every timing in the NFC standards is a whole number of carrier periods. So sums of airtime are exact, and equal on
+/// every machine.
 public struct Airtime: Sendable, Hashable, Comparable, AdditiveArithmetic {
     /// The number of carrier periods, each 1/13.56 MHz (73.75 ns).
     public var carrierPeriods: Int64
 
-    /// Creates a span from carrier periods.
+    /// Creates a duration from carrier periods.
     @inlinable
     public init(carrierPeriods: Int64) {
         self.carrierPeriods = carrierPeriods
     }
 
-    /// A span of whole microseconds, rounded up to a carrier period.
+    /// Creates a duration of whole microseconds, rounded up to the next carrier period.
     @inlinable
     public static func microseconds(_ count: Int64) -> Airtime {
         Airtime(carrierPeriods: (count * 1356 + 99) / 100)
     }
 
-    /// A span of whole milliseconds.
+    /// Creates a duration of whole milliseconds.
     @inlinable
     public static func milliseconds(_ count: Int64) -> Airtime {
         Airtime(carrierPeriods: count * 13560)
     }
 
-    /// No time at all.
+    /// No time.
     public static let zero = Airtime(carrierPeriods: 0)
 
-    /// The span in microseconds, rounded to the nearest.
+    /// The duration in microseconds, rounded to the nearest.
     @inlinable
     public var microseconds: Int64 {
         (carrierPeriods * 100 + 678) / 1356
     }
 
-    /// The same span as a `Duration`, rounded to the nearest nanosecond.
+    /// The duration as a `Duration`, rounded to the nearest nanosecond.
     @inlinable
     public var duration: Duration {
         .nanoseconds((carrierPeriods * 100_000 + 678) / 1356)
@@ -51,7 +51,7 @@ public struct Airtime: Sendable, Hashable, Comparable, AdditiveArithmetic {
         Airtime(carrierPeriods: lhs.carrierPeriods - rhs.carrierPeriods)
     }
 
-    /// A span as many times as long.
+    /// Multiplies a duration.
     @inlinable
     public static func * (lhs: Airtime, rhs: Int) -> Airtime {
         Airtime(carrierPeriods: lhs.carrierPeriods * Int64(rhs))

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What one side sends at a time: whole octets, or a few bits where the technology has short frames.
+/// One transmission in one direction: whole bytes, or a few bits where the technology has short frames.
 ///
-/// The checksum is not part of `bytes`. `checksum` says whether the link appends it when it sends, and checks and
-/// removes it when it receives. Parity bits are always the link's affair.
+/// The checksum is not part of `bytes`. With `checksum` the sender chooses whether the link appends it when sending,
+/// and checks and removes it when receiving. Parity bits are always handled by the link.
 public struct Frame: Sendable, Hashable {
-    /// Who takes care of the technology's checksum.
+    /// Whether and how the link handles the checksum.
     public enum Checksum: Sendable, Hashable {
-        /// The link appends the technology's own checksum (CRC_A, CRC_B, the CRC of FeliCa or of ISO/IEC 15693), and
-        /// checks and removes that of the answer.
+        /// The link appends the technology's own checksum (CRC_A, CRC_B, or the CRC of FeliCa or ISO/IEC 15693). It
+        /// checks and removes the checksum of the answer.
         case automatic
         /// CRC_B over NFC-A, which Type 1 tags use (NFC Forum Digital 2.3, 9.4).
         case crcB
-        /// The bits go as they are, and the answer is not checked: short frames, anticollision, ACK and NAK.
+        /// The bits are sent unchanged and the answer is not checked: for short frames, anticollision, ACK and NAK.
         case none
     }
 
-    /// The octets, least significant bit first on the air for NFC-A and NFC-V.
+    /// The bytes, least significant bit first on the air for NFC-A and NFC-V.
     ///
-    /// Bits are packed in the order in which they arrive: the answer to an NFC-A anticollision frame whose last octet
-    /// was not whole begins in the least significant bit of its first octet here.
+    /// Bits are packed in the order of arrival. So the answer to an NFC-A anticollision frame whose last byte was
+    /// incomplete starts in the least significant bit of the first byte here.
     public var bytes: [UInt8]
 
-    /// How many bits of the last octet are sent, from the least significant one: 1 to 8.
+    /// The number of bits of the last byte that are sent, from the least significant one: 1 to 8.
     public var validBitsInLastByte: Int
 
-    /// Who takes care of the checksum.
+    /// Whether and how the link handles the checksum.
     public var checksum: Checksum
 
-    /// Creates a frame of whole octets.
+    /// Creates a frame of whole bytes.
     ///
     /// - Parameters:
-    ///   - bytes: the octets, without their checksum.
-    ///   - checksum: who takes care of the checksum.
+    ///   - bytes: the bytes, without their checksum.
+    ///   - checksum: whether and how the link handles the checksum.
     @inlinable
     public init(_ bytes: [UInt8], checksum: Checksum = .automatic) {
         self.bytes = bytes
@@ -39,11 +39,11 @@ public struct Frame: Sendable, Hashable {
         self.checksum = checksum
     }
 
-    /// Creates a frame whose last octet is not sent whole, such as REQA (7 bits) or a 4-bit NAK. It has no checksum.
+    /// Creates a frame whose last byte is incomplete, such as REQA (7 bits) or a 4-bit NAK. It has no checksum.
     ///
     /// - Parameters:
-    ///   - bits: the octets that hold the bits.
-    ///   - validBitsInLastByte: how many bits of the last octet count, 1 to 8.
+    ///   - bits: the bytes that contain the bits.
+    ///   - validBitsInLastByte: the number of bits of the last byte that are sent, 1 to 8.
     @inlinable
     public init(bits: [UInt8], validBitsInLastByte: Int) {
         precondition((1...8).contains(validBitsInLastByte), "a last octet has 1 to 8 bits")
@@ -58,13 +58,13 @@ public struct Frame: Sendable, Hashable {
         bytes.isEmpty ? 0 : (bytes.count - 1) * 8 + validBitsInLastByte
     }
 
-    /// The number of octets on the air with the checksum; a last octet that is not whole counts as one.
+    /// The number of bytes on the air with the checksum. An incomplete last byte counts as one.
     @inlinable
     public var byteCountOnAir: Int {
         bytes.count + (checksum == .none ? 0 : 2)
     }
 
-    /// The value of a 4-bit answer, such as ACK (`0xA`) or a NAK, or nil when the frame is not one.
+    /// The value of a 4-bit answer, such as ACK (`0xA`) or a NAK; nil for any other frame.
     @inlinable
     public var nibble: UInt8? {
         bytes.count == 1 && validBitsInLastByte == 4 ? bytes[0] & 0x0F : nil
@@ -73,20 +73,20 @@ public struct Frame: Sendable, Hashable {
 
 /// The cyclic redundancy checks of the contactless standards.
 public enum CyclicRedundancyCheck {
-    /// CRC_A of ISO/IEC 14443-3, annex B: initial value 6363, sent low octet first.
+    /// CRC_A of ISO/IEC 14443-3, annex B: initial value 6363, sent low byte first.
     @inlinable
     public static func a(_ bytes: some Sequence<UInt8>) -> UInt16 {
         reflected(bytes, initial: 0x6363)
     }
 
-    /// CRC_B of ISO/IEC 14443-3, annex B, which ISO/IEC 15693 and Type 1 tags use too: initial value FFFF, inverted,
-    /// sent low octet first.
+    /// CRC_B of ISO/IEC 14443-3, annex B: initial value FFFF, inverted, sent low byte first. ISO/IEC 15693 and Type 1
+    /// tags use it too.
     @inlinable
     public static func b(_ bytes: some Sequence<UInt8>) -> UInt16 {
         ~reflected(bytes, initial: 0xFFFF)
     }
 
-    /// The CRC of FeliCa (JIS X 6319-4): polynomial 1021, initial value 0, sent high octet first.
+    /// The CRC of FeliCa (JIS X 6319-4): polynomial 1021, initial value 0, sent high byte first.
     @inlinable
     public static func f(_ bytes: some Sequence<UInt8>) -> UInt16 {
         var crc: UInt16 = 0
@@ -112,7 +112,7 @@ public enum CyclicRedundancyCheck {
 }
 
 extension Technology {
-    /// The technology's checksum of octets, in the order of the air.
+    /// Returns the technology's checksum of the bytes, in the order in which it is sent.
     package func checksum(_ octets: [UInt8]) -> [UInt8] {
         switch self {
         case .nfcA: CyclicRedundancyCheck.a(octets).littleEndianOctets

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long frames take on the air at a technology's basic rate.
+/// Computes the airtime of frames at a technology's basic bit rate.
 ///
-/// An exchange costs the reader's frame, the delay until the tag may answer, the tag's frame, and the delay until the
-/// reader may send again. The delays are the standard's minimum. On NFC-A the frame delay counts from the last
-/// modulation, so the end of communication lies inside the delay and is not counted twice; a request whose last bit is
-/// 1 makes the tag wait 64 carrier periods longer, which is left out (ISO/IEC 14443-3, 6.2.1.1).
+/// An exchange takes the time of four parts: the reader's frame, the delay until the tag may answer, the tag's frame,
+/// and the delay until the reader may send again. The delays are the minimum of the standard. On NFC-A the frame delay
+/// starts at the last modulation, so the end of communication is part of the delay and not counted again. After a
+/// request whose last bit is 1 the tag waits 64 carrier periods longer; this is left out (ISO/IEC 14443-3, 6.2.1.1).
 public struct FrameTiming: Sendable {
-    /// The technology that the figures are for.
+    /// The technology that the times are for.
     public let technology: Technology
 
-    /// Creates the timing of a technology at its basic rate.
+    /// Creates the timing of a technology at its basic bit rate.
     @inlinable
     public init(_ technology: Technology) {
         self.technology = technology
@@ -29,8 +29,8 @@ public struct FrameTiming: Sendable {
         }
     }
 
-    /// The delay from the end of a request to the start of its answer: longer for the polling of NFC-F, whose first slot
-    /// begins 2.417 ms after it (NFC Forum Digital 2.3, 8.6.3).
+    /// Returns the delay from the end of a request to the start of its answer. The polling of NFC-F has a longer one:
+    /// its first slot begins 2.417 ms after the request (NFC Forum Digital 2.3, 8.6.3).
     @inlinable
     public func answerDelay(after request: Frame) -> Airtime {
         if technology == .nfcF, request.bytes.count == 6, request.bytes[1] == 0x00 {
@@ -52,19 +52,19 @@ public struct FrameTiming: Sendable {
         }
     }
 
-    /// The time of a frame from the reader to the tag.
+    /// Returns the airtime of a frame from the reader to the tag.
     @inlinable
     public func request(_ frame: Frame) -> Airtime {
         switch technology {
         case .nfcA: nfcA(frame)
         case .nfcB: nfcB(frame)
         case .nfcF: nfcF(frame)
-        // SOF 75.5 us, four octet slots of 75.5 us an octet, EOF 37.8 us (ISO/IEC 15693-2, 7.3).
+        // SOF 75.5 us, four byte slots of 75.5 us a byte, EOF 37.8 us (ISO/IEC 15693-2, 7.3).
         case .nfcV: Airtime(carrierPeriods: 1024 + 512 + Int64(frame.byteCountOnAir) * 4096)
         }
     }
 
-    /// The time of a frame from the tag to the reader.
+    /// Returns the airtime of a frame from the tag to the reader.
     @inlinable
     public func response(_ frame: Frame) -> Airtime {
         switch technology {
@@ -76,7 +76,7 @@ public struct FrameTiming: Sendable {
         }
     }
 
-    /// Start of communication, then 8 bits and parity an octet; an octet that is not whole has no parity.
+    /// Start of communication, then 8 bits and a parity bit for each byte. An incomplete byte has no parity bit.
     @inlinable
     func nfcA(_ frame: Frame) -> Airtime {
         let whole = frame.validBitsInLastByte == 8 ? frame.byteCountOnAir : frame.bytes.count - 1
@@ -90,7 +90,7 @@ public struct FrameTiming: Sendable {
         Airtime(carrierPeriods: Int64(12 + frame.byteCountOnAir * 10 + 10) * 128)
     }
 
-    /// Six octets of preamble and two of sync before the data, at 212 kbit/s (NFC Forum Digital 2.3, 8.3).
+    /// At 212 kbit/s, with six bytes of preamble and two of sync before the data (NFC Forum Digital 2.3, 8.3).
     @inlinable
     func nfcF(_ frame: Frame) -> Airtime {
         Airtime(carrierPeriods: Int64(8 + frame.byteCountOnAir) * 512)

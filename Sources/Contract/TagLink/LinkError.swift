@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an exchange of frames failed. Equal by code.
+/// Why an exchange of frames failed. Two errors with the same code are equal.
 public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -11,35 +11,35 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
 
         let kind: Kind
 
-        /// The tag did not answer in time. It may have left, or it may have nothing to say.
+        /// The tag did not answer in time. It may have left the field, or it may not answer this command.
         public static let timeout = Code(kind: .timeout)
-        /// The reader says that the tag left the field.
+        /// The reader reports that the tag left the field.
         public static let tagRemoved = Code(kind: .tagRemoved)
         /// The answer was damaged: checksum, parity or framing.
         public static let transmission = Code(kind: .transmission)
         /// More than one tag answered; see ``LinkError/collision``.
         public static let collision = Code(kind: .collision)
-        /// The frame is longer than the reader or the tag can take.
+        /// The frame is longer than the reader or the tag accepts.
         public static let frameTooLong = Code(kind: .frameTooLong)
-        /// The reader is gone, or is not in a state to send.
+        /// The reader is gone, or can't send in its current state.
         public static let readerUnavailable = Code(kind: .readerUnavailable)
         /// The caller's task was cancelled.
         public static let cancelled = Code(kind: .cancelled)
-        /// The reader can't send such a frame.
+        /// The reader can't send a frame of this kind.
         public static let unsupported = Code(kind: .unsupported)
         /// The tag broke the rules of the transport protocol, such as ISO/IEC 14443-4.
         public static let protocolViolation = Code(kind: .protocolViolation)
-        /// Another program has the tag. It can be used when that program has let go of it.
+        /// Another program uses the tag. It is available again when that program releases it.
         public static let inUse = Code(kind: .inUse)
 
         public var description: String { kind.rawValue }
     }
 
-    /// The bits of an answer in which several tags spoke, up to the first one on which they disagreed.
+    /// The bits of a collided answer, up to the first bit in which the tags differ.
     public struct Collision: Sendable, Hashable {
-        /// The position of the first bit on which the tags disagreed, from 0.
+        /// The position of the first bit in which the tags differ, from 0.
         public var bitIndex: Int
-        /// The bits before it, least significant first, in `(bitIndex + 7) / 8` octets.
+        /// The bits before it, least significant bit first, in `(bitIndex + 7) / 8` bytes.
         public var bits: [UInt8]
 
         /// Creates a collision.
@@ -49,7 +49,7 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    /// The contents are boxed, so that the error is one pointer wide: every call that may throw gets cheaper.
     private final class Contents: Sendable {
         let code: Code
         let reason: String
@@ -66,17 +66,17 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code { contents.code }
-    /// What happened, as a sentence for people.
+    /// A sentence that explains the failure.
     public var reason: String { contents.reason }
-    /// Where the tags disagreed, for ``Code/collision``.
+    /// The first difference between the tags, for ``Code/collision``.
     public var collision: Collision? { contents.collision }
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
-    ///   - reason: what happened, as a sentence for people.
-    ///   - collision: where the tags disagreed, for ``Code/collision``.
+    ///   - reason: a sentence that explains the failure.
+    ///   - collision: the first difference between the tags, for ``Code/collision``.
     public init(_ code: Code, _ reason: String, collision: Collision? = nil) {
         contents = Contents(code: code, reason: reason, collision: collision)
     }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a link has counted since it was made: a deterministic measure of speed, the same on every machine.
+/// The counts of a link since it was created: a deterministic measure of speed, equal on every machine.
 ///
-/// Take one value before a piece of work and one after it, and subtract.
+/// To measure a piece of work, take the value before and after it, and subtract.
 public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
-    /// Requests sent, answered or not.
+    /// The number of requests sent, answered or not.
     public var exchanges: Int
 
-    /// Octets sent in both directions, with their checksums; a frame of a few bits counts as one octet.
+    /// The bytes sent in both directions, with their checksums. A frame of a few bits counts as one byte.
     public var bytesOnAir: Int
 
-    /// Time on the air at the standard's minimum delays: frames, frame delays, and time-outs waited for.
+    /// The time on the air with the standard's minimum delays: frames, frame delays, and the timeouts that were waited
+    /// for.
     public var airtime: Airtime
 
-    /// Time for which tags kept the reader waiting beyond the minimum delay, such as the programming of an EEPROM.
-    /// Not part of `airtime`.
+    /// The time that tags needed beyond the minimum delay, for example to program an EEPROM. Not part of `airtime`.
     public var tagWorkTime: Airtime
 
-    /// Creates counts; all zero unless given.
+    /// Creates counts. All are zero by default.
     @inlinable
     public init(
         exchanges: Int = 0,
@@ -35,10 +35,10 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
     ///
     /// - Parameters:
     ///   - request: the frame that was sent.
-    ///   - response: the frame that came back, or nil when there was none.
+    ///   - response: the frame that came back; nil when no answer came.
     ///   - timing: the technology's timing.
-    ///   - timeout: how long the reader listened when there was no answer.
-    ///   - tagWorkTime: how long the tag kept the reader waiting beyond the minimum delay.
+    ///   - timeout: how long the reader waited when no answer came.
+    ///   - tagWorkTime: how long the tag needed beyond the minimum delay.
     @inlinable
     public mutating func count(
         request: Frame,
@@ -59,7 +59,7 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
         }
     }
 
-    /// No exchange at all.
+    /// No exchanges.
     public static let zero = LinkStatistics()
 
     @inlinable

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 
-/// A value behind a lock.
+/// A value protected by a lock.
 ///
-/// Made of a POSIX mutex rather than `Synchronization.Mutex`, because ThreadSanitizer does not see the latter's locking
-/// on Linux and would report every use in an app's own tests as a race.
+/// It uses a POSIX mutex instead of `Synchronization.Mutex`. On Linux ThreadSanitizer doesn't see the locking of the
+/// latter, and would report every use in an app's own tests as a race.
 @safe
 package final class Locked<Value>: @unchecked Sendable {
-    // Safe: `value` is only touched while the mutex, which is of the recursive-error kind, is held.
+    // Safe: `value` is only accessed while the mutex is held. The mutex checks for errors such as locking it twice.
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline var value: Value
 
@@ -18,7 +18,7 @@ package final class Locked<Value>: @unchecked Sendable {
         unsafe pthread_mutexattr_init(&attributes)
         unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
         let status = unsafe pthread_mutex_init(mutex, &attributes)
-        // mutate: equivalent, because the process ends anyway where no mutex could be made.
+        // mutate: equivalent, because the process ends anyway when the mutex can't be created.
         unsafe pthread_mutexattr_destroy(&attributes)
         precondition(status == 0, "no mutex could be made")
     }
@@ -28,7 +28,7 @@ package final class Locked<Value>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Calls `body` with the value while the lock is held. Nobody may lock it again inside.
+    /// Calls `body` with the value while the lock is held. Don't lock it again inside `body`.
     @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -40,13 +40,13 @@ package final class Locked<Value>: @unchecked Sendable {
     }
 }
 
-/// Waits for a completion handler.
+/// Runs an operation with a completion handler and waits for its result.
 ///
-/// The value goes through a lock besides the continuation: ThreadSanitizer does not see that a task resumes after its
-/// continuation was resumed, and would report every object that comes that way as a race.
+/// The value is passed through a lock as well as the continuation. ThreadSanitizer doesn't see that the task resumes
+/// after the call of `resume`, and would report every object that is passed this way as a race.
 ///
-/// - Parameter start: starts the operation; it calls the completion handler exactly once, on any thread.
-/// - Returns: what the completion handler was called with.
+/// - Parameter start: starts the operation. It must call the completion handler exactly once, on any thread.
+/// - Returns: the value that the completion handler was called with.
 package func handedOver<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) async -> Value {
     let box = Locked<Value?>(nil)
     await withCheckedContinuation { continuation in

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether a reader serves one of Core NFC's calls, and by what, or why not.
+/// Whether a reader supports one of Core NFC's calls, with the way it does so or the reason why not.
 public struct ServedCall: Sendable, Hashable {
-    /// How far a call is served.
+    /// How far a call is supported.
     public enum Support: String, Sendable {
-        /// Whatever the call sends.
+        /// Fully.
         case yes
-        /// Some of what the call may send.
+        /// For some of the data that the call may send.
         case partly
         /// Not at all.
         case no
-        /// It shows when such a tag is on the reader.
+        /// Unknown until a tag of this kind is on the reader.
         case unknown
     }
 
-    /// The call, as an app writes it.
+    /// The call, as written in an app.
     public var name: String
-    /// How far it is served.
+    /// How far the call is supported.
     public var support: Support
-    /// By what, or why not, as a sentence.
+    /// How the call is supported, or why not, as a sentence.
     public var reason: String
 
     /// Creates an entry.
     ///
     /// - Parameters:
-    ///   - name: the call, as an app writes it.
-    ///   - support: how far it is served.
-    ///   - reason: by what, or why not, as a sentence.
+    ///   - name: the call, as written in an app.
+    ///   - support: how far the call is supported.
+    ///   - reason: how the call is supported, or why not, as a sentence.
     public init(name: String, support: Support, reason: String) {
         self.name = name
         self.support = support

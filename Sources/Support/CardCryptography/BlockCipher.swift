@@ -26,7 +26,7 @@ public struct BlockCipher: Sendable, Hashable {
         }
     }
 
-    /// The length of a block: 16 octets for AES, 8 for DES.
+    /// The length of a block: 16 bytes for AES, 8 for DES.
     public let blockLength: Int
     /// The key as the library takes it.
     private let key: SecretBytes
@@ -36,7 +36,7 @@ public struct BlockCipher: Sendable, Hashable {
         self.key = SecretBytes(key)
     }
 
-    /// AES with a key of 16 octets (FIPS 197).
+    /// AES with a key of 16 bytes (FIPS 197).
     ///
     /// - Throws: ``CryptographyError`` with `wrongLength`.
     public static func aes(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
@@ -46,7 +46,7 @@ public struct BlockCipher: Sendable, Hashable {
         return BlockCipher(blockLength: 16, key: key)
     }
 
-    /// DES with a key of 8 octets, or triple DES with one of 16 (the first 8 are used again) or 24 (NIST SP 800-67).
+    /// DES with a key of 8 bytes, or triple DES with one of 16 (the first 8 are used again) or 24 (NIST SP 800-67).
     ///
     /// - Throws: ``CryptographyError`` with `wrongLength`.
     public static func des(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
@@ -63,7 +63,7 @@ public struct BlockCipher: Sendable, Hashable {
     /// - Parameters:
     ///   - data: whole blocks, or nothing.
     ///   - mode: how blocks depend on each other.
-    /// - Returns: as many octets.
+    /// - Returns: as many bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func encrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
         try transform(data, mode, encrypts: true)
@@ -74,7 +74,7 @@ public struct BlockCipher: Sendable, Hashable {
     /// - Parameters:
     ///   - data: whole blocks, or nothing.
     ///   - mode: how blocks depend on each other.
-    /// - Returns: as many octets.
+    /// - Returns: as many bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func decrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
         try transform(data, mode, encrypts: false)
@@ -117,7 +117,7 @@ extension BlockCipher {
     /// The message authentication code CMAC (NIST SP 800-38B).
     ///
     /// - Parameters:
-    ///   - message: any number of octets.
+    ///   - message: any number of bytes.
     ///   - vector: the block that the first one is combined with: zero in the standard, and what cards that chain their
     ///     codes take the code before for.
     /// - Returns: one block; protocols cut it to what they need.
@@ -138,7 +138,7 @@ extension BlockCipher {
         return Array(try encrypt(padded, .blockChaining(vector: vector ?? zero)).suffix(blockLength))
     }
 
-    /// Twice a block in the field of SP 800-38B, 5.3: its polynomial ends in 87 for 16 octets and in 1B for 8.
+    /// Twice a block in the field of SP 800-38B, 5.3: its polynomial ends in 87 for 16 bytes and in 1B for 8.
     private static func doubled(_ block: [UInt8]) -> [UInt8] {
         var result = block
         var carry: UInt8 = 0
@@ -153,9 +153,9 @@ extension BlockCipher {
     /// The message authentication code of ISO/IEC 9797-1, algorithm 3 with DES, that ICAO 9303 calls the retail MAC.
     ///
     /// - Parameters:
-    ///   - message: whole blocks of 8 octets: padding is the caller's.
-    ///   - key: 16 octets.
-    /// - Returns: 8 octets.
+    ///   - message: whole blocks of 8 bytes: padding is the caller's.
+    ///   - key: 16 bytes.
+    /// - Returns: 8 bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public static func retailMAC(_ message: [UInt8], key: [UInt8]) throws(CryptographyError) -> [UInt8] {
         guard key.count == 16, !message.isEmpty else {

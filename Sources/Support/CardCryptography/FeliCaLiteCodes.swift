@@ -3,7 +3,7 @@
 /// The message authentication codes of FeliCa Lite and Lite-S: triple DES with session keys that follow from the card
 /// key and a challenge (FeliCa Lite-S User's Manual, 5).
 ///
-/// The chip counts octets from the other end than the cipher does: each half of a block is turned around before and
+/// The chip counts bytes from the other end than the cipher does: each half of a block is turned around before and
 /// after.
 public struct FeliCaLiteCodes: Sendable, Hashable {
     /// The number of the block MAC_A.
@@ -17,8 +17,8 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     /// Works out the session keys.
     ///
     /// - Parameters:
-    ///   - cardKey: block CK, 16 octets as they are written to the chip.
-    ///   - challenge: block RC, 16 octets as they are written to the chip.
+    ///   - cardKey: block CK, 16 bytes as they are written to the chip.
+    ///   - challenge: block RC, 16 bytes as they are written to the chip.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public init(cardKey: [UInt8], challenge: [UInt8]) throws(CryptographyError) {
         guard cardKey.count == 16, challenge.count == 16 else {
@@ -34,8 +34,8 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
 
     /// The code of FeliCa Lite, in block 81: over blocks that were read.
     ///
-    /// - Parameter data: the blocks' octets.
-    /// - Returns: 8 octets.
+    /// - Parameter data: the blocks' bytes.
+    /// - Returns: 8 bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func mac(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         try code(data, reading)
@@ -45,8 +45,8 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - blocks: the numbers of the blocks that were asked for, MAC_A last; four at most.
-    ///   - data: the octets of the blocks before MAC_A.
-    /// - Returns: 8 octets.
+    ///   - data: the bytes of the blocks before MAC_A.
+    /// - Returns: 8 bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func readCode(blocks: [UInt8], data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let numbers = blocks.flatMap { [$0, 0x00] } + [UInt8](repeating: 0xFF, count: max(0, 8 - 2 * blocks.count))
@@ -57,9 +57,9 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - block: the block's number.
-    ///   - data: the octets to write.
+    ///   - data: the bytes to write.
     ///   - counter: the write counter, of 24 bits.
-    /// - Returns: 8 octets.
+    /// - Returns: 8 bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func writeCode(block: UInt8, data: [UInt8], counter: UInt32) throws(CryptographyError) -> [UInt8] {
         let count = (0..<3).map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) }
@@ -73,7 +73,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
         return try cipher.encrypt(Self.turned(data), .blockChaining(vector: vector)).suffix(8).reversed()
     }
 
-    /// Each 8 octets the other way around.
+    /// Each 8 bytes the other way around.
     private static func turned(_ octets: [UInt8]) -> [UInt8] {
         stride(from: 0, to: octets.count, by: 8).flatMap { octets[$0..<min(octets.count, $0 + 8)].reversed() }
     }

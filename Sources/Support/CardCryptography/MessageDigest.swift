@@ -2,12 +2,12 @@
 
 /// A hash function of FIPS 180-4.
 public enum MessageDigest: Sendable, Hashable, CaseIterable {
-    /// SHA-1, 20 octets: what ICAO 9303 derives keys with.
+    /// SHA-1, 20 bytes: what ICAO 9303 derives keys with.
     case sha1
-    /// SHA-256, 32 octets.
+    /// SHA-256, 32 bytes.
     case sha256
 
-    /// The length of a hash, in octets.
+    /// The length of a hash, in bytes.
     public var length: Int {
         switch self {
         case .sha1: 20
@@ -25,7 +25,7 @@ public enum MessageDigest: Sendable, Hashable, CaseIterable {
     /// Hashes data.
     ///
     /// - Parameter data: what to hash.
-    /// - Returns: ``length`` octets.
+    /// - Returns: ``length`` bytes.
     /// - Throws: ``CryptographyError`` with `libraryMissing` or `refused`.
     public func hash(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let library = try LibCrypto.shared.get()

@@ -9,10 +9,10 @@ public protocol FileStore: Sendable {
     ///
     /// - Parameters:
     ///   - name: its name.
-    ///   - limit: the most octets; a larger file is ``StorageError/Code-swift.struct/tooLarge``.
+    ///   - limit: the most bytes; a larger file is ``StorageError/Code-swift.struct/tooLarge``.
     func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8]
 
-    /// Writes a file anew, and waits until its octets are on the disk. If that is interrupted, part of the file is there.
+    /// Writes a file anew, and waits until its bytes are on the disk. If that is interrupted, part of the file is there.
     func write(_ name: String, _ octets: [UInt8]) throws(StorageError)
 
     /// Gives a file another name, in one step; a file that had that name is gone.
@@ -30,7 +30,7 @@ extension FileStore {
     ///
     /// - Parameters:
     ///   - name: the file's name.
-    ///   - octets: what it holds.
+    ///   - bytes: what it holds.
     public func replace(_ name: String, with octets: [UInt8]) throws(StorageError) {
         let temporary = name + Self.unfinished
         do throws(StorageError) {

@@ -6,7 +6,7 @@ import Synchronization
 /// Tells when a descriptor can be read or has ended, from a thread of its own, until it is cancelled.
 ///
 /// It stands for a `DispatchSource`, which on Linux can lose the end of a connection for good: when the other side closes it
-/// while the handler for its last octets runs, the handler is not called again.
+/// while the handler for its last bytes runs, the handler is not called again.
 public final class ReadWatch: Sendable {
     /// Written to when the watch is cancelled.
     private let wakeUp: Int32

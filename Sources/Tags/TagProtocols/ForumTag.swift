@@ -17,9 +17,9 @@ public struct NDEFDetection: Sendable, Hashable {
 
     /// Whether a message can be written.
     public var access: Access
-    /// The longest message that fits, in octets.
+    /// The longest message that fits, in bytes.
     public var capacity: Int
-    /// The length of the present message in octets; 0 when the tag is empty.
+    /// The length of the present message in bytes; 0 when the tag is empty.
     public var messageLength: Int
 
     /// Creates a result.
@@ -33,7 +33,7 @@ public struct NDEFDetection: Sendable, Hashable {
 /// A tag of one of the NFC Forum's types, activated and ready, from the reader's side.
 ///
 /// A tag is used by one task at a time. It remembers what it has read, so that detection and reading never fetch the
-/// same octets twice. After ``TagError/Code/tagLost`` it answers nothing more than the same error; find the tag anew.
+/// same bytes twice. After ``TagError/Code/tagLost`` it answers nothing more than the same error; find the tag anew.
 public protocol ForumTag: AnyObject {
     /// The tag's platform.
     var type: ForumTagType { get }
@@ -47,7 +47,7 @@ public protocol ForumTag: AnyObject {
 
     /// Reads the NDEF message.
     ///
-    /// - Returns: the message's octets as they are on the tag; none when the tag is empty.
+    /// - Returns: the message's bytes as they are on the tag; none when the tag is empty.
     /// - Throws: ``TagError`` as ``detectNDEF()`` does.
     func readNDEF() async throws(TagError) -> [UInt8]
 
@@ -65,7 +65,7 @@ public protocol ForumTag: AnyObject {
     ///
     /// A tag whose length is broken can be written: a message takes the place of whatever was there.
     ///
-    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
     ///   tag refused a write, `tagLost`, and as ``detectNDEF()`` does but for a message whose length is broken.
     func writeNDEF(_ message: [UInt8]) async throws(TagError)
@@ -108,7 +108,7 @@ extension ForumTag {
 
     /// Checks after a write that the tag holds a message, by reading it from the tag anew.
     ///
-    /// - Parameter message: the message's octets; none for an empty tag.
+    /// - Parameter message: the message's bytes; none for an empty tag.
     /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else, and as ``readNDEF()`` does.
     public func checkNDEF(_ message: [UInt8]) async throws(TagError) {
         forgetMemory()
@@ -180,7 +180,7 @@ public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any For
 public struct NDEFSurvey: Sendable, Hashable {
     /// What the detection procedure found; nil when it found no NDEF.
     public var detection: NDEFDetection?
-    /// The message's octets, none when the tag is empty; nil when there is no message to be had.
+    /// The message's bytes, none when the tag is empty; nil when there is no message to be had.
     public var message: [UInt8]?
     /// The rule that keeps the tag from holding NDEF; nil when it holds some, or could.
     public var error: TagError?

@@ -78,7 +78,7 @@ public enum TagTarget: Sendable, Hashable {
 
 /// What an NFC-A tag says of itself while it is activated (ISO/IEC 14443-3, 6).
 public struct NFCATarget: Sendable, Hashable {
-    /// ATQA, the second octet on the air being the high one: 0x0044 for a Type 2 tag with a 7-octet UID.
+    /// ATQA, the second byte on the air being the high one: 0x0044 for a Type 2 tag with a 7-byte UID.
     ///
     /// When several tags answered at once it can't be heard; then it holds only the UID size that anticollision found.
     public var atqa: UInt16
@@ -143,7 +143,7 @@ extension NFCATarget {
         return isType2 ? "Type 2 tag" : "NFC-A tag of an unknown kind"
     }
 
-    /// The manufacturer's code of a UID that is unique (ISO/IEC 7816-6): 0x04 for NXP; nil for 4-octet identifiers.
+    /// The manufacturer's code of a UID that is unique (ISO/IEC 7816-6): 0x04 for NXP; nil for 4-byte identifiers.
     public var manufacturer: UInt8? {
         uid.count >= 7 ? uid.first : nil
     }

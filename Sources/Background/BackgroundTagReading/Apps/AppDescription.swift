@@ -13,7 +13,7 @@ public import UniversalLinks
 ///
 /// `NAME` is that of the desktop entry, `NAME.desktop`. Other keys are ignored.
 public struct AppDescription: Sendable, Hashable {
-    /// The largest file that is read, in octets.
+    /// The largest file that is read, in bytes.
     public static let maximumSize = 64 << 10
     /// The most entries of associated domains that count.
     public static let maximumDomains = 100
@@ -43,7 +43,7 @@ public struct AppDescription: Sendable, Hashable {
 
     /// Reads a file.
     ///
-    /// - Parameter octets: its octets.
+    /// - Parameter bytes: its bytes.
     /// - Throws: ``Problem``.
     public init(parsing octets: [UInt8]) throws(Problem) {
         guard octets.count <= Self.maximumSize else {

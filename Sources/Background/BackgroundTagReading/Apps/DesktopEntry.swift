@@ -2,7 +2,7 @@
 
 /// What is needed of a desktop entry (Desktop Entry Specification 1.5): the keys of its group `Desktop Entry`.
 public struct DesktopEntry: Sendable, Hashable {
-    /// The largest file that is read, in octets.
+    /// The largest file that is read, in bytes.
     public static let maximumSize = 256 << 10
 
     /// The app's name, without a language.
@@ -26,7 +26,7 @@ public struct DesktopEntry: Sendable, Hashable {
 
     /// Reads an entry.
     ///
-    /// - Parameter octets: the file.
+    /// - Parameter bytes: the file.
     /// - Returns: nil when it is no entry of an application, is too large, or is hidden.
     public init?(parsing octets: [UInt8]) {
         let group = "Desktop Entry"
@@ -70,7 +70,7 @@ public struct DesktopEntry: Sendable, Hashable {
 ///
 /// The app owns the bus name of its desktop entry, as `org.freedesktop.Application` asks, and has the object of that name.
 /// `ContinueUserActivity(s activity_type, s webpage_url, ay ndef_message, a{sv} platform_data) → (b handled)` gives it a
-/// link with the octets of the whole message; `platform_data` may have `activation-token` (s) and `desktop-startup-id`
+/// link with the bytes of the whole message; `platform_data` may have `activation-token` (s) and `desktop-startup-id`
 /// (s), as in the Desktop Entry Specification. An app without the interface gets `org.freedesktop.Application.Open` with
 /// the link alone.
 public enum DeliveryInterface {

@@ -15,7 +15,7 @@ public enum Delivery: Sendable, Hashable {
     /// What is to be opened for a message.
     ///
     /// - Parameters:
-    ///   - message: the octets of the message.
+    ///   - message: the bytes of the message.
     ///   - router: decides where its link goes.
     /// - Returns: nil when its link goes nowhere.
     public init?(message: [UInt8], router: LinkRouter) {

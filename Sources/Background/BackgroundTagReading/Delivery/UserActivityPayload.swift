@@ -6,17 +6,17 @@ import NDEF
 public struct UserActivityPayload: Sendable, Hashable {
     /// The type of the activity of a link, as Foundation names it on Apple's platforms.
     public static let browsingWeb = "NSUserActivityTypeBrowsingWeb"
-    /// The largest message, in octets.
+    /// The largest message, in bytes.
     public static let maximumMessageSize = 1 << 16
 
     /// The type of the activity.
     public let activityType: String
     /// The link.
     public let webpageURL: String
-    /// The octets of the tag's whole message, as they were read.
+    /// The bytes of the tag's whole message, as they were read.
     public let message: [UInt8]
 
-    /// Why octets or values are no payload.
+    /// Why bytes or values are no payload.
     public struct Problem: Error, Sendable, Hashable {
         /// The reason, as a sentence for people.
         public var reason: String

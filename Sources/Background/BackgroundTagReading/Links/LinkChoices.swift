@@ -5,7 +5,7 @@ import UniversalLinks
 ///
 /// As on a phone, the browser opens the links of such a domain until the app is chosen again.
 public struct LinkChoices: Sendable, Hashable {
-    /// The largest file, in octets.
+    /// The largest file, in bytes.
     public static let maximumSize = 64 << 10
     /// The most domains.
     public static let maximumCount = 1000

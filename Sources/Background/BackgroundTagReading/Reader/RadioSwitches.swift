@@ -2,7 +2,7 @@
 
 /// The switches of a computer's radios, from the events of `/dev/rfkill` (Linux, `include/uapi/linux/rfkill.h`).
 public struct RadioSwitches: Sendable, Hashable {
-    /// The octets of an event that are looked at; newer systems may add more.
+    /// The bytes of an event that are looked at; newer systems may add more.
     public static let eventSize = 8
     /// More switches than that are not kept.
     static let maximumCount = 256
@@ -18,7 +18,7 @@ public struct RadioSwitches: Sendable, Hashable {
     /// Creates switches of which nothing is known yet.
     public init() {}
 
-    /// Takes an event: the number of the switch in four octets, its type, what happened, and the two blocks.
+    /// Takes an event: the number of the switch in four bytes, its type, what happened, and the two blocks.
     ///
     /// - Returns: false when it is too short.
     @discardableResult

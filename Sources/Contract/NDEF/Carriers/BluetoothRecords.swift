@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Out-of-band data to pair with a Bluetooth device, `application/vnd.bluetooth.ep.oob`. NFC Forum Bluetooth Secure
+/// Out-of-band data for pairing with a Bluetooth device, `application/vnd.bluetooth.ep.oob`. NFC Forum Bluetooth Secure
 /// Simple Pairing Using NFC 1.3, 3.
 public struct BluetoothEasyPairingRecord: TypedRecord {
     /// The record's type.
     public static let mediaType = "application/vnd.bluetooth.ep.oob"
 
-    /// The device address, the most significant octet first; six octets.
+    /// The device address: six bytes, most significant byte first.
     public var address: [UInt8]
-    /// What else the device says about itself.
+    /// Further data about the device, such as its name.
     public var structures: [AdvertisingData]
 
     /// Creates a record.
     ///
     /// - Parameters:
-    ///   - address: the device address, the most significant octet first; six octets.
-    ///   - structures: what else the device says about itself.
+    ///   - address: the device address: six bytes, most significant byte first.
+    ///   - structures: further data about the device, such as its name.
     public init(address: [UInt8], structures: [AdvertisingData] = []) {
         self.address = address
         self.structures = structures
@@ -31,21 +31,21 @@ public struct BluetoothEasyPairingRecord: TypedRecord {
         guard payload.count >= 8, let length = payload.integer16()?.byteSwapped, length >= 8,
             let address = payload.octets(6)
         else { throw RecordError(.tooShort) }
-        // The length counts itself and the address.
+        // The length field counts itself and the address too.
         guard let rest = payload.part(Int(length) - 8) else { throw RecordError(.outOfBandOverrun) }
         guard payload.isAtEnd else { throw RecordError(.outOfBandTrailing) }
         self.address = address.reversed()
         structures = try AdvertisingData.read(rest)
     }
 
-    /// The address as people write it, `01:23:45:67:89:ab`.
+    /// The address in the usual notation, `01:23:45:67:89:ab`.
     public var addressText: String {
         address.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":")
     }
 
     /// Makes a record.
     ///
-    /// - Throws: ``RecordError`` with `tooShort` when the address isn't six octets, `valueTooLong`.
+    /// - Throws: ``RecordError`` with `tooShort` when the address isn't six bytes, or `valueTooLong`.
     public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
         guard address.count == 6 else { throw RecordError(.tooShort) }
         let data = try AdvertisingData.octets(structures)
@@ -56,18 +56,18 @@ public struct BluetoothEasyPairingRecord: TypedRecord {
     }
 }
 
-/// Out-of-band data to pair with a Bluetooth Low Energy device, `application/vnd.bluetooth.le.oob`. NFC Forum Bluetooth
-/// Secure Simple Pairing Using NFC 1.3, 4.
+/// Out-of-band data for pairing with a Bluetooth Low Energy device, `application/vnd.bluetooth.le.oob`. NFC Forum
+/// Bluetooth Secure Simple Pairing Using NFC 1.3, 4.
 public struct BluetoothLowEnergyRecord: TypedRecord {
     /// The record's type.
     public static let mediaType = "application/vnd.bluetooth.le.oob"
 
-    /// What the device says about itself: its address is of type 27, its role of type 28.
+    /// The data about the device. Type 27 holds its address, type 28 its role.
     public var structures: [AdvertisingData]
 
     /// Creates a record.
     ///
-    /// - Parameter structures: what the device says about itself.
+    /// - Parameter structures: the data about the device.
     public init(structures: [AdvertisingData]) {
         self.structures = structures
     }
@@ -99,7 +99,8 @@ public struct AdvertisingData: Sendable, Hashable {
         self.value = value
     }
 
-    /// Reads structures up to the end, or to one of length 0, after which only padding may come.
+    /// Reads structures until the end of the payload, or until a structure of length 0. Only padding may follow that
+    /// one.
     static func read(_ payload: PayloadReader) throws(RecordError) -> [AdvertisingData] {
         var payload = payload
         var structures: [AdvertisingData] = []

@@ -7,7 +7,7 @@ public struct WiFiRecord: TypedRecord {
 
     /// A data element: identifier and value.
     public struct Attribute: Sendable, Hashable {
-        /// What the value is.
+        /// The attribute's identifier, which gives the value's meaning.
         public var id: UInt16
         /// The value.
         public var value: [UInt8]
@@ -19,14 +19,14 @@ public struct WiFiRecord: TypedRecord {
         }
     }
 
-    /// The attributes in order, as they are in the payload.
+    /// The attributes, in the order of the payload.
     public let attributes: [Attribute]
-    /// The networks that the attributes give credentials of.
+    /// The credentials among the attributes, one for each network.
     public let credentials: [WiFiCredential]
 
-    /// Creates a record of attributes.
+    /// Creates a record from attributes.
     ///
-    /// - Throws: ``RecordError`` with `attributeOverrun` when a credential among them is damaged.
+    /// - Throws: ``RecordError`` with `attributeOverrun` when one of the credentials is damaged.
     public init(attributes: [Attribute]) throws(RecordError) {
         self.attributes = attributes
         var credentials: [WiFiCredential] = []
@@ -37,7 +37,7 @@ public struct WiFiRecord: TypedRecord {
         self.credentials = credentials
     }
 
-    /// Creates a record that lets its reader join a network.
+    /// Creates a record with the credential of one network.
     ///
     /// - Throws: ``RecordError`` with `valueTooLong`.
     public init(_ credential: WiFiCredential) throws(RecordError) {
@@ -50,7 +50,7 @@ public struct WiFiRecord: TypedRecord {
         try self.init(PayloadReader(record))
     }
 
-    /// Reads attributes. Some writers put the length of them all in two octets before the first.
+    /// Reads attributes. Some writers put the total length, in two bytes, before the first attribute.
     init(_ payload: PayloadReader) throws(RecordError) {
         guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
         do {
@@ -102,9 +102,9 @@ public struct WiFiCredential: Sendable, Hashable {
     public var authentication: UInt16?
     /// The encryption type: 1 none, 4 TKIP, 8 AES.
     public var encryption: UInt16?
-    /// The network index; 1, as the specification has it now.
+    /// The network index. The current specification always uses 1.
     public var networkIndex: UInt8?
-    /// The MAC address that the credential is for; six octets of FF for any.
+    /// The MAC address that the credential is for; six bytes FF for any address.
     public var macAddress: [UInt8]?
 
     /// Creates a credential; each argument is the property of that name.
@@ -146,9 +146,9 @@ public struct WiFiCredential: Sendable, Hashable {
         }
     }
 
-    /// The network's name as text; octets that aren't UTF-8 are replaced.
+    /// The network's name as text. Bytes that aren't valid UTF-8 are replaced.
     public var ssidText: String { String(decoding: ssid, as: UTF8.self) }
-    /// The key as text; octets that aren't UTF-8 are replaced.
+    /// The key as text. Bytes that aren't valid UTF-8 are replaced.
     public var keyText: String { String(decoding: key, as: UTF8.self) }
 
     /// The attributes inside the credential, in the specification's order.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The faults that a reader overlooks. None by default.
+/// The errors in a message that a decoder accepts. By default it accepts none.
 ///
-/// The specification has no word on two of them: octets after the Message End flag, and no octets at all. Both are
-/// errors here unless they are allowed, because a tag that has either was not written correctly.
+/// The specification doesn't cover two cases: bytes after the record with the Message End flag, and an empty input.
+/// Both are errors here unless an option allows them, because such a tag was not written correctly.
 @frozen public struct NDEFDecodingOptions: Sendable, Hashable {
     /// One bit each, in the order of the properties.
     @usableFromInline var bits: UInt8
 
-    /// Whether octets after the record with the Message End flag are ignored.
+    /// Whether bytes after the record with the Message End flag are ignored.
     @inlinable public var allowsTrailingData: Bool {
         get { self[0] }
         set { self[0] = newValue }
     }
 
-    /// Whether no octets at all are a message without records.
+    /// Whether an empty input is read as a message without records.
     @inlinable public var allowsEmptyInput: Bool {
         get { self[1] }
         set { self[1] = newValue }
@@ -26,7 +26,7 @@
         set { self[2] = newValue }
     }
 
-    /// Whether the end of the input, after a whole record, ends a message too.
+    /// Whether a message may end at the end of the input, after a complete record, without the Message End flag.
     @inlinable public var allowsMissingMessageEnd: Bool {
         get { self[3] }
         set { self[3] = newValue }
@@ -55,7 +55,7 @@
         self.allowsTypeOnUnknown = allowsTypeOnUnknown
     }
 
-    /// No leniency.
+    /// Allows nothing that the specification forbids.
     @inlinable public static var strict: NDEFDecodingOptions { NDEFDecodingOptions() }
 
     @inlinable

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a message can't be read or written. Equal by code.
+/// Why a message can't be read or written. Two errors with the same code are equal.
 ///
-/// Faults *inside* the payload of a well-framed record are ``RecordError``s: they never make a message unreadable.
+/// An error *inside* the payload of a well-framed record is a ``RecordError``. It never makes the message unreadable.
 @frozen public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; new kinds may be added.
     @frozen public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -34,62 +34,63 @@
         @inlinable
         init(_ kind: Kind) { self.kind = kind }
 
-        /// There are no octets at all. A message has one record at least; the empty message is `D0 00 00`.
+        /// The input is empty. A message has at least one record; the empty message is `D0 00 00`.
         public static let emptyInput = Code(.emptyInput)
-        /// The input ends within the lengths at the head of a record.
+        /// The input ends inside the header of a record.
         public static let truncatedHeader = Code(.truncatedHeader)
-        /// The input ends within a record's type, identifier or payload.
+        /// The input ends inside a record's type, identifier or payload.
         public static let truncatedBody = Code(.truncatedBody)
         /// The first record doesn't have the Message Begin flag.
         public static let missingMessageBegin = Code(.missingMessageBegin)
-        /// A record that isn't the first one has the Message Begin flag.
+        /// A record after the first one has the Message Begin flag.
         public static let unexpectedMessageBegin = Code(.unexpectedMessageBegin)
-        /// The input ends after a whole record, and none had the Message End flag.
+        /// The input ends after a complete record, but no record had the Message End flag.
         public static let missingMessageEnd = Code(.missingMessageEnd)
-        /// There are octets after the record with the Message End flag.
+        /// There are bytes after the record with the Message End flag.
         public static let trailingData = Code(.trailingData)
         /// A record of format `empty` has a type, an identifier or a payload.
         public static let emptyRecordNotEmpty = Code(.emptyRecordNotEmpty)
         /// A record of format `unknown`, `unchanged` or `reserved` has a type.
         public static let typeNotAllowed = Code(.typeNotAllowed)
-        /// A record of format `unchanged`, without a type, doesn't follow a chunk.
+        /// A record of format `unchanged`, without a type, follows no chunk.
         public static let unexpectedUnchanged = Code(.unexpectedUnchanged)
-        /// A chunk that says that more follow has the Message End flag.
+        /// A chunk has both the chunk flag, so more chunks must follow, and the Message End flag.
         public static let chunkWithMessageEnd = Code(.chunkWithMessageEnd)
-        /// A chunk after the first has an identifier, or the flag for one.
+        /// A chunk after the first one has an identifier, or the flag for one.
         public static let chunkWithIdentifier = Code(.chunkWithIdentifier)
         /// The first chunk of a record has no type, and its format isn't `unknown` or `reserved`.
         public static let chunkWithoutType = Code(.chunkWithoutType)
-        /// Another record follows where the next chunk should.
+        /// Another record begins where the next chunk must be.
         public static let chunkInterrupted = Code(.chunkInterrupted)
-        /// To write: the type is longer than 255 octets.
+        /// When writing: the type is longer than 255 bytes.
         public static let typeTooLong = Code(.typeTooLong)
-        /// To write: the identifier is longer than 255 octets.
+        /// When writing: the identifier is longer than 255 bytes.
         public static let identifierTooLong = Code(.identifierTooLong)
-        /// To write: the payload, or a chunk of it, is longer than 2^32 - 1 octets.
+        /// When writing: the payload, or a chunk of it, is longer than 2^32 - 1 bytes.
         public static let payloadTooLong = Code(.payloadTooLong)
-        /// To write: a chunk size under 1.
+        /// When writing: the chunk size is less than 1.
         public static let invalidChunkSize = Code(.invalidChunkSize)
-        /// To write: a message without records.
+        /// When writing: the message has no records.
         public static let noRecords = Code(.noRecords)
 
-        /// The code's name, as the command line prints it.
+        /// The code's name, as the command-line tool prints it.
         public var description: String { kind.rawValue }
     }
 
     /// The kind of fault.
     public var code: Code
-    /// Where in the input the fault lies: the first octet after the input for what ends too early, the first octet too
-    /// many for trailing data, otherwise the header octet of the record (or chunk) at fault. 0 when writing.
+    /// The position of the fault in the input. For input that ends too early this is the end of the input. For trailing
+    /// data it is the first extra byte. Otherwise it is the header byte of the record or chunk at fault. 0 when
+    /// writing.
     public var offset: Int
-    /// The index of the record at fault, counted after chunks are joined.
+    /// The index of the record at fault. The chunks of a record count as one.
     public var record: Int
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: the kind of fault.
-    ///   - offset: where in the input the fault lies.
+    ///   - offset: the position of the fault in the input.
     ///   - record: the index of the record at fault.
     @inlinable
     public init(_ code: Code, offset: Int = 0, record: Int = 0) {
@@ -106,7 +107,7 @@
 }
 
 extension NDEFError {
-    /// What is wrong, as a sentence for people.
+    /// A sentence that explains the fault.
     public var reason: String {
         switch code.kind {
         case .emptyInput: "There is no message: the input is empty."

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A checked message whose records refer to its octets. Makes no allocation, and no copy of what it is given.
+/// A checked message whose records refer to its bytes. It allocates nothing and doesn't copy the bytes.
 ///
 /// ```swift
 /// let message = try NDEFMessageView(bytes)
 /// for record in message where message.bytes[record.type].elementsEqual("U".utf8) { … }
 /// ```
 @frozen public struct NDEFMessageView: Sequence, Sendable {
-    /// The octets, as they were given.
+    /// The bytes that the view was created with.
     public let bytes: [UInt8]
     /// How many records there are.
     public let count: Int
-    /// The offset after the message's last octet.
+    /// The offset after the last byte of the message.
     public let endOffset: Int
     @usableFromInline let options: NDEFDecodingOptions
     @usableFromInline let isPlain: Bool
@@ -19,9 +19,9 @@
     /// Checks a message.
     ///
     /// - Parameters:
-    ///   - bytes: the message's octets.
-    ///   - options: the faults to overlook.
-    /// - Throws: ``NDEFError`` with any code for reading.
+    ///   - bytes: the message's bytes.
+    ///   - options: the errors to accept.
+    /// - Throws: ``NDEFError`` with any of the codes for reading.
     @inlinable
     @inline(__always)
     public init(_ bytes: [UInt8], options: NDEFDecodingOptions = .strict) throws(NDEFError) {
@@ -38,7 +38,7 @@
         isPlain = false
     }
 
-    /// Checks a message by every rule.
+    /// Checks a message against every rule, by the slow path.
     @usableFromInline
     static func check(_ bytes: Span<UInt8>, options: NDEFDecodingOptions) throws(NDEFError) -> (Int, Int) {
         var scanner = NDEFRecordScanner(options: options)
@@ -46,13 +46,13 @@
         return (scanner.recordCount, scanner.offset)
     }
 
-    /// The number of records, exactly.
+    /// The exact number of records.
     @inlinable public var underestimatedCount: Int { count }
 
     /// The payload of a record, with its chunks joined.
     ///
     /// - Parameter record: a record of this message.
-    /// - Returns: a copy of the octets.
+    /// - Returns: a copy of the bytes.
     public func payload(of record: NDEFRecordReference) -> [UInt8] {
         NDEFRecord(record, of: bytes).payload
     }
@@ -61,11 +61,11 @@
     @inline(__always)
     public consuming func makeIterator() -> Iterator { Iterator(self) }
 
-    /// Gives the records of a view in order.
+    /// Iterates over the records of a view, in order.
     @frozen public struct Iterator: IteratorProtocol, Sendable {
         @usableFromInline let bytes: [UInt8]
         @usableFromInline var offset: Int
-        /// Finds the records of messages that aren't plain.
+        /// Finds the records when the message isn't plain; otherwise nil.
         @usableFromInline var scanner: NDEFRecordScanner?
 
         @inlinable
@@ -89,7 +89,7 @@
         mutating func scan() -> NDEFRecordReference? {
             guard var scanner else { return nil }
             defer { self.scanner = scanner }
-            // The message was checked as a whole, so nothing is thrown.
+            // The whole message was checked before, so this can't throw.
             do {
                 return try scanner.next(in: bytes.span)
             } catch {

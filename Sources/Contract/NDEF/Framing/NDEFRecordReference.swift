@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record as ranges of the message's octets: nothing is copied. Meaningful only together with those octets.
+/// A record as ranges of its message's bytes. Nothing is copied, so it has a meaning only together with those bytes.
 @frozen public struct NDEFRecordReference: Sendable, Hashable {
-    /// The header octet of the record, or of its first chunk.
+    /// The header byte of the record, or of its first chunk.
     @usableFromInline var flags: UInt8
     @usableFromInline var typeCount: UInt8
     @usableFromInline var identifierCount: UInt8
@@ -11,7 +11,7 @@
 
     /// The length of the whole payload, in all chunks.
     @inlinable public var payloadCount: Int { joinedPayloadCount }
-    /// The offset after the record's last octet.
+    /// The offset after the last byte of the record.
     @inlinable public var endOffset: Int { end }
     @usableFromInline var joinedPayloadCount: Int
     @usableFromInline var end: Int
@@ -27,7 +27,7 @@
         end = bodyOffset + Int(header.typeCount) + Int(header.identifierCount) + firstPayloadCount
     }
 
-    /// The record with one more chunk.
+    /// Returns this record with one more chunk.
     @usableFromInline
     func joined(with chunk: NDEFRecordReference) -> NDEFRecordReference {
         var record = self
@@ -36,33 +36,33 @@
         return record
     }
 
-    /// What the type is.
+    /// The format of the type.
     @inlinable public var typeNameFormat: TypeNameFormat { TypeNameFormat(header: flags) }
 
-    /// Where the type is.
+    /// The range of the type.
     @inlinable public var type: Range<Int> {
         unsafe Range(uncheckedBounds: (bodyOffset, bodyOffset + Int(typeCount)))
     }
 
-    /// Where the identifier is.
+    /// The range of the identifier.
     @inlinable public var identifier: Range<Int> {
         let start = bodyOffset + Int(typeCount)
         return unsafe Range(uncheckedBounds: (start, start + Int(identifierCount)))
     }
 
-    /// Where the payload is; of a chunked record, where the payload of its first chunk is.
+    /// The range of the payload. For a chunked record, the range of the first chunk's payload.
     @inlinable public var payload: Range<Int> {
         let start = bodyOffset + Int(typeCount) + Int(identifierCount)
         return unsafe Range(uncheckedBounds: (start, start + firstPayloadCount))
     }
 
-    /// Whether the record is in chunks, so that ``payload`` isn't the whole of it.
+    /// Whether the record is in chunks. Then ``payload`` covers only the first one.
     @inlinable public var isChunked: Bool { flags & RecordHeader.chunk != 0 }
 
-    /// Where the payload is, chunk by chunk.
+    /// Returns the range of the payload in each chunk.
     ///
-    /// - Parameter bytes: the octets in which the record was found.
-    /// - Returns: one range, or one for each chunk.
+    /// - Parameter bytes: the bytes that the record was found in.
+    /// - Returns: one range for each chunk; one range for a record without chunks.
     public func payloadRanges(in bytes: Span<UInt8>) -> [Range<Int>] {
         // mutate: equivalent, because a record that is not in chunks ends with its payload.
         guard isChunked else { return [payload] }

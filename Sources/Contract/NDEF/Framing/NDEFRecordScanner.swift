@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the records of a message one by one, without copying and without allocating.
+/// Finds the records of a message one by one, without copying or allocating.
 ///
-/// A state machine of a few words: it holds how far it is, and gets the octets at every step. After an error that says
-/// that the input ends too early it can go on with more octets; after any other error it is of no more use.
+/// A small state machine: it keeps its position and takes the bytes as an argument of every step. After an error about
+/// input that ends too early it can continue with more bytes. After any other error it can't be used any more.
 @frozen public struct NDEFRecordScanner: Sendable {
     /// The offset of the next record or chunk.
     @inlinable public var offset: Int { position }
-    /// How many records were found.
+    /// The number of records found so far.
     @inlinable public var recordCount: Int { found }
-    /// Whether the message's last record was found.
+    /// Whether the last record of the message was found.
     @inlinable public var isAtEnd: Bool { isFinished }
     @usableFromInline var position: Int
     @usableFromInline var found: Int
@@ -22,8 +22,8 @@
     /// Creates a scanner.
     ///
     /// - Parameters:
-    ///   - offset: where the message begins.
-    ///   - options: the faults to overlook.
+    ///   - offset: the start of the message.
+    ///   - options: the errors to accept.
     @inlinable
     public init(at offset: Int = 0, options: NDEFDecodingOptions = .strict) {
         position = offset
@@ -34,11 +34,12 @@
         pending = nil
     }
 
-    /// Finds the next record. Its chunks, if it has any, are checked and counted as one.
+    /// Finds the next record. The chunks of a record are checked and returned as one record.
     ///
-    /// - Parameter bytes: all the message's octets, from the same start at every call.
+    /// - Parameter bytes: all the message's bytes. Every call must pass them from the same start.
     /// - Returns: the record; nil after the last one.
-    /// - Throws: ``NDEFError`` with any code for reading. What comes before the fault was found without one.
+    /// - Throws: ``NDEFError`` with any of the codes for reading. Records before the fault were returned by earlier
+    ///   calls.
     @inlinable
     public mutating func next(in bytes: Span<UInt8>) throws(NDEFError) -> NDEFRecordReference? {
         if isAtEnd { return nil }
@@ -47,7 +48,7 @@
                 if try endsHere(bytes) { return nil }
                 throw NDEFError(.truncatedHeader, offset: bytes.count, record: recordCount)
             }
-            // Most records are whole and of a format without rules of its own.
+            // Most records are in one piece and of a format without special rules.
             let isPlain = pending == nil && header.flags & RecordHeader.chunk == 0 && header.isOfFreeFormat
             if !isPlain {
                 try checkFormat(header)
@@ -70,7 +71,7 @@
         }
     }
 
-    /// Takes a checked record or chunk; gives the record when it is whole.
+    /// Takes a checked record or chunk. Returns the record when it is complete.
     @inlinable
     @inline(__always)
     mutating func join(_ part: NDEFRecordReference, isPlain: Bool) -> NDEFRecordReference? {
@@ -92,7 +93,7 @@
         return record
     }
 
-    /// Whether the input may end at the present offset.
+    /// Returns whether the input may end at the current offset.
     @usableFromInline
     mutating func endsHere(_ bytes: Span<UInt8>) throws(NDEFError) -> Bool {
         guard offset >= bytes.count else { return false }

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a message that arrives in pieces, such as blocks of a tag. Every record comes out with the piece that ends it.
+/// Reads a message that arrives in pieces, such as the blocks of a tag. Each record is returned with the piece that
+/// completes it.
 ///
-/// The cost is linear in the size, whatever the pieces are.
+/// The work grows linearly with the message's size, no matter how it is cut into pieces.
 public struct NDEFStreamDecoder: Sendable {
     private var bytes: [UInt8] = []
     private var scanner: NDEFRecordScanner
 
     /// Creates a decoder.
     ///
-    /// - Parameter options: the faults to overlook.
+    /// - Parameter options: the errors to accept.
     public init(options: NDEFDecodingOptions = .strict) {
         scanner = NDEFRecordScanner(options: options)
     }
 
-    /// Whether the record with the Message End flag has come: what follows on a tag needn't be read.
+    /// Whether the record with the Message End flag has arrived. Then nothing more needs to be read from the tag.
     public var isAtEnd: Bool { scanner.isAtEnd }
 
     /// Takes the next piece.
     ///
-    /// - Parameter piece: octets of the message, as many as there are.
-    /// - Returns: the records that are now whole, in order.
-    /// - Throws: ``NDEFError`` with any code that doesn't wait for more octets.
+    /// - Parameter piece: the next bytes of the message; any number of them.
+    /// - Returns: the records that this piece completed, in order.
+    /// - Throws: ``NDEFError`` with any of the codes for reading, except those that only mean that more bytes are
+    ///   needed.
     public mutating func append(_ piece: some Sequence<UInt8>) throws(NDEFError) -> [NDEFRecord] {
         let before = bytes.count
         bytes.append(contentsOf: piece)
@@ -46,10 +48,10 @@ public struct NDEFStreamDecoder: Sendable {
         return found.map { NDEFRecord(copying: $0, of: bytes) }
     }
 
-    /// Says that no more octets will come.
+    /// Ends the input.
     ///
     /// - Throws: ``NDEFError`` with `emptyInput`, `truncatedHeader`, `truncatedBody` or `missingMessageEnd` when the
-    ///   message isn't whole.
+    ///   message isn't complete.
     public mutating func finish() throws(NDEFError) {
         var scanner = scanner
         _ = try scanner.next(in: bytes.span)

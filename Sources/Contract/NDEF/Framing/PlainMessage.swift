@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The quick way through a message as almost all are: strict, without chunks, of formats that have no rules of their own.
+/// The fast path for the messages that almost every tag holds: strict, without chunks, and with formats that have no
+/// special rules.
 ///
-/// Whatever is else, faults included, is left to ``NDEFRecordScanner``, which alone knows every rule.
+/// Every other message, valid or not, is left to ``NDEFRecordScanner``, the only place that knows all rules.
 @usableFromInline
 enum PlainMessage {
     /// Counts the records of a plain message.
     ///
     /// - Parameters:
-    ///   - bytes: octets that end where the message should.
-    ///   - start: where the message begins.
-    /// - Returns: the count; nil when the message isn't plain, or isn't one.
+    ///   - bytes: bytes that end where the message must end.
+    ///   - start: the start of the message.
+    /// - Returns: the count; nil when the message isn't plain or isn't valid.
     @inlinable
     @inline(__always)
     static func recordCount(_ bytes: Span<UInt8>, from start: Int) -> Int? {
@@ -29,7 +30,7 @@ enum PlainMessage {
         return nil
     }
 
-    /// The record at an offset of a message that was found to be plain.
+    /// Returns the record at an offset of a message that `recordCount` accepted.
     @inlinable
     @inline(__always)
     static func record(_ bytes: Span<UInt8>, at offset: Int) -> NDEFRecordReference? {

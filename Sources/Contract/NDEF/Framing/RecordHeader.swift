@@ -2,7 +2,7 @@
 /// The fixed part of a record or chunk: flags and lengths. NFC Forum NDEF 1.0, 3.2.
 ///
 /// ```
-/// header octet: MB 80, ME 40, CF 20, SR 10, IL 08, TNF 07
+/// header byte: MB 80, ME 40, CF 20, SR 10, IL 08, TNF 07
 /// TYPE_LENGTH (1), PAYLOAD_LENGTH (1 with SR, else 4, big endian), ID_LENGTH (1 with IL)
 /// ```
 @usableFromInline
@@ -20,11 +20,11 @@ struct RecordHeader {
     @usableFromInline let count: Int
     @usableFromInline let payloadCount: UInt32
 
-    /// Reads the header at an offset; nil when the input ends within it.
+    /// Reads the header at an offset. Returns nil when the input ends inside it.
     @inlinable
     @inline(__always)
     init?(_ bytes: Span<UInt8>, at offset: Int) {
-        // Every read is of an index that was compared with the count: the offset is never negative.
+        // Every index that is read was compared with the count before, and the offset is never negative.
         let available = bytes.count - offset
         guard available >= 3 else { return nil }
         flags = unsafe bytes[unchecked: offset]
@@ -48,37 +48,37 @@ struct RecordHeader {
         }
     }
 
-    /// Whether the format lets a record have a type, an identifier and a payload, or not, as it likes: well-known, media,
+    /// Whether the format has no rules about which of type, identifier and payload a record has: well-known, media,
     /// absolute URI, external.
     @inlinable var isOfFreeFormat: Bool { 0b0001_1110 >> (flags & 0x07) & 1 == 1 }
 
-    /// The octets of type, identifier and payload together. The sum of the largest lengths passes 32 bits.
+    /// The length of type, identifier and payload together. The sum of the largest lengths needs more than 32 bits.
     @inlinable var bodyCount: UInt64 { UInt64(typeCount) + UInt64(identifierCount) + UInt64(payloadCount) }
 
     @inlinable
     func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 }
 
-/// What the type of a record is (TNF). NFC Forum NDEF 1.0, 3.2.6.
+/// The format of a record's type (TNF). NFC Forum NDEF 1.0, 3.2.6.
 public enum TypeNameFormat: UInt8, Sendable, Hashable, CaseIterable {
-    /// Nothing: no type, no identifier, no payload.
+    /// An empty record: no type, no identifier, no payload.
     case empty = 0
-    /// A type of the NFC Forum's record type definitions, such as `U` or `T`.
+    /// A type from the NFC Forum's record type definitions, such as `U` or `T`.
     case wellKnown = 1
     /// A media type (RFC 2046), such as `text/vcard`.
     case media = 2
     /// An absolute URI (RFC 3986). The URI is the type itself.
     case absoluteURI = 3
-    /// A type of someone's own, `domain:name`.
+    /// A type that an organisation defines for itself, `domain:name`.
     case external = 4
     /// A payload of unknown type.
     case unknown = 5
-    /// A chunk after the first one. Never seen in a record after chunks are joined.
+    /// A chunk after the first one. A record whose chunks were joined never has this format.
     case unchanged = 6
-    /// Reserved. The rules of ``unknown`` hold for it: it has no type. Kept as it is.
+    /// Reserved. Follows the rules of ``unknown``: such a record has no type. The value is kept as it is.
     case reserved = 7
 
-    /// The format in the low three bits of a record's header octet.
+    /// Reads the format from the low three bits of a record's header byte.
     @inlinable
     init(header: UInt8) {
         self =

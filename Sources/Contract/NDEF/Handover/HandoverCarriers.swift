@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A carrier that a handover message offers (`ac`). NFC Forum Connection Handover 1.5, 6.1.
 public struct AlternativeCarrier: Sendable, Hashable {
-    /// Whether the carrier is on.
+    /// The power state of a carrier.
     public enum PowerState: UInt8, Sendable, Hashable, CaseIterable {
         case inactive = 0
         case active, activating, unknown
     }
 
-    /// Whether the carrier is on.
+    /// The power state of the carrier.
     public var power: PowerState
-    /// The identifier of the record of the same message that configures the carrier.
+    /// The identifier of the record that configures the carrier. The record is in the same message.
     public var reference: [UInt8]
-    /// The identifiers of records that say more about it.
+    /// The identifiers of records with more information about the carrier.
     public var auxiliaryReferences: [[UInt8]]
 
     /// Creates a carrier; each argument is the property of that name.
@@ -56,13 +56,13 @@ public struct AlternativeCarrier: Sendable, Hashable {
     }
 }
 
-/// A carrier by its type alone, in a request (`Hc`). NFC Forum Connection Handover 1.5, 6.2.
+/// A carrier given only by its type, in a request (`Hc`). NFC Forum Connection Handover 1.5, 6.2.
 public struct HandoverCarrierRecord: TypedRecord {
-    /// What the carrier type is, a value of ``TypeNameFormat``; three bits.
+    /// The format of the carrier type, a value of ``TypeNameFormat``; three bits.
     public var carrierTypeFormat: UInt8
     /// The carrier type, such as `application/vnd.wfa.wsc`.
     public var carrierType: String
-    /// Data about the carrier.
+    /// Further data about the carrier.
     public var data: [UInt8]
 
     /// Creates a record; each argument is the property of that name.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first record of a handover message: which carriers the two sides could go on with. NFC Forum Connection
-/// Handover 1.5, 3.
+/// The first record of a handover message. It lists the carriers on which the two devices can continue. NFC Forum
+/// Connection Handover 1.5, 3.
 public struct HandoverRecord: TypedRecord {
-    /// Who says it.
+    /// The part that the sender plays in the handover.
     public enum Role: Sendable, Hashable, CaseIterable {
         /// `Hs`: the carriers that were chosen.
         case select
-        /// `Hr`: the carriers that could be used.
+        /// `Hr`: the carriers that can be used.
         case request
-        /// `Hm`: the carriers that a mediator could be used with.
+        /// `Hm`: the carriers that can be used with a mediator.
         case mediation
         /// `Hi`: the carriers that a mediator chose.
         case initiate
@@ -35,26 +35,27 @@ public struct HandoverRecord: TypedRecord {
         }
     }
 
-    /// A version of the specification, two numbers of 0 to 15.
+    /// A version of the specification: two numbers from 0 to 15.
     public struct Version: Sendable, Hashable, CustomStringConvertible {
-        /// The octet on the tag: the major number in the high nibble, the minor one in the low.
+        /// The byte on the tag: the major number in the high four bits, the minor number in the low four.
         public var octet: UInt8
 
         /// Creates a version.
         public init(octet: UInt8) { self.octet = octet }
 
-        /// Creates a version; of each number the low four bits count.
+        /// Creates a version from the low four bits of each number.
         public init(_ major: UInt8, _ minor: UInt8) { octet = major << 4 | minor & 0x0F }
 
         public var description: String { "\(octet >> 4).\(octet & 0x0F)" }
     }
 
-    /// Why a selector can't go on (`err`). Connection Handover 1.5, 6.4.
+    /// Why the device that selects can't continue (`err`). Connection Handover 1.5, 6.4.
     public struct Failure: Sendable, Hashable {
-        /// 1 temporary memory, 2 permanent memory, 3 carrier-specific; from 4 on for future use. 0 is reserved: it is an
-        /// error to read and to write.
+        /// The reason: 1 temporary memory, 2 permanent memory, 3 carrier-specific; 4 and up are for future use. 0 is
+        /// reserved, so reading or writing it is an error.
         public var reason: UInt8
-        /// 1: milliseconds to wait, one octet. 2: octets of memory, four octets. 3: milliseconds to wait, one octet.
+        /// 1: milliseconds to wait, one byte. 2: the bytes of memory needed, four bytes. 3: milliseconds to wait, one
+        /// byte.
         public var data: [UInt8]
 
         /// Creates a failure.
@@ -63,7 +64,7 @@ public struct HandoverRecord: TypedRecord {
             self.data = data
         }
 
-        /// Checks the reason, and that the data have the length that goes with it.
+        /// Checks the reason, and that the data have the right length for it.
         fileprivate func validate() throws(RecordError) {
             let count =
                 switch reason {
@@ -76,15 +77,15 @@ public struct HandoverRecord: TypedRecord {
         }
     }
 
-    /// Who says it.
+    /// The part that the sender plays in the handover.
     public var role: Role
     /// The version of the specification.
     public var version: Version
-    /// The carriers, the best one first.
+    /// The carriers, the preferred one first.
     public var carriers: [AlternativeCarrier]
-    /// A random number that decides who goes on when both sides requested; in requests only.
+    /// A random number that decides which device goes on when both sent a request; in requests only.
     public var collisionNumber: UInt16?
-    /// Why a selector can't go on; in selects only.
+    /// Why the device that selects can't continue; in selects only.
     public var failure: Failure?
 
     /// Creates a record; each argument is the property of that name.
@@ -112,7 +113,7 @@ public struct HandoverRecord: TypedRecord {
 }
 
 extension HandoverRecord {
-    /// Reads the version and the message after it. A version alone is a record without carriers.
+    /// Reads the version and the message after it. A version alone means a record without carriers.
     init(_ role: Role, _ payload: PayloadReader) throws(RecordError) {
         var payload = payload
         guard let version = payload.octet() else { throw RecordError(.emptyPayload) }
@@ -133,7 +134,7 @@ extension HandoverRecord {
         try requireCollisionNumber()
     }
 
-    /// From version 1.2 on a request has a collision resolution number. Connection Handover 1.2, 6.1.
+    /// From version 1.2 on, a request must have a collision resolution number. Connection Handover 1.2, 6.1.
     private func requireCollisionNumber() throws(RecordError) {
         guard role != .request || version.octet < 0x12 || collisionNumber != nil else {
             throw RecordError(.collisionLength)
@@ -151,7 +152,7 @@ extension HandoverRecord {
             records.append(.wellKnown("ac", payload: try carrier.octets()))
         }
         if role == .select, let failure {
-            // mutate: equivalent, because what fails throws, and the records go with it.
+            // mutate: equivalent, because an error throws, and then the records are discarded.
             try failure.validate()
             records.append(.wellKnown("err", payload: [failure.reason] + failure.data))
         }

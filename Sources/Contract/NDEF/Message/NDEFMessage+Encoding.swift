@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NDEFMessage {
-    /// The length of the message in octets when it is written without chunks. Nothing is encoded to know it.
+    /// The length of the message in bytes, written without chunks. It is computed without encoding the message.
     @inlinable public var encodedLength: Int {
         records.reduce(0) { $0 + $1.encodedLength }
     }
 
-    /// The length of the message in octets when it is written in chunks.
+    /// Returns the length of the message in bytes, written in chunks.
     ///
-    /// - Parameter chunkSize: the most octets of payload in a chunk.
+    /// - Parameter chunkSize: the largest number of payload bytes in a chunk.
     public func encodedLength(chunkSize: Int) -> Int {
         records.reduce(0) { $0 + $1.encodedLength(chunkSize: chunkSize) }
     }
 
-    /// The message's octets, in the shortest form.
+    /// Returns the message's bytes in the shortest form.
     ///
-    /// - Parameter chunkSize: the most octets of payload in a chunk; nil to write every record whole. Records without
-    ///   a type can't be in chunks, unless their format is `unknown`, and are written whole.
-    /// - Returns: the octets.
+    /// - Parameter chunkSize: the largest number of payload bytes in a chunk; nil to write every record in one piece.
+    ///   Records without a type can't be in chunks unless their format is `unknown`, so they are always written in one
+    ///   piece.
+    /// - Returns: the bytes.
     /// - Throws: ``NDEFError`` as ``encode(into:chunkSize:)`` does.
     @inlinable
     public func encoded(chunkSize: Int? = nil) throws(NDEFError) -> [UInt8] {
@@ -33,10 +34,10 @@ extension NDEFMessage {
         return bytes
     }
 
-    /// Appends the message's octets to others.
+    /// Appends the message's bytes to an array.
     ///
     /// - Parameters:
-    ///   - bytes: what to append to; as it was when an error is thrown.
+    ///   - bytes: the array to append to. It is unchanged when an error is thrown.
     ///   - chunkSize: as in ``encoded(chunkSize:)``.
     /// - Throws: ``NDEFError`` with `noRecords`, `typeTooLong`, `identifierTooLong`, `payloadTooLong`,
     ///   `invalidChunkSize`, `emptyRecordNotEmpty`, `typeNotAllowed` or `unexpectedUnchanged`, and the record's index.
@@ -48,14 +49,15 @@ extension NDEFMessage {
             return
         }
         let length = try checkedLength()
-        // Room for the whole, growing at least twofold so that many messages in one buffer cost linear time.
+        // Reserves room for the whole message. The capacity at least doubles, so that many messages in one buffer take
+        // linear time.
         if bytes.capacity - bytes.count < length {
             bytes.reserveCapacity(bytes.isEmpty ? length : Swift.max(bytes.count + length, 2 * bytes.capacity))
         }
         bytes.append(addingCapacity: length) { output in write(to: &output) }
     }
 
-    /// The length of the message; throws when it can't be written.
+    /// Returns the length of the message; throws when the message can't be written.
     @inlinable
     @inline(__always)
     func checkedLength() throws(NDEFError) -> Int {
@@ -68,7 +70,7 @@ extension NDEFMessage {
         return length
     }
 
-    /// Writes the message to where there is room for it.
+    /// Writes the message into a span that has enough room.
     @inlinable
     @inline(__always)
     func write(to output: inout OutputSpan<UInt8>) {
@@ -80,10 +82,11 @@ extension NDEFMessage {
         }
     }
 
-    /// The message's octets, with a chunk size for each record.
+    /// Returns the message's bytes, with a chunk size for each record.
     ///
-    /// - Parameter chunkSizes: for each record the most octets of payload in a chunk; 0 to write it whole.
-    /// - Returns: the octets.
+    /// - Parameter chunkSizes: for each record the largest number of payload bytes in a chunk; 0 to write it in one
+    ///   piece.
+    /// - Returns: the bytes.
     /// - Throws: ``NDEFError`` as ``encode(into:chunkSize:)`` does.
     public func encoded(chunkSizes: [Int]) throws(NDEFError) -> [UInt8] {
         precondition(chunkSizes.count == records.count, "each record has a chunk size")

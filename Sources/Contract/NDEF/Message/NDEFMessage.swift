@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message: records in order. A value of its own.
+/// A message: a list of records. A value type.
 @frozen public struct NDEFMessage: Sendable, Hashable {
     /// The records.
     public var records: [NDEFRecord]
 
     /// Creates a message.
     ///
-    /// - Parameter records: its records; one at least, to be encoded.
+    /// - Parameter records: the records. Encoding needs at least one.
     @inlinable
     public init(_ records: [NDEFRecord]) {
         self.records = records
@@ -16,24 +16,24 @@
     /// The shortest message, one record of format `empty`: `D0 00 00`.
     public static let empty = NDEFMessage([NDEFRecord(.empty)])
 
-    /// Reads a message. Its records share `bytes`; nothing is allocated but the array of records.
+    /// Reads a message. Its records share `bytes`; only the array of records is allocated.
     ///
     /// - Parameters:
-    ///   - bytes: the message's octets.
-    ///   - options: the faults to overlook.
-    /// - Throws: ``NDEFError`` with any code for reading.
+    ///   - bytes: the message's bytes.
+    ///   - options: the errors to accept.
+    /// - Throws: ``NDEFError`` with any of the codes for reading.
     @inlinable
     public init(decoding bytes: [UInt8], options: NDEFDecodingOptions = .strict) throws(NDEFError) {
         try self.init(decoding: bytes, in: 0..<bytes.count, options: options)
     }
 
-    /// Reads a message that is a part of other octets, such as the payload of a record.
+    /// Reads a message that is part of a larger array, such as the payload of a record.
     ///
     /// - Parameters:
-    ///   - bytes: octets that hold the message; shared by the records.
-    ///   - range: where the message is. Offsets in errors count from its start.
-    ///   - options: the faults to overlook.
-    /// - Throws: ``NDEFError`` with any code for reading.
+    ///   - bytes: an array that contains the message. The records share it.
+    ///   - range: the range of the message. Offsets in errors count from its start.
+    ///   - options: the errors to accept.
+    /// - Throws: ``NDEFError`` with any of the codes for reading.
     @inlinable
     public init(
         decoding bytes: [UInt8],
@@ -54,7 +54,8 @@
         }
     }
 
-    /// Reads a message by every rule. The first pass checks and counts, so that the second one allocates once.
+    /// Reads a message against every rule. The first pass checks and counts, so that the second pass allocates only
+    /// once.
     @usableFromInline
     static func scan(
         _ bytes: [UInt8],

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NDEFRecord {
-    /// The length of the record in octets when it is written whole, in the shortest form.
+    /// The length of the record in bytes, written in one piece and in the shortest form.
     @inlinable public var encodedLength: Int {
         let body = Int(typeLength) + Int(identifierLength) + payloadCount
         return body + (payloadCount > 0xFF ? 6 : 3) + (identifierLength > 0 ? 1 : 0)
     }
 
-    /// The length of the record in octets when it is written in chunks.
+    /// Returns the length of the record in bytes, written in chunks.
     ///
-    /// - Parameter chunkSize: the most octets of payload in a chunk.
+    /// - Parameter chunkSize: the largest number of payload bytes in a chunk.
     public func encodedLength(chunkSize: Int) -> Int {
         guard isDivided(by: chunkSize) else { return encodedLength }
         let (whole, rest) = payloadCount.quotientAndRemainder(dividingBy: chunkSize)
@@ -17,7 +17,7 @@ extension NDEFRecord {
         return headers + Int(typeLength) + Int(identifierLength) + payloadCount + (identifierLength > 0 ? 1 : 0)
     }
 
-    /// Why the record can't be written whole; nil when it can.
+    /// Why the record can't be written in one piece; nil when it can.
     @inlinable
     @inline(__always)
     var encodingFault: NDEFError.Code? {
@@ -26,7 +26,7 @@ extension NDEFRecord {
         return encodingFault(chunkSize: nil)
     }
 
-    /// Why the record can't be written in chunks of a size; nil when it can.
+    /// Returns why the record can't be written in chunks of a size; nil when it can.
     @usableFromInline
     func encodingFault(chunkSize: Int?) -> NDEFError.Code? {
         if typeLength > 0xFF { return .typeTooLong }
@@ -45,14 +45,14 @@ extension NDEFRecord {
         }
     }
 
-    /// Whether the record is written in chunks when they are of a size.
+    /// Returns whether the record is split when chunks have this size.
     @usableFromInline
     func isDivided(by chunkSize: Int) -> Bool {
         chunkSize > 0 && payloadCount > chunkSize
             && (typeLength > 0 || typeNameFormat == .unknown || typeNameFormat == .reserved)
     }
 
-    /// Writes the record as a whole to where there is room for it.
+    /// Writes the record in one piece into a span that has enough room.
     @inlinable
     @inline(__always)
     func write(to output: inout OutputSpan<UInt8>, flags: UInt8) {
@@ -72,7 +72,7 @@ extension NDEFRecord {
         if identifierLength > 0 { output.append(UInt8(truncatingIfNeeded: identifierLength)) }
         let body = start..<payloadRange.upperBound
         precondition(body.count <= output.freeCapacity, "The length of the record was counted before.")
-        // Both ends were checked: the source by the slice, the room by the precondition.
+        // Both ends are checked: the source by the slice, the room by the precondition.
         unsafe storage[body].withUnsafeBufferPointer { source in
             unsafe output.withUnsafeMutableBufferPointer { memory, count in
                 if let base = memory.baseAddress, let from = source.baseAddress {
@@ -83,7 +83,7 @@ extension NDEFRecord {
         }
     }
 
-    /// Appends the record in chunks: the type and the identifier go with the first one. NFC Forum NDEF 1.0, 2.3.3.
+    /// Appends the record in chunks. The first chunk has the type and the identifier. NFC Forum NDEF 1.0, 2.3.3.
     func appendChunks(to bytes: inout [UInt8], flags: UInt8, chunkSize: Int) {
         let payload = payloadRange
         appendHeader(

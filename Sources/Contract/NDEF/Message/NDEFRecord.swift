@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record: type name format, type, identifier and payload, in whole (never a chunk). A value of its own.
+/// A complete record, never a chunk: type name format, type, identifier and payload. A value type.
 ///
-/// Type, identifier and payload are kept side by side in one array. Records that were read share the array of their
-/// message, so reading copies nothing; as long as a record lives, so do the octets of its message.
+/// Type, identifier and payload are stored one after the other in one array. Records that were read share the array of
+/// their message, so reading copies nothing. The message's bytes stay in memory as long as one of its records does.
 @frozen public struct NDEFRecord: Sendable {
-    /// What the type is.
+    /// The format of the type.
     public let typeNameFormat: TypeNameFormat
-    /// Where type, identifier and payload are kept, side by side.
+    /// Holds type, identifier and payload, one after the other.
     @usableFromInline let storage: [UInt8]
     @usableFromInline let start: Int
     @usableFromInline let typeLength: UInt32
     @usableFromInline let identifierLength: UInt32
-    /// The length of the payload in octets.
+    /// The length of the payload in bytes.
     public let payloadCount: Int
 
-    /// Creates a record. Whether the parts go together is checked when it is encoded.
+    /// Creates a record. Encoding, not this initializer, checks whether the parts go together.
     ///
     /// - Parameters:
-    ///   - typeNameFormat: what the type is.
-    ///   - type: the type's octets.
-    ///   - identifier: the identifier's octets.
+    ///   - typeNameFormat: the format of the type.
+    ///   - type: the type's bytes.
+    ///   - identifier: the identifier's bytes.
     ///   - payload: the payload.
     public init(
         _ typeNameFormat: TypeNameFormat,
@@ -42,11 +42,11 @@
         payloadCount = payload.count
     }
 
-    /// The record that a reference means. Shares the octets, unless chunks have to be joined.
+    /// Creates the record that a reference points to. It shares the bytes, unless chunks have to be joined.
     ///
     /// - Parameters:
     ///   - reference: a record that was found in `bytes`.
-    ///   - bytes: the octets of the message.
+    ///   - bytes: the bytes of the message.
     @inlinable
     public init(_ reference: NDEFRecordReference, of bytes: [UInt8]) {
         if reference.isChunked {
@@ -66,7 +66,7 @@
         payloadCount = reference.payloadCount
     }
 
-    /// The record that a reference means, with octets of its own.
+    /// Creates the record that a reference points to, with a copy of the bytes.
     @usableFromInline
     init(copying reference: NDEFRecordReference, of bytes: [UInt8]) {
         var storage: [UInt8] = []
@@ -92,16 +92,16 @@
         return first..<first + payloadCount
     }
 
-    /// The type's octets. A copy; ``typeSlice`` is none.
+    /// The type's bytes, as a copy. ``typeSlice`` doesn't copy.
     @inlinable public var type: [UInt8] { Array(typeSlice) }
-    /// The identifier's octets. A copy; ``identifierSlice`` is none.
+    /// The identifier's bytes, as a copy. ``identifierSlice`` doesn't copy.
     @inlinable public var identifier: [UInt8] { Array(identifierSlice) }
-    /// The payload. A copy; ``payloadSlice`` is none.
+    /// The payload, as a copy. ``payloadSlice`` doesn't copy.
     @inlinable public var payload: [UInt8] { Array(payloadSlice) }
 
-    /// The type's octets, without a copy. The indices don't start at 0.
+    /// The type's bytes, without a copy. The indices don't start at 0.
     @inlinable public var typeSlice: ArraySlice<UInt8> { storage[typeRange] }
-    /// The identifier's octets, without a copy. The indices don't start at 0.
+    /// The identifier's bytes, without a copy. The indices don't start at 0.
     @inlinable public var identifierSlice: ArraySlice<UInt8> { storage[identifierRange] }
     /// The payload, without a copy. The indices don't start at 0.
     @inlinable public var payloadSlice: ArraySlice<UInt8> { storage[payloadRange] }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the device is that made the message. NFC Forum Device Information RTD 1.0.
+/// Information about the device that wrote the message. NFC Forum Device Information RTD 1.0.
 public struct DeviceInformationRecord: TypedRecord {
     /// A data element: type and value.
     public struct Element: Sendable, Hashable {
         /// 0 vendor, 1 model, 2 name, 3 UUID, 4 firmware version.
         public var type: UInt8
-        /// The value; UTF-8 but for the UUID.
+        /// The value: UTF-8, except for the UUID.
         public var value: [UInt8]
 
         /// Creates an element.
@@ -19,10 +19,10 @@ public struct DeviceInformationRecord: TypedRecord {
     /// The elements in order.
     public var elements: [Element]
 
-    /// Creates a record of elements.
+    /// Creates a record from elements.
     public init(elements: [Element]) { self.elements = elements }
 
-    /// Creates a record of the two elements that there must be.
+    /// Creates a record with the two required elements.
     ///
     /// - Parameters:
     ///   - vendor: the vendor's name.
@@ -51,16 +51,16 @@ public struct DeviceInformationRecord: TypedRecord {
         try requireNames()
     }
 
-    /// Vendor and model must be there, and not be empty. Device Information RTD 1.0, 2.
+    /// Checks that vendor and model are present and not empty. Device Information RTD 1.0, 2.
     private func requireNames() throws(RecordError) {
         for type: UInt8 in [0, 1] where !elements.contains(where: { $0.type == type && !$0.value.isEmpty }) {
             throw RecordError(.missingElement)
         }
     }
 
-    /// The vendor's name; nil when it isn't there or isn't UTF-8.
+    /// The vendor's name; nil when it is missing or isn't UTF-8.
     public var vendor: String? { text(0) }
-    /// The model's name; nil when it isn't there or isn't UTF-8.
+    /// The model's name; nil when it is missing or isn't UTF-8.
     public var model: String? { text(1) }
 
     private func text(_ type: UInt8) -> String? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NDEFRecord {
-    /// A URI record, with the longest prefix that fits.
+    /// Creates a URI record with the longest prefix that fits.
     ///
     /// - Parameters:
     ///   - uri: the URI.
@@ -11,7 +11,7 @@ extension NDEFRecord {
         try URIRecord(uri).makeRecord(identifier: identifier)
     }
 
-    /// A text record in UTF-8.
+    /// Creates a text record in UTF-8.
     ///
     /// - Parameters:
     ///   - text: the text.
@@ -26,7 +26,7 @@ extension NDEFRecord {
         try TextRecord(text, language: language).makeRecord(identifier: identifier)
     }
 
-    /// A record of a media type (RFC 2046); a vCard is one of `text/vcard`.
+    /// Creates a record of a media type (RFC 2046). A vCard is a record of type `text/vcard`.
     public static func media(
         type: String,
         payload: some Collection<UInt8>,
@@ -35,7 +35,8 @@ extension NDEFRecord {
         NDEFRecord(.media, type: Array(type.utf8), identifier: identifier, payload: payload)
     }
 
-    /// A record of someone's own type, `domain:name`. Both are in lower case on the tag. NFC Forum RTD 1.0, 3.3.
+    /// Creates a record of an external type, `domain:name`. Both parts must be lower case on the tag. NFC Forum RTD
+    /// 1.0, 3.3.
     public static func external(
         type: String,
         payload: some Collection<UInt8>,
@@ -44,12 +45,12 @@ extension NDEFRecord {
         NDEFRecord(.external, type: Array(type.utf8), identifier: identifier, payload: payload)
     }
 
-    /// An Android Application Record: names the app that Android opens for the tag.
+    /// Creates an Android Application Record. It names the app that Android opens for the tag.
     public static func androidApplication(package: String, identifier: [UInt8] = []) -> NDEFRecord {
         external(type: "android.com:pkg", payload: Array(package.utf8), identifier: identifier)
     }
 
-    /// A record of format absolute URI: the URI is the type, and says what the payload is.
+    /// Creates a record of format absolute URI. The URI is the type: it defines what the payload means.
     public static func absoluteURI(
         _ uri: String,
         payload: some Collection<UInt8> = [],
@@ -58,14 +59,14 @@ extension NDEFRecord {
         NDEFRecord(.absoluteURI, type: Array(uri.utf8), identifier: identifier, payload: payload)
     }
 
-    /// A record of a type of the NFC Forum's.
+    /// Creates a record of one of the NFC Forum's types.
     static func wellKnown(_ type: String, identifier: [UInt8] = [], payload: [UInt8]) -> NDEFRecord {
         NDEFRecord(.wellKnown, type: Array(type.utf8), identifier: identifier, payload: payload)
     }
 }
 
 extension NDEFMessage {
-    /// The octets of a message inside a payload; none for no records.
+    /// Returns the bytes of a message inside a payload; no bytes for no records.
     static func innerOctets(_ records: [NDEFRecord]) throws(RecordError) -> [UInt8] {
         guard !records.isEmpty else { return [] }
         do {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes fields off a part of an array, each after a check of its length.
+/// Reads fields from part of an array. Each read checks the remaining length first.
 struct PayloadReader {
     let bytes: [UInt8]
     private(set) var position: Int
@@ -25,13 +25,13 @@ struct PayloadReader {
         return bytes[position]
     }
 
-    /// Takes an integer of two octets, big endian.
+    /// Reads an integer of two bytes, big endian.
     mutating func integer16() -> UInt16? {
         guard let range = take(2) else { return nil }
         return UInt16(bytes[range.lowerBound]) << 8 | UInt16(bytes[range.lowerBound + 1])
     }
 
-    /// Takes an integer of four octets, big endian.
+    /// Reads an integer of four bytes, big endian.
     mutating func integer32() -> UInt32? {
         guard let high = integer16(), let low = integer16() else { return nil }
         return UInt32(high) << 16 | UInt32(low)
@@ -43,13 +43,13 @@ struct PayloadReader {
         return position..<position + count
     }
 
-    /// Takes octets, as a copy.
+    /// Reads bytes as a copy.
     mutating func octets(_ count: Int) -> [UInt8]? { take(count).map { Array(bytes[$0]) } }
 
-    /// A reader of the next octets.
+    /// Returns a reader for the next bytes.
     mutating func part(_ count: Int) -> PayloadReader? { take(count).map { PayloadReader(bytes, $0) } }
 
-    /// The rest as UTF-8.
+    /// Returns the remaining bytes as UTF-8 text.
     func string() throws(RecordError) -> String { try Self.string(bytes, rest) }
 
     static func string(_ bytes: [UInt8], _ range: Range<Int>) throws(RecordError) -> String {
@@ -60,7 +60,7 @@ struct PayloadReader {
         }
     }
 
-    /// The message that the rest is.
+    /// Returns the message in the remaining bytes.
     func message() throws(RecordError) -> NDEFMessage {
         do {
             return try NDEFMessage(decoding: bytes, in: rest)
@@ -71,7 +71,8 @@ struct PayloadReader {
 }
 
 extension String {
-    /// Text of names that should be ASCII: UTF-8 when it is valid, else one character an octet (ISO 8859-1).
+    /// Creates the text of a name that should be ASCII: UTF-8 when it is valid, otherwise one character a byte (ISO
+    /// 8859-1).
     init(nameOctets octets: ArraySlice<UInt8>) {
         if let text = String(validating: octets, as: UTF8.self) {
             self = text

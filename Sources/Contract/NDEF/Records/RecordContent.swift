@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the payload of a record says.
+/// The decoded payload of a record.
 public enum RecordContent: Sendable, Hashable {
     case empty
     case uri(URIRecord)
@@ -8,10 +8,10 @@ public enum RecordContent: Sendable, Hashable {
     /// The payload is of a media type, vCards included.
     case media(type: String)
     case absoluteURI(String)
-    /// The payload is of a type of someone's own.
+    /// The payload is of an external type, which an organisation defined for itself.
     case external(type: String)
     case androidApplication(package: String)
-    /// Any of the handover messages' first records: select, request, mediation, initiate.
+    /// The first record of a handover message: select, request, mediation or initiate.
     case handover(HandoverRecord)
     case handoverCarrier(HandoverCarrierRecord)
     case bluetoothEasyPairing(BluetoothEasyPairingRecord)
@@ -19,19 +19,18 @@ public enum RecordContent: Sendable, Hashable {
     case wifi(WiFiRecord)
     case signature(SignatureRecord)
     case deviceInformation(DeviceInformationRecord)
-    /// A type of the NFC Forum's that has no meaning on its own, or that this module doesn't know.
+    /// An NFC Forum type that has no meaning on its own, or that this module doesn't know.
     case wellKnown(type: String)
     case unknown
 }
 
 extension NDEFRecord {
-    /// Decodes the payload by the record's type.
+    /// Decodes the payload according to the record's type.
     ///
-    /// Messages inside payloads are decoded one level deep: a smart poster inside a smart poster is ignored, so the
-    /// depth is bounded whatever the input.
+    /// Messages inside payloads are decoded one level deep. A smart poster inside a smart poster is ignored, so no
+    /// input can nest deeply.
     ///
-    /// - Returns: what the payload says.
-    /// - Throws: ``RecordError`` when the payload breaks the definition of its type.
+    /// - Returns: the decoded payload.
     public func content() throws(RecordError) -> RecordContent {
         switch kind {
         case .empty: .empty
@@ -58,19 +57,19 @@ extension NDEFRecord {
     }
 }
 
-/// A value that a record's payload can be decoded to and made of.
+/// A value that can be decoded from a record's payload and encoded as one.
 public protocol TypedRecord: Sendable, Hashable {
     /// Decodes a record.
     ///
     /// - Parameter record: the record.
-    /// - Throws: ``RecordError`` with `wrongType` when it is of another type, or what is wrong with the payload.
+    /// - Throws: ``RecordError`` with `wrongType` when the record has another type, or with the fault in the payload.
     init(_ record: NDEFRecord) throws(RecordError)
 
     /// Makes a record.
     ///
     /// - Parameter identifier: the record's identifier.
     /// - Returns: a record that decodes to this value.
-    /// - Throws: ``RecordError`` when the value has no encoding, such as `valueTooLong`.
+    /// - Throws: ``RecordError`` when the value can't be encoded, such as `valueTooLong`.
     func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord
 }
 
@@ -81,7 +80,7 @@ extension TypedRecord {
     public func makeRecord() throws(RecordError) -> NDEFRecord { try makeRecord(identifier: []) }
 }
 
-/// What a record is, by its type name format and its type alone.
+/// The kind of a record, derived only from its type name format and its type.
 public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case empty
     case uri
@@ -101,14 +100,14 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case wifi = "wifi-wsc"
     case signature
     case deviceInformation = "device-information"
-    /// A type of the NFC Forum's that has no meaning on its own, or that this module doesn't know.
+    /// An NFC Forum type that has no meaning on its own, or that this module doesn't know.
     case wellKnown = "well-known"
-    /// Format `unknown`, or one that is reserved.
+    /// The format is `unknown` or a reserved one.
     case unknown
 }
 
 extension NDEFRecord {
-    /// What the record is. Media types and external types are compared without case, well-known types with it.
+    /// The record's kind. Media types and external types ignore case; well-known types don't.
     public var kind: RecordKind {
         switch typeNameFormat {
         case .empty: .empty
@@ -153,7 +152,7 @@ extension NDEFRecord {
         }
     }
 
-    /// Whether the type is a name, compared without case.
+    /// Returns whether the type is a name, ignoring case.
     private func typeIs(_ name: String) -> Bool {
         let name = name.utf8
         guard name.count == typeLength else { return false }
@@ -161,11 +160,11 @@ extension NDEFRecord {
     }
 
     private static func lowerCase(_ octet: UInt8) -> UInt8 {
-        // mutate: equivalent, because no type that is asked for has a Z.
+        // mutate: equivalent, because no type that is compared here has a Z.
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
     }
 
-    /// Checks that the record is of a kind.
+    /// Throws unless the record is of a kind.
     func require(_ kind: RecordKind) throws(RecordError) {
         guard self.kind == kind else { throw RecordError(.wrongType) }
     }

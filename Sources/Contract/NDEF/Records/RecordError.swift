@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong inside the payload of a well-framed record, or in a value to make one of. Equal by code.
+/// A fault inside the payload of a well-framed record, or in a value that can't be encoded. Two errors with the same
+/// code are equal.
 ///
-/// The record stays readable as octets, and so does the message around it.
+/// The record can still be read as bytes, and so can the message around it.
 public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -42,57 +43,57 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
 
         private init(kind: Kind) { self.kind = kind }
 
-        /// The record is of another type than the one asked for.
+        /// The record has another type than the requested one.
         public static let wrongType = Code(.wrongType)
-        /// There is no payload where one must be.
+        /// The payload is empty, but must not be.
         public static let emptyPayload = Code(.emptyPayload)
-        /// The payload ends within its fixed part.
+        /// The payload ends inside its fixed part.
         public static let tooShort = Code(.tooShort)
-        /// The text isn't in the encoding that it should be in.
+        /// The text isn't valid in its encoding.
         public static let badEncoding = Code(.badEncoding)
-        /// A URI has a character of 0 to 31.
+        /// A URI has a control character: a byte under 0x20.
         public static let controlCharacter = Code(.controlCharacter)
         /// The language code of a text runs past the payload.
         public static let languageOverrun = Code(.languageOverrun)
-        /// The action of a smart poster isn't one octet.
+        /// The action of a smart poster isn't one byte long.
         public static let actionLength = Code(.actionLength)
-        /// The size of a smart poster isn't four octets.
+        /// The size of a smart poster isn't four bytes long.
         public static let sizeLength = Code(.sizeLength)
         /// An alternative carrier record has no payload.
         public static let carrierEmpty = Code(.carrierEmpty)
-        /// Octets follow the last reference of an alternative carrier record.
+        /// An alternative carrier record has bytes after its last reference.
         public static let carrierTrailing = Code(.carrierTrailing)
         /// A reference or a type inside a handover record runs past its end.
         public static let referenceOverrun = Code(.referenceOverrun)
-        /// The data of a handover error record don't have the length that goes with the reason.
+        /// The data of a handover error record have the wrong length for the reason.
         public static let errorLength = Code(.errorLength)
         /// The reason of a handover error record is 0, which is reserved.
         public static let errorReserved = Code(.errorReserved)
-        /// The collision resolution number of a handover request isn't two octets, or isn't there from version 1.2 on.
+        /// The collision resolution number of a handover request isn't two bytes, or is missing from version 1.2 on.
         public static let collisionLength = Code(.collisionLength)
-        /// The length in Bluetooth out-of-band data is more than the payload.
+        /// The length in Bluetooth out-of-band data is longer than the payload.
         public static let outOfBandOverrun = Code(.outOfBandOverrun)
-        /// Octets follow the Bluetooth out-of-band data.
+        /// There are bytes after the Bluetooth out-of-band data.
         public static let outOfBandTrailing = Code(.outOfBandTrailing)
-        /// An element of type, length and value runs past the end of what it is in.
+        /// An element of type, length and value runs past the end of its container.
         public static let attributeOverrun = Code(.attributeOverrun)
         /// The signature runs past the payload.
         public static let signatureOverrun = Code(.signatureOverrun)
         /// A certificate, or the URI of one, runs past the payload.
         public static let certificateOverrun = Code(.certificateOverrun)
-        /// An element that must be there isn't.
+        /// A required element is missing.
         public static let missingElement = Code(.missingElement)
-        /// To write: a value is longer than its length field can say.
+        /// When writing: a value is longer than its length field can express.
         public static let valueTooLong = Code(.valueTooLong)
 
-        /// The message in the payload is at fault.
+        /// The message inside the payload has a fault.
         public static func inner(_ code: NDEFError.Code) -> Code { Code(kind: .inner(code)) }
 
         /// A smart poster doesn't have exactly one URI.
         public static func uriCount(_ count: Int) -> Code { Code(kind: .uriCount(count)) }
 
-        /// The code's name, as the command line prints it; `inner-` and a name of ``NDEFError`` for the message in a
-        /// payload.
+        /// The code's name, as the command-line tool prints it. For a fault in an inner message it is `inner-` and the
+        /// code's name in ``NDEFError``.
         public var description: String {
             switch kind {
             case .named(let name): name.rawValue
@@ -114,7 +115,7 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RecordError {
-    /// What is wrong, as a sentence for people.
+    /// A sentence that explains the fault.
     public var reason: String {
         switch code.kind {
         case .inner(let code): "The message in the payload is damaged (\(code))."

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A signature of the records before it, back to the one before or the start. NFC Forum Signature RTD 2.0.
+/// A signature over the records before it, back to the previous signature or the start of the message. NFC Forum
+/// Signature RTD 2.0.
 ///
-/// The record is only read and written here; nothing is verified.
+/// This type only reads and writes the record. It doesn't verify the signature.
 public struct SignatureRecord: TypedRecord {
-    /// The version's octet, 0x20 for 2.0.
+    /// The version byte: 0x20 for 2.0.
     public var version: UInt8
-    /// Whether ``signature`` is the URI where the signature is.
+    /// Whether ``signature`` holds a URI from which the signature can be loaded.
     public var isSignatureURI: Bool
     /// The signature algorithm: 0 none, 11 ECDSA P-256, and others; seven bits.
     public var signatureType: UInt8
-    /// The hash algorithm, 2 for SHA-256.
+    /// The hash algorithm: 2 for SHA-256.
     public var hashType: UInt8
     /// The signature, or its URI.
     public var signature: [UInt8]
     /// The format of the certificates: 0 X.509, 1 M2M; three bits.
     public var certificateFormat: UInt8
-    /// The certificates, the signer's first; at most 15.
+    /// The certificates, the signer's first; 15 at most.
     public var certificates: [[UInt8]]
-    /// Where the next certificate of the chain is.
+    /// The URI of the next certificate in the chain.
     public var certificateURI: [UInt8]?
 
     /// Creates a record; each argument is the property of that name.
@@ -74,7 +75,7 @@ public struct SignatureRecord: TypedRecord {
         }
     }
 
-    /// A URI in a signature is as one in a URI record: UTF-8 without control characters.
+    /// Checks a URI in a signature by the rules of a URI record: UTF-8 without control characters.
     private static func checkURI(_ octets: [UInt8]) throws(RecordError) {
         guard !(try PayloadReader.string(octets, octets.indices)).utf8.contains(where: { $0 < 0x20 }) else {
             throw RecordError(.controlCharacter)

@@ -2,9 +2,9 @@
 
 /// A URI with titles and hints for its use. NFC Forum Smart Poster RTD 1.1.
 ///
-/// Records of other types inside a smart poster are ignored, as the definition says.
+/// Records of other types inside a smart poster are ignored, as the specification requires.
 public struct SmartPosterRecord: TypedRecord {
-    /// What to do with the URI.
+    /// The action to take with the URI.
     public enum Action: Sendable, Hashable {
         /// Open it.
         case perform
@@ -12,7 +12,7 @@ public struct SmartPosterRecord: TypedRecord {
         case save
         /// Open it in an editor.
         case edit
-        /// A value that was reserved when this was written, 3 to 255.
+        /// A value that is reserved, 3 to 255.
         case reserved(UInt8)
 
         init(octet: UInt8) {
@@ -25,7 +25,7 @@ public struct SmartPosterRecord: TypedRecord {
                 }
         }
 
-        /// The octet on the tag.
+        /// The byte on the tag.
         public var octet: UInt8 {
             switch self {
             case .perform: 0
@@ -36,11 +36,11 @@ public struct SmartPosterRecord: TypedRecord {
         }
     }
 
-    /// A picture or a film.
+    /// A picture or a video.
     public struct Icon: Sendable, Hashable {
         /// The media type, `image/…` or `video/…`.
         public var type: String
-        /// The picture's octets.
+        /// The picture's bytes.
         public var data: [UInt8]
 
         /// Creates an icon.
@@ -52,15 +52,15 @@ public struct SmartPosterRecord: TypedRecord {
 
     /// The URI.
     public var uri: URIRecord
-    /// Titles, each in another language.
+    /// The titles, each in another language.
     public var titles: [TextRecord]
-    /// What to do with the URI.
+    /// The action to take with the URI.
     public var action: Action?
-    /// The size in octets of what the URI refers to.
+    /// The size in bytes of the resource that the URI refers to.
     public var size: UInt32?
-    /// The media type of what the URI refers to.
+    /// The media type of the resource that the URI refers to.
     public var type: String?
-    /// Icons.
+    /// The icons.
     public var icons: [Icon]
 
     /// Creates a smart poster; each argument is the property of that name.

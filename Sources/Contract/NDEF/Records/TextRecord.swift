@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text in a language. NFC Forum Text RTD 1.0.
+/// A text in one language. NFC Forum Text RTD 1.0.
 ///
-/// A language of no characters isn't allowed by the definition and is found on tags; it is read, and not written.
+/// The specification doesn't allow an empty language code, but tags have it. It is accepted when reading, and rejected
+/// when writing.
 public struct TextRecord: TypedRecord {
     /// How the text is encoded on the tag.
     public enum Encoding: Sendable, Hashable, CaseIterable {
@@ -42,7 +43,7 @@ public struct TextRecord: TypedRecord {
     init(_ payload: PayloadReader) throws(RecordError) {
         var payload = payload
         guard let status = payload.octet() else { throw RecordError(.emptyPayload) }
-        // Bit 6 is reserved and not looked at.
+        // Bit 6 is reserved and ignored.
         guard let name = payload.take(Int(status & 0x3F)) else { throw RecordError(.languageOverrun) }
         language = try PayloadReader.string(payload.bytes, name)
         guard language.utf8.allSatisfy({ $0 < 0x80 }) else { throw RecordError(.badEncoding) }
@@ -68,7 +69,7 @@ public struct TextRecord: TypedRecord {
     }
 }
 
-/// UTF-16 as text records have it: big endian, unless a byte order mark says otherwise (RFC 2781).
+/// UTF-16 in text records: big endian, unless a byte order mark says otherwise (RFC 2781).
 enum UTF16Text {
     static func decode(_ payload: PayloadReader) throws(RecordError) -> (String, TextRecord.Encoding) {
         guard payload.count.isMultiple(of: 2) else { throw RecordError(.badEncoding) }
@@ -99,7 +100,7 @@ enum UTF16Text {
 
     static func encode(_ text: String, _ encoding: TextRecord.Encoding, into payload: inout [UInt8]) {
         let isLittleEndian = encoding == .utf16LittleEndianMark
-        // Without a mark of its own, a text that begins with U+FEFF would be read without it.
+        // A reader would take a leading U+FEFF of the text for the mark and drop it, so the text gets a mark before it.
         let needsMark = encoding == .utf16 && (text.utf16.first == 0xFEFF || text.utf16.first == 0xFFFE)
         let mark: [UInt16] = encoding == .utf16 && !needsMark ? [] : [0xFEFF]
         for unit in mark + Array(text.utf16) {
@@ -109,7 +110,7 @@ enum UTF16Text {
         }
     }
 
-    /// The character of a pair of surrogates.
+    /// Returns the character that a pair of surrogates encodes.
     private static func scalar(_ lead: UInt16, _ trail: UInt16) -> Unicode.Scalar? {
         let high = UInt32(lead & 0x3FF)
         let low = UInt32(trail & 0x3FF)

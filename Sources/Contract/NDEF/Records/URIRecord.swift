@@ -2,12 +2,12 @@
 
 /// A URI, or IRI. NFC Forum URI RTD 1.0.
 public struct URIRecord: TypedRecord {
-    /// The URI in full.
+    /// The complete URI.
     public let uri: String
-    /// The code of the beginning that isn't written out; a reserved one stands for none.
+    /// The code of the URI's beginning, which isn't written out. A reserved code stands for an empty beginning.
     public let prefixCode: UInt8
 
-    /// Creates a value that is written with the longest beginning that fits.
+    /// Creates a record that abbreviates the longest beginning that fits.
     ///
     /// - Parameter uri: the URI.
     public init(_ uri: String) {
@@ -23,14 +23,14 @@ public struct URIRecord: TypedRecord {
     init(_ payload: PayloadReader) throws(RecordError) {
         var payload = payload
         guard let code = payload.octet() else { throw RecordError(.emptyPayload) }
-        // A reserved code is read as none: the definition says so of readers that don't know it.
+        // A reserved code is read as 0. The specification requires this of readers that don't know the code.
         let rest = try payload.string()
         guard !rest.utf8.contains(where: { $0 < 0x20 }) else { throw RecordError(.controlCharacter) }
         prefixCode = code
         uri = code == 0 ? rest : URIPrefix.text(for: code) + rest
     }
 
-    /// Whether the record has a code that was reserved when this was written.
+    /// Whether the record has a reserved prefix code.
     public var hasReservedPrefix: Bool { Int(prefixCode) >= URIPrefix.all.count }
 
     public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
@@ -44,7 +44,7 @@ public struct URIRecord: TypedRecord {
 
 /// The abbreviations of URI records. NFC Forum URI RTD 1.0, 3.2.2.
 public enum URIPrefix {
-    /// The beginnings by their code, 0 to 35. The codes above are reserved and read as 0.
+    /// The beginnings, indexed by code, 0 to 35. Higher codes are reserved and read as 0.
     public static let all: [String] = [
         "", "http://www.", "https://www.", "http://", "https://", "tel:", "mailto:", "ftp://anonymous:anonymous@",
         "ftp://ftp.", "ftps://", "sftp://", "smb://", "nfs://", "ftp://", "dav://", "news:", "telnet://", "imap:",
@@ -53,15 +53,15 @@ public enum URIPrefix {
         "urn:nfc:",
     ]
 
-    /// The beginning for a code.
+    /// Returns the beginning for a code.
     ///
-    /// - Parameter code: the first octet of a URI record's payload.
+    /// - Parameter code: the first byte of a URI record's payload.
     /// - Returns: the beginning; empty for a reserved code.
     public static func text(for code: UInt8) -> String {
         Int(code) < all.count ? all[Int(code)] : ""
     }
 
-    /// The code of the longest beginning of a URI, compared with case.
+    /// Returns the code of the longest beginning that fits a URI. Case matters.
     ///
     /// - Parameter uri: a URI.
     /// - Returns: the code; 0 when no beginning fits.

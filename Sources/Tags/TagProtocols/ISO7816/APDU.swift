@@ -11,9 +11,9 @@ public struct CommandAPDU: Sendable, Hashable {
     public var parameter1: UInt8
     /// P2.
     public var parameter2: UInt8
-    /// The data field; empty when there is none. At most 65,535 octets.
+    /// The data field; empty when there is none. At most 65,535 bytes.
     public var data: [UInt8]
-    /// Ne, the most octets of data that are expected: 1 to 65,536; nil or 0 when none are.
+    /// Ne, the most bytes of data that are expected: 1 to 65,536; nil or 0 when none are.
     public var expectedLength: Int?
     /// Whether extended length fields are used even where short ones would do.
     public var usesExtendedLength: Bool
@@ -25,7 +25,7 @@ public struct CommandAPDU: Sendable, Hashable {
     ///   - instruction: INS.
     ///   - parameter1: P1.
     ///   - parameter2: P2.
-    ///   - data: the data field, at most 65,535 octets.
+    ///   - data: the data field, at most 65,535 bytes.
     ///   - expectedLength: Ne, at most 65,536.
     ///   - usesExtendedLength: whether extended length fields are forced.
     public init(
@@ -50,8 +50,8 @@ public struct CommandAPDU: Sendable, Hashable {
 
     /// Reads a command APDU.
     ///
-    /// - Parameter octets: the whole command.
-    /// - Returns: nil when header, Lc, data and Le do not add up to the octets.
+    /// - Parameter bytes: the whole command.
+    /// - Returns: nil when header, Lc, data and Le do not add up to the bytes.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 4 else { return nil }
         self.init(octets[0], octets[1], octets[2], octets[3])
@@ -84,7 +84,7 @@ public struct CommandAPDU: Sendable, Hashable {
         }
     }
 
-    /// The command's octets, with short length fields where they do.
+    /// The command's bytes, with short length fields where they do.
     public var octets: [UInt8] {
         var result = [instructionClass, instruction, parameter1, parameter2]
         let expected = expectedLength ?? 0
@@ -104,7 +104,7 @@ public struct CommandAPDU: Sendable, Hashable {
         return result
     }
 
-    /// Whether a command's octets have extended length fields.
+    /// Whether a command's bytes have extended length fields.
     static func isExtended(_ octets: [UInt8]) -> Bool {
         octets.count >= 7 && octets[4] == 0
     }
@@ -112,7 +112,7 @@ public struct CommandAPDU: Sendable, Hashable {
 
 /// A status word, SW1 and SW2 (ISO/IEC 7816-4, 5.6).
 public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// SW1 in the high octet, SW2 in the low one.
+    /// SW1 in the high byte, SW2 in the low one.
     public var rawValue: UInt16
 
     /// Creates a status word.
@@ -122,7 +122,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
 
     /// 9000: done.
     public static let success = StatusWord(rawValue: 0x9000)
-    /// 6282: the end of the file was reached before Ne octets.
+    /// 6282: the end of the file was reached before Ne bytes.
     public static let endOfFile = StatusWord(rawValue: 0x6282)
     /// 6982: the security status forbids it.
     public static let securityStatusNotSatisfied = StatusWord(rawValue: 0x6982)
@@ -163,8 +163,8 @@ public struct ResponseAPDU: Sendable, Hashable {
 
     /// Reads a response APDU.
     ///
-    /// - Parameter octets: the whole response.
-    /// - Returns: nil when there are fewer than two octets.
+    /// - Parameter bytes: the whole response.
+    /// - Returns: nil when there are fewer than two bytes.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 2 else { return nil }
         self.data = Array(octets.dropLast(2))

@@ -6,13 +6,13 @@ import TagLink
 extension CommandAPDU {
     /// The largest offset that P1 and P2 of READ BINARY and UPDATE BINARY hold.
     public static let maximumShortOffset = 0x7FFF
-    /// The largest offset of an offset data object with three octets.
+    /// The largest offset of an offset data object with three bytes.
     public static let maximumOffset = 0xFF_FFFF
 
     /// SELECT by DF name.
     ///
     /// - Parameters:
-    ///   - name: the application identifier, 5 to 16 octets.
+    ///   - name: the application identifier, 5 to 16 bytes.
     ///   - expectsTemplate: whether Le asks for the file control information, as NFC Forum T4T 1.2, 5.5 does.
     public static func select(application name: [UInt8], expectsTemplate: Bool = true) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x04, 0x00, data: name, expectedLength: expectsTemplate ? 256 : nil)
@@ -34,7 +34,7 @@ extension CommandAPDU {
     ///
     /// - Parameters:
     ///   - offset: where to begin, 0 to FFFFFF.
-    ///   - count: how many octets are wanted, 1 to 65,536 with the data object's own octets.
+    ///   - count: how many bytes are wanted, 1 to 65,536 with the data object's own bytes.
     public static func readBinary(offset: Int, count: Int) -> CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xB0, UInt8(offset >> 8), UInt8(offset & 0xFF), expectedLength: count)
@@ -53,7 +53,7 @@ extension CommandAPDU {
     ///
     /// - Parameters:
     ///   - offset: where to begin, 0 to FFFFFF.
-    ///   - data: the octets to write.
+    ///   - data: the bytes to write.
     public static func updateBinary(offset: Int, data: [UInt8]) -> CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xD6, UInt8(offset >> 8), UInt8(offset & 0xFF), data: data)
@@ -72,7 +72,7 @@ extension CommandAPDU {
         [0x54, 0x03] + [UInt8](bigEndian: offset, count: 3)
     }
 
-    /// How many octets tag and length of the data object around so much data take.
+    /// How many bytes tag and length of the data object around so much data take.
     static func discretionaryOverhead(_ count: Int) -> Int {
         1 + berLength(count).count
     }
@@ -88,7 +88,7 @@ extension CommandAPDU {
 
     /// Takes the data out of the answer to READ BINARY with an odd instruction.
     ///
-    /// - Parameter octets: the answer's data field: 53, a length and so many octets.
+    /// - Parameter bytes: the answer's data field: 53, a length and so many bytes.
     /// - Returns: nil when it is not that.
     public static func discretionaryData(_ octets: [UInt8]) -> [UInt8]? {
         guard octets.count >= 2, octets[0] == 0x53 else { return nil }

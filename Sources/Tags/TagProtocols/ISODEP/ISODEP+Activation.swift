@@ -118,7 +118,7 @@ extension ISODEP {
     /// Asks a Type A card for another bit rate with PPS, before the first command (ISO/IEC 14443-4, 5.3).
     ///
     /// The link has to change its own rate when this returns; for one that stays at 106 kbit/s, don't call it. PPS
-    /// costs about 1 ms, so that it pays only from some tens of octets on.
+    /// costs about 1 ms, so that it pays only from some tens of bytes on.
     ///
     /// - Parameter bitRate: the rate for both directions.
     /// - Throws: ``LinkError`` with `unsupported` when the card can't do it, `protocolViolation` when it answers otherwise,

@@ -25,7 +25,7 @@ public final class ISODEP: APDULink {
     public let link: any FrameLink
     /// How the protocol is begun.
     public let opening: Opening
-    /// The card identifier, 0 to 14, for several cards at once; nil goes without, which spares an octet a block.
+    /// The card identifier, 0 to 14, for several cards at once; nil goes without, which spares a byte a block.
     public let cid: UInt8?
 
     struct State {

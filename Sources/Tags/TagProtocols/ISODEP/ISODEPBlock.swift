@@ -17,9 +17,9 @@ enum ISODEPBlock: Equatable {
     /// Reads a block.
     ///
     /// - Parameters:
-    ///   - octets: the frame's octets without the checksum.
+    ///   - bytes: the frame's bytes without the checksum.
     ///   - cid: the card identifier in use, or nil when blocks go without one.
-    /// - Returns: nil when the octets are no block, or one for another card.
+    /// - Returns: nil when the bytes are no block, or one for another card.
     init?(_ octets: [UInt8], cid: UInt8?) {
         guard let pcb = octets.first else { return nil }
         var start = 1
@@ -45,7 +45,7 @@ enum ISODEPBlock: Equatable {
         }
     }
 
-    /// The block's octets.
+    /// The block's bytes.
     func octets(cid: UInt8?) -> [UInt8] {
         let pcb: UInt8
         var payload: [UInt8] = []
@@ -67,7 +67,7 @@ enum ISODEPBlock: Equatable {
 
 /// What reader and card agreed on for ISO-DEP (ISO/IEC 14443-4, 5.2 and 7.2).
 public struct ISODEPParameters: Sendable, Hashable {
-    /// FSC: the longest frame that the card takes, in octets with PCB and checksum.
+    /// FSC: the longest frame that the card takes, in bytes with PCB and checksum.
     public var cardFrameSize: Int
     /// FSD: the longest frame that the reader takes.
     public var readerFrameSize: Int
@@ -92,7 +92,7 @@ public struct ISODEPParameters: Sendable, Hashable {
     /// The frame sizes that FSCI and FSDI stand for.
     static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
-    /// The frame size of an FSCI or FSDI; reserved values stand for 256 octets (ISO/IEC 14443-4, 5.2.3).
+    /// The frame size of an FSCI or FSDI; reserved values stand for 256 bytes (ISO/IEC 14443-4, 5.2.3).
     public static func frameSize(index: UInt8) -> Int {
         frameSizes[min(Int(index), frameSizes.count - 1)]
     }
@@ -120,18 +120,18 @@ public struct ISODEPParameters: Sendable, Hashable {
         min(frameWaitingTime, .milliseconds(20)) + Self.waitingTolerance
     }
 
-    /// Octets of a block that are not payload: PCB, CID, two of checksum.
+    /// Bytes of a block that are not payload: PCB, CID, two of checksum.
     private var overhead: Int { cid == nil ? 3 : 4 }
 
-    /// How many octets of a command fit into one block.
+    /// How many bytes of a command fit into one block.
     var commandPayload: Int { cardFrameSize - overhead }
-    /// How many octets of a response fit into one block.
+    /// How many bytes of a response fit into one block.
     var responsePayload: Int { readerFrameSize - overhead }
 }
 
 /// The ATS, with which a Type A card answers RATS (ISO/IEC 14443-4, 5.2).
 public struct AnswerToSelect: Sendable, Hashable {
-    /// The octets from TL on.
+    /// The bytes from TL on.
     public let octets: [UInt8]
     /// FSCI: the index of the longest frame that the card takes. 2 when the ATS has no T0.
     public let frameSizeIndex: UInt8
@@ -148,7 +148,7 @@ public struct AnswerToSelect: Sendable, Hashable {
 
     /// Reads an ATS.
     ///
-    /// - Parameter octets: the octets from TL on, without checksum. Octets after TL's count are an error.
+    /// - Parameter bytes: the bytes from TL on, without checksum. Bytes after TL's count are an error.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8]) throws(TagError) {
         guard let length = octets.first, length > 0, Int(length) == octets.count else {

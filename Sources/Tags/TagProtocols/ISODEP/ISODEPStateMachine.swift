@@ -20,7 +20,7 @@ struct ISODEPStateMachine {
     static let retries = 2
     /// How often a card may extend its waiting time in one APDU.
     static let maximumExtensions = 128
-    /// The longest response of a command with an extended length field: 65,536 octets and a status word.
+    /// The longest response of a command with an extended length field: 65,536 bytes and a status word.
     static let maximumResponse = 65538
     /// The longest response of any other command, generous to cards with commands of their own.
     static let maximumShortResponse = 4096

@@ -93,11 +93,11 @@ extension NFCAActivation {
         throw TagError(.badAnswer, "A UID has at most three cascade levels (ISO/IEC 14443-3, 6.5.4).")
     }
 
-    /// Finds the four octets of UID and the check octet of one tag at one cascade level.
+    /// Finds the four bytes of UID and the check byte of one tag at one cascade level.
     ///
     /// On a collision the branch with a 1 is taken. Every round settles at least one bit, so that 33 rounds bound it.
     ///
-    /// - Returns: five octets, or nil when the tags fell silent.
+    /// - Returns: five bytes, or nil when the tags fell silent.
     func anticollision(_ code: UInt8, isCrowded: inout Bool) async throws(TagError) -> [UInt8]? {
         var known = BitString()
         var damaged = 0
@@ -146,7 +146,7 @@ extension NFCAActivation {
         }
     }
 
-    /// The anticollision frame: SEL, NVB and the bits that are known, the last octet not whole.
+    /// The anticollision frame: SEL, NVB and the bits that are known, the last byte not whole.
     static func anticollisionFrame(_ code: UInt8, _ known: BitString) -> Frame {
         let loose = known.count % 8
         let bytes = [code, UInt8(2 + known.count / 8) << 4 | UInt8(loose)] + known.octets
@@ -175,7 +175,7 @@ extension NFCAActivation {
         return sak
     }
 
-    /// The five octets of each cascade level of a UID, or nil when it does not have 4, 7 or 10 octets.
+    /// The five bytes of each cascade level of a UID, or nil when it does not have 4, 7 or 10 bytes.
     static func cascadeLevels(of uid: [UInt8]) -> [[UInt8]]? {
         let parts: [[UInt8]]
         switch uid.count {
@@ -188,9 +188,9 @@ extension NFCAActivation {
     }
 }
 
-/// Bits in the order in which they arrive, packed from the least significant bit of the first octet on.
+/// Bits in the order in which they arrive, packed from the least significant bit of the first byte on.
 struct BitString: Equatable {
-    /// The octets that hold the bits; unused bits of the last one are 0.
+    /// The bytes that hold the bits; unused bits of the last one are 0.
     private(set) var octets: [UInt8] = []
     /// How many bits there are.
     private(set) var count = 0
@@ -202,10 +202,10 @@ struct BitString: Equatable {
         count += 1
     }
 
-    /// Adds the first bits of octets that are packed in the same way.
+    /// Adds the first bits of bytes that are packed in the same way.
     ///
     /// - Parameters:
-    ///   - bits: the octets; they hold at least `count` bits.
+    ///   - bits: the bytes; they hold at least `count` bits.
     ///   - count: how many bits to take.
     mutating func append(_ bits: [UInt8], count: Int) {
         for index in 0..<count { append(bits.hasBit(index)) }

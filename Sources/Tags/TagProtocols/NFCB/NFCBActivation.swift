@@ -3,16 +3,16 @@ public import TagLink
 
 /// What an NFC-B card says of itself in its ATQB (ISO/IEC 14443-3, 7.9).
 public struct NFCBTarget: Sendable, Hashable {
-    /// PUPI: four octets that tell the card apart; often random.
+    /// PUPI: four bytes that tell the card apart; often random.
     public var identifier: [UInt8]
-    /// Four octets: AFI, CRC_B of the application identifiers, number of applications.
+    /// Four bytes: AFI, CRC_B of the application identifiers, number of applications.
     public var applicationData: [UInt8]
-    /// Three octets, or four in an extended ATQB: bit rates, frame size and protocol, frame waiting time and options.
+    /// Three bytes, or four in an extended ATQB: bit rates, frame size and protocol, frame waiting time and options.
     public var protocolInfo: [UInt8]
 
     /// Reads an ATQB.
     ///
-    /// - Parameter octets: 50, PUPI, application data and protocol info, without checksum: 12 or 13 octets.
+    /// - Parameter bytes: 50, PUPI, application data and protocol info, without checksum: 12 or 13 bytes.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == 12 || octets.count == 13, octets[0] == 0x50 else {

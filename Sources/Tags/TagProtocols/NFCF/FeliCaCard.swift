@@ -38,7 +38,7 @@ public struct FeliCaCard: Sendable {
     /// Sends any command and checks the answer's length, response code and IDm.
     ///
     /// - Parameters:
-    ///   - command: the command's octets from LEN on, see ``FeliCaCommand``.
+    ///   - command: the command's bytes from LEN on, see ``FeliCaCommand``.
     ///   - timeout: how long the card may take.
     /// - Returns: what follows IDm in the answer.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
@@ -73,7 +73,7 @@ public struct FeliCaCard: Sendable {
 
     /// Reads blocks of services that need no authentication.
     ///
-    /// - Returns: 16 octets for each block; or the status with which the card refused.
+    /// - Returns: 16 bytes for each block; or the status with which the card refused.
     /// - Throws: ``TagError`` as ``send(_:timeout:)`` does.
     public func read(
         services: [UInt16],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The octets of FeliCa commands, from LEN on (FeliCa Card User's Manual, 4; JIS X 6319-4).
+/// The bytes of FeliCa commands, from LEN on (FeliCa Card User's Manual, 4; JIS X 6319-4).
 ///
 /// A Lite-S whose card key is known is authenticated by a ``FeliCaLiteSSession``.
 public enum FeliCaCommand {
@@ -21,7 +21,7 @@ public enum FeliCaCommand {
             self.accessMode = accessMode
         }
 
-        /// Two octets up to block 255, three beyond, the block's number little endian (NFC Forum T3T 1.0, 5.6).
+        /// Two bytes up to block 255, three beyond, the block's number little endian (NFC Forum T3T 1.0, 5.6).
         public var octets: [UInt8] {
             let head = (accessMode & 7) << 4 | service & 0x0F
             return block < 256
@@ -35,7 +35,7 @@ public enum FeliCaCommand {
     /// - Parameters:
     ///   - code: the command's code, which is even.
     ///   - idm: whom it is for.
-    ///   - parameters: what follows IDm. At most 245 octets.
+    ///   - parameters: what follows IDm. At most 245 bytes.
     public static func make(_ code: UInt8, idm: [UInt8], _ parameters: [UInt8] = []) -> [UInt8] {
         let count = 2 + idm.count + parameters.count
         precondition(count <= 255, "a FeliCa command has at most 255 octets")
@@ -59,7 +59,7 @@ public enum FeliCaCommand {
 
     /// Write Without Encryption, which NFC Forum T3T 1.0, 5.5 calls UPDATE.
     ///
-    /// - Parameter data: 16 octets for each block.
+    /// - Parameter data: 16 bytes for each block.
     public static func write(
         idm: [UInt8],
         services: [UInt16],

@@ -3,9 +3,9 @@ public import TagLink
 
 /// What an NFC-F tag says of itself when it is polled (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).
 public struct NFCFTarget: Sendable, Hashable {
-    /// IDm: eight octets by which the tag, and the system in it, is called.
+    /// IDm: eight bytes by which the tag, and the system in it, is called.
     public var idm: [UInt8]
-    /// PMm: eight octets; IC code, and how long commands may take.
+    /// PMm: eight bytes; IC code, and how long commands may take.
     public var pmm: [UInt8]
     /// The system that was found, when the tag was asked for it or only one can have answered.
     public var systemCode: UInt16?
@@ -13,8 +13,8 @@ public struct NFCFTarget: Sendable, Hashable {
     /// Creates a target.
     ///
     /// - Parameters:
-    ///   - idm: eight octets.
-    ///   - pmm: eight octets.
+    ///   - idm: eight bytes.
+    ///   - pmm: eight bytes.
     ///   - systemCode: the system that was found.
     public init(idm: [UInt8], pmm: [UInt8], systemCode: UInt16?) {
         precondition(idm.count == 8 && pmm.count == 8, "IDm and PMm have eight octets")
@@ -30,12 +30,12 @@ public struct NFCFTarget: Sendable, Hashable {
     /// The system code that every tag answers to.
     public static let anySystemCode: UInt16 = 0xFFFF
 
-    /// The IC code, the second octet of PMm: F0 is FeliCa Lite, F1 is Lite-S.
+    /// The IC code, the second byte of PMm: F0 is FeliCa Lite, F1 is Lite-S.
     public var icCode: UInt8 { pmm[1] }
     /// Whether the tag is a FeliCa Lite or Lite-S by its IC code.
     public var isLite: Bool { icCode == 0xF0 || icCode == 0xF1 }
 
-    /// What a command's time may depend on (FeliCa Card User's Manual, 2.3.2: the octets D10 to D15 of PMm).
+    /// What a command's time may depend on (FeliCa Card User's Manual, 2.3.2: the bytes D10 to D15 of PMm).
     public enum TimingClass: Int, Sendable {
         case requestService = 2
         case fixed, authenticate, read, write, other
@@ -66,7 +66,7 @@ public struct NFCFPolling: Sendable {
     public struct Answer: Sendable, Hashable {
         /// The tag.
         public var target: NFCFTarget
-        /// The two octets that were asked for; nil when the tag left them out.
+        /// The two bytes that were asked for; nil when the tag left them out.
         public var requestData: [UInt8]?
     }
 

@@ -65,15 +65,15 @@ public struct ISO15693Command: RawRepresentable, Sendable, Hashable {
     public static let getMultipleBlockSecurityStatus = Self(rawValue: 0x2C)
     /// FAST READ MULTIPLE BLOCKS.
     public static let fastReadMultipleBlocks = Self(rawValue: 0x2D)
-    /// EXTENDED READ SINGLE BLOCK, with a block number of two octets.
+    /// EXTENDED READ SINGLE BLOCK, with a block number of two bytes.
     public static let extendedReadSingleBlock = Self(rawValue: 0x30)
-    /// EXTENDED WRITE SINGLE BLOCK, with a block number of two octets.
+    /// EXTENDED WRITE SINGLE BLOCK, with a block number of two bytes.
     public static let extendedWriteSingleBlock = Self(rawValue: 0x31)
-    /// EXTENDED LOCK BLOCK, with a block number of two octets.
+    /// EXTENDED LOCK BLOCK, with a block number of two bytes.
     public static let extendedLockBlock = Self(rawValue: 0x32)
-    /// EXTENDED READ MULTIPLE BLOCKS, with block numbers of two octets.
+    /// EXTENDED READ MULTIPLE BLOCKS, with block numbers of two bytes.
     public static let extendedReadMultipleBlocks = Self(rawValue: 0x33)
-    /// EXTENDED WRITE MULTIPLE BLOCKS, with block numbers of two octets.
+    /// EXTENDED WRITE MULTIPLE BLOCKS, with block numbers of two bytes.
     public static let extendedWriteMultipleBlocks = Self(rawValue: 0x34)
     /// AUTHENTICATE.
     public static let authenticate = Self(rawValue: 0x35)
@@ -85,7 +85,7 @@ public struct ISO15693Command: RawRepresentable, Sendable, Hashable {
     public static let readBuffer = Self(rawValue: 0x3A)
     /// EXTENDED GET SYSTEM INFORMATION.
     public static let extendedGetSystemInformation = Self(rawValue: 0x3B)
-    /// EXTENDED GET MULTIPLE BLOCK SECURITY STATUS, with block numbers of two octets.
+    /// EXTENDED GET MULTIPLE BLOCK SECURITY STATUS, with block numbers of two bytes.
     public static let extendedGetMultipleBlockSecurityStatus = Self(rawValue: 0x3C)
 }
 
@@ -173,7 +173,7 @@ public struct ISO15693SystemInfo: Sendable, Hashable {
     public var afi: UInt8?
     /// How many blocks the tag has.
     public var blockCount: Int?
-    /// How many octets a block has.
+    /// How many bytes a block has.
     public var blockSize: Int?
     /// The IC reference.
     public var icReference: UInt8?
@@ -181,8 +181,8 @@ public struct ISO15693SystemInfo: Sendable, Hashable {
     /// Reads the answer.
     ///
     /// - Parameters:
-    ///   - octets: what follows the response flags.
-    ///   - isExtended: whether it is the answer to the extended command, in which the block count has two octets.
+    ///   - bytes: what follows the response flags.
+    ///   - isExtended: whether it is the answer to the extended command, in which the block count has two bytes.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8], isExtended: Bool = false) throws(TagError) {
         guard octets.count >= 9 else { throw Self.short }

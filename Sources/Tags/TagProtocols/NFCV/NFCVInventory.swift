@@ -3,7 +3,7 @@ public import TagLink
 
 /// What an NFC-V tag says of itself in an inventory (ISO/IEC 15693-3, 4.1 and 10.3.1).
 public struct NFCVTarget: Sendable, Hashable {
-    /// The UID, eight octets from E0 and the manufacturer's code on, as it is printed; on the air it goes backwards.
+    /// The UID, eight bytes from E0 and the manufacturer's code on, as it is printed; on the air it goes backwards.
     public var uid: [UInt8]
     /// DSFID: the data storage format identifier.
     public var dsfid: UInt8
@@ -11,7 +11,7 @@ public struct NFCVTarget: Sendable, Hashable {
     /// Creates a target.
     ///
     /// - Parameters:
-    ///   - uid: eight octets from E0 on.
+    ///   - uid: eight bytes from E0 on.
     ///   - dsfid: the data storage format identifier.
     public init(uid: [UInt8], dsfid: UInt8 = 0) {
         precondition(uid.count == 8, "a UID of ISO/IEC 15693 has eight octets")
@@ -71,7 +71,7 @@ public struct NFCVInventory: Sendable {
         case tag(NFCVTarget)
     }
 
-    /// A mask: so many bits of the UID from its end, in octets from the last one on.
+    /// A mask: so many bits of the UID from its end, in bytes from the last one on.
     private struct Mask {
         var octets: [UInt8] = []
         var bits = 0

@@ -3,18 +3,18 @@ public import TagLink
 
 /// What a DESFire, NTAG 4xx or MIFARE Plus EV1 or later answers to GetVersion (MF3ICD81 data sheet, 9.4.6).
 public struct DESFireVersion: Sendable, Hashable {
-    /// Seven octets: vendor, type, subtype, major and minor version, storage size, protocol.
+    /// Seven bytes: vendor, type, subtype, major and minor version, storage size, protocol.
     public var hardware: [UInt8]
-    /// The same seven octets for the software.
+    /// The same seven bytes for the software.
     public var software: [UInt8]
     /// The UID; zeros when it is random.
     public var uid: [UInt8]
-    /// Batch number and date of production, 7 octets or a few more, as far as the card told them.
+    /// Batch number and date of production, 7 bytes or a few more, as far as the card told them.
     public var production: [UInt8]
 
     /// Reads the three frames of the answer, one behind the other.
     ///
-    /// - Parameter octets: 7 octets of hardware, 7 of software, and at least 7 of UID.
+    /// - Parameter bytes: 7 bytes of hardware, 7 of software, and at least 7 of UID.
     /// - Returns: nil when there are fewer.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 21 else { return nil }
@@ -24,7 +24,7 @@ public struct DESFireVersion: Sendable, Hashable {
         production = Array(octets[21...])
     }
 
-    /// The octets of the whole answer.
+    /// The bytes of the whole answer.
     package var octets: [UInt8] { hardware + software + uid + production }
 
     /// Asks a card, with the command wrapped into APDUs.
@@ -47,7 +47,7 @@ public struct DESFireVersion: Sendable, Hashable {
         return nil
     }
 
-    /// The storage size in octets as the size octet has it: a power of two, or a range above one, of which this is the
+    /// The storage size in bytes as the size byte has it: a power of two, or a range above one, of which this is the
     /// lower bound.
     public var storageSize: Int { 1 << Int(hardware[5] >> 1 & 0x1F) }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Where the NDEF message TLV is in a data area, octet by octet, around those that are not for data.
+/// Where the NDEF message TLV is in a data area, byte by byte, around those that are not for data.
 struct TLVLayout: Equatable {
     /// From the TLV's type to the end of the data area.
     var area: Range<Int>
-    /// Lock and reserved octets in it, ascending and apart from each other.
+    /// Lock and reserved bytes in it, ascending and apart from each other.
     var reserved: [Range<Int>]
     /// The control TLVs in front of the message.
     var controls: [TLVControl] = []
     /// The length of the message that is there.
     var messageLength: Int
-    /// How many octets the length takes on the tag: 1 or 3.
+    /// How many bytes the length takes on the tag: 1 or 3.
     var lengthSize: Int
     /// Whether the length that is there runs past the area, so that there is no message to read.
     var isBroken = false
@@ -23,16 +23,16 @@ struct TLVLayout: Equatable {
         self.lengthSize = lengthSize
     }
 
-    /// How many octets for data there are.
+    /// How many bytes for data there are.
     var count: Int { area.count - reserved.reduce(0) { $0 + $1.count } }
 
-    /// The longest message that fits from the TLV's type on: two octets of TLV up to 254, four beyond. A length has 16
+    /// The longest message that fits from the TLV's type on: two bytes of TLV up to 254, four beyond. A length has 16
     /// bits, of which FFFF is reserved.
     var capacity: Int {
         count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4))
     }
 
-    /// The addresses of octets for data, counted from the TLV's type.
+    /// The addresses of bytes for data, counted from the TLV's type.
     func addresses(_ places: Range<Int>) -> [Int] {
         var result: [Int] = []
         result.reserveCapacity(places.count)
@@ -57,7 +57,7 @@ struct TLVLayout: Equatable {
         return result
     }
 
-    /// The addresses of the octets of the present message.
+    /// The addresses of the bytes of the present message.
     var messageAddresses: [Int] {
         addresses(1 + lengthSize..<1 + lengthSize + messageLength)
     }
@@ -77,29 +77,29 @@ struct TLVLayout: Equatable {
     }
 }
 
-/// A lock control or memory control TLV: octets that are not for data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
+/// A lock control or memory control TLV: bytes that are not for data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
 struct TLVControl: Equatable {
-    /// The TLV's three octets of value.
+    /// The TLV's three bytes of value.
     let value: [UInt8]
-    /// Whether the octets are lock bits, rather than reserved for something else.
+    /// Whether the bytes are lock bits, rather than reserved for something else.
     let isLock: Bool
 
-    /// Where the octets begin: the upper half of the first octet counts pages, the lower half octets.
+    /// Where the bytes begin: the upper half of the first byte counts pages, the lower half bytes.
     var address: Int {
         (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
     }
 
-    /// The second octet: the number of lock bits, or of reserved octets; 0 stands for 256.
+    /// The second byte: the number of lock bits, or of reserved bytes; 0 stands for 256.
     var count: Int {
         value[1] == 0 ? 256 : Int(value[1])
     }
 
-    /// The octets that no message uses.
+    /// The bytes that no message uses.
     var range: Range<Int> {
         address..<address + (isLock ? (count + 7) / 8 : count)
     }
 
-    /// How many octets of memory each lock bit locks.
+    /// How many bytes of memory each lock bit locks.
     var octetsPerLockBit: Int {
         1 << Int(value[2] >> 4)
     }
@@ -107,17 +107,17 @@ struct TLVControl: Equatable {
 
 /// Memory that TLVs are looked for in, as far as it has been read.
 protocol TLVSource {
-    /// The octet at an address, or nil when it has not been read.
+    /// The byte at an address, or nil when it has not been read.
     subscript(octet address: Int) -> UInt8? { get }
-    /// The octets that the tag writes at once, or nil when one of them has not been read.
+    /// The bytes that the tag writes at once, or nil when one of them has not been read.
     func unit(_ unit: Int) -> [UInt8]?
 }
 
-/// What has been read of a tag's memory, octet by octet, in units that the tag reads and writes at once.
+/// What has been read of a tag's memory, byte by byte, in units that the tag reads and writes at once.
 struct TLVMemory: TLVSource, Equatable {
-    /// Octets of a unit: 1 or 8 on Type 1, a block on Type 5.
+    /// Bytes of a unit: 1 or 8 on Type 1, a block on Type 5.
     let unitSize: Int
-    /// No more octets than this are remembered.
+    /// No more bytes than this are remembered.
     let limit: Int
 
     private var octets: [UInt8] = []
@@ -128,23 +128,23 @@ struct TLVMemory: TLVSource, Equatable {
         self.limit = limit
     }
 
-    /// The octet at an address, or nil when it has not been read.
+    /// The byte at an address, or nil when it has not been read.
     subscript(octet address: Int) -> UInt8? {
         octets.indices.contains(address) && isKnown[address] ? octets[address] : nil
     }
 
-    /// Whether every octet of a unit has been read.
+    /// Whether every byte of a unit has been read.
     func contains(_ unit: Int) -> Bool {
         let range = unit * unitSize..<(unit + 1) * unitSize
         return range.upperBound <= octets.count && range.allSatisfy { isKnown[$0] }
     }
 
-    /// The octets of a unit, or nil when one of them has not been read.
+    /// The bytes of a unit, or nil when one of them has not been read.
     func unit(_ unit: Int) -> [UInt8]? {
         contains(unit) ? Array(octets[unit * unitSize..<(unit + 1) * unitSize]) : nil
     }
 
-    /// Remembers octets.
+    /// Remembers bytes.
     mutating func store(_ new: some Collection<UInt8>, at address: Int) {
         let end = min(limit, address + new.count)
         guard address < end else { return }
@@ -163,7 +163,7 @@ struct TLVMemory: TLVSource, Equatable {
         }
     }
 
-    /// The first units of a range of which an octet has not been read, up to the next one that has been read whole.
+    /// The first units of a range of which a byte has not been read, up to the next one that has been read whole.
     func firstUnknownRun(in units: Range<Int>) -> Range<Int>? {
         guard let start = units.first(where: { !contains($0) }) else { return nil }
         let end = (start..<units.upperBound).first { contains($0) } ?? units.upperBound

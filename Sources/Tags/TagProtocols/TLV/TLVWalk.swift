@@ -4,11 +4,11 @@ import TagLink
 /// Walks through the TLVs of a data area to the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3;
 /// T5T 1.0, 4.4).
 ///
-/// It asks for octets as it needs them, and every step moves it on, so that an area of nothing but NULL TLVs ends.
+/// It asks for bytes as it needs them, and every step moves it on, so that an area of nothing but NULL TLVs ends.
 struct TLVWalk {
     /// What to do next.
     enum Action: Equatable {
-        /// Read the octet at this address, and go on.
+        /// Read the byte at this address, and go on.
         case read(address: Int)
         /// The message has been found.
         case found(TLVLayout)
@@ -28,7 +28,7 @@ struct TLVWalk {
     ///
     /// - Parameters:
     ///   - area: the data area.
-    ///   - reserved: octets in it that are never for data.
+    ///   - reserved: bytes in it that are never for data.
     ///   - hasControls: whether lock and memory control TLVs count, as they do on Type 1 and 2.
     ///   - specification: what errors name.
     ///   - isForWriting: whether an NDEF message TLV whose length is broken is found too, as one that is to be written.

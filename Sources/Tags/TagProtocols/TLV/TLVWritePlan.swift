@@ -3,9 +3,9 @@ import TagLink
 
 /// The units to write for a message, in an order in which the tag may be lost after any of them.
 ///
-/// 1. The unit with the length's first octet, with length 0: from here on the tag is empty. Left out when it is.
-/// 2. All other units: data, terminator, and the length's other octets when they fall into another unit.
-/// 3. The unit with the length's first octet, as it shall be: from here on the tag has the message.
+/// 1. The unit with the length's first byte, with length 0: from here on the tag is empty. Left out when it is.
+/// 2. All other units: data, terminator, and the length's other bytes when they fall into another unit.
+/// 3. The unit with the length's first byte, as it shall be: from here on the tag has the message.
 ///
 /// Where the length and the whole message share a unit, one write changes the old message for the new one, and a
 /// terminator in the next unit comes after it. Units that are known to hold what they shall are left out.
@@ -18,7 +18,7 @@ struct TLVWritePlan {
 
     private let layout: TLVLayout
     private let unitSize: Int
-    /// The octets from the length on, and the terminator where there is room for it.
+    /// The bytes from the length on, and the terminator where there is room for it.
     private let target: [Int: UInt8]
     private let lengthAddress: Int
     private let lastMessageAddress: Int
@@ -28,7 +28,7 @@ struct TLVWritePlan {
     /// - Parameters:
     ///   - message: the message; not longer than the capacity.
     ///   - layout: where it goes.
-    ///   - unitSize: how many octets the tag writes at once.
+    ///   - unitSize: how many bytes the tag writes at once.
     init(_ message: [UInt8], layout: TLVLayout, unitSize: Int) {
         let count = message.count
         let length = count <= 254 ? [UInt8(count)] : [0xFF] + [UInt8](bigEndian: count, count: 2)
@@ -42,12 +42,12 @@ struct TLVWritePlan {
         self.lastMessageAddress = addresses.prefix(octets.count).last ?? layout.area.lowerBound
     }
 
-    /// All units that hold an octet of the new TLV, ascending.
+    /// All units that hold a byte of the new TLV, ascending.
     var units: [Int] {
         Set(target.keys.map { $0 / unitSize }).sorted()
     }
 
-    /// The units that hold octets which stay as they are: what comes before the TLV, lock and reserved octets, and what
+    /// The units that hold bytes which stay as they are: what comes before the TLV, lock and reserved bytes, and what
     /// lies beyond the data area.
     var unitsToPreserve: [Int] {
         units.filter { unit in
@@ -76,7 +76,7 @@ struct TLVWritePlan {
         return [Step(unit: lengthUnit, octets: emptied)] + others + [length]
     }
 
-    /// A unit as it shall be. Octets behind the terminator stay as they are known, or become 0.
+    /// A unit as it shall be. Bytes behind the terminator stay as they are known, or become 0.
     private func content(of unit: Int, _ memory: some TLVSource) -> [UInt8] {
         (unit * unitSize..<(unit + 1) * unitSize).map { target[$0] ?? memory[octet: $0] ?? 0 }
     }

@@ -3,11 +3,11 @@ import TagLink
 
 /// Reading and writing the memory.
 extension Type1Tag {
-    /// Octets that RALL brings.
+    /// Bytes that RALL brings.
     static let staticSize = 120
-    /// Octets of a segment.
+    /// Bytes of a segment.
     static let segmentSize = 128
-    /// Octets of a block.
+    /// Bytes of a block.
     static let blockSize = 8
     /// From how many blocks of a segment on RSEG takes less time than a READ8 for each.
     static let blocksWorthSegment = 6
@@ -26,7 +26,7 @@ extension Type1Tag {
         memory.store(answer[2...], at: 0)
     }
 
-    /// Reads those blocks of a range of octets of which an octet is not known.
+    /// Reads those blocks of a range of bytes of which a byte is not known.
     ///
     /// - Throws: ``TagError`` with `lengthOverrun` when a tag with static memory alone does not have them.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
@@ -65,11 +65,11 @@ extension Type1Tag {
         }
     }
 
-    /// Writes a unit: an octet with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). The tag answers
+    /// Writes a unit: a byte with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). The tag answers
     /// with what it holds then, which is compared.
     ///
     /// - Parameters:
-    ///   - octets: the unit's octets.
+    ///   - bytes: the unit's bytes.
     ///   - unit: the unit.
     ///   - isErasing: whether bits are cleared too; without, they are only set.
     /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else afterwards.

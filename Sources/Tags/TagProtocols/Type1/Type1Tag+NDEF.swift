@@ -18,7 +18,7 @@ extension Type1Tag {
 
     /// Reads the NDEF message (NFC Forum T1T 1.2, 6.4).
     ///
-    /// - Returns: the message's octets; none when the tag is empty. What has been read is not fetched again.
+    /// - Returns: the message's bytes; none when the tag is empty. What has been read is not fetched again.
     /// - Throws: ``TagError`` as ``detectNDEF()`` does.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
@@ -30,9 +30,9 @@ extension Type1Tag {
     /// Writes an NDEF message so that a tag that is lost between two writes holds the old message, none, or the new one
     /// (NFC Forum T1T 1.2, 6.5). Each write's answer is compared with what was written.
     ///
-    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly`, `messageTooLong` and `lengthOverrun` before anything is written,
-    ///   `updateFailed` when an octet did not change, `tagLost`, and as ``detectNDEF()`` does.
+    ///   `updateFailed` when a byte did not change, `tagLost`, and as ``detectNDEF()`` does.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(isForWriting: true)
         guard try container().isWritable else {
@@ -111,7 +111,7 @@ extension Type1Tag {
         return octet >> (block % 8) & 1 != 0
     }
 
-    /// Writes octets wherever they are in their units.
+    /// Writes bytes wherever they are in their units.
     private func set(_ octets: [UInt8], at address: Int, isErasing: Bool) async throws(TagError) {
         let size = memory.unitSize
         let units = address / size..<(address + octets.count + size - 1) / size
@@ -180,7 +180,7 @@ extension Type1Tag {
     }
 }
 
-/// The capability container of a Type 1 tag, octets 8 to 11 (NFC Forum T1T 1.2, 6.1).
+/// The capability container of a Type 1 tag, bytes 8 to 11 (NFC Forum T1T 1.2, 6.1).
 struct Type1CapabilityContainer: Equatable {
     /// Where it is.
     static let address = 8
@@ -202,7 +202,7 @@ struct Type1CapabilityContainer: Equatable {
         self.octets = octets
     }
 
-    /// The data area, with the reserved octets in it.
+    /// The data area, with the reserved bytes in it.
     var area: Range<Int> { 12..<max(12, (Int(octets[2]) + 1) * 8) }
     /// Whether reading is free.
     var isReadable: Bool { octets[3] >> 4 == 0 }

@@ -3,11 +3,11 @@ public import TagLink
 
 /// What a Type 1 tag says of itself in answer to RID (NFC Forum T1T 1.2, 5.3).
 public struct Type1Target: Sendable, Hashable {
-    /// HR0: 1x for NDEF; 11 is 96 octets of static memory, 12 and others are dynamic.
+    /// HR0: 1x for NDEF; 11 is 96 bytes of static memory, 12 and others are dynamic.
     public var headerROM0: UInt8
     /// HR1: 48 on Topaz 96, 4C on Topaz 512.
     public var headerROM1: UInt8
-    /// The first four octets of the UID, which every command repeats.
+    /// The first four bytes of the UID, which every command repeats.
     public var uid: [UInt8]
 
     /// Creates a target.
@@ -15,7 +15,7 @@ public struct Type1Target: Sendable, Hashable {
     /// - Parameters:
     ///   - headerROM0: HR0.
     ///   - headerROM1: HR1.
-    ///   - uid: four octets.
+    ///   - uid: four bytes.
     public init(headerROM0: UInt8, headerROM1: UInt8, uid: [UInt8]) {
         precondition(uid.count == 4, "RID gives four octets of UID")
         self.headerROM0 = headerROM0
@@ -25,7 +25,7 @@ public struct Type1Target: Sendable, Hashable {
 
     /// Whether the tag is made for NDEF.
     public var hasNDEF: Bool { headerROM0 >> 4 == 1 }
-    /// Whether the tag has 120 octets, which are written one at a time, rather than more, in blocks of eight.
+    /// Whether the tag has 120 bytes, which are written one at a time, rather than more, in blocks of eight.
     public var isStatic: Bool { headerROM0 & 0x0F == 1 }
 
     /// Asks the Type 1 tag in the field who it is: RID, after REQA or WUPA.
@@ -73,7 +73,7 @@ public final class Type1Tag: ForumTag {
     /// The link over which it is reached.
     public let link: any FrameLink
 
-    /// The UID's seven octets; nil before the memory has been read.
+    /// The UID's seven bytes; nil before the memory has been read.
     public var uid: [UInt8]? {
         memory[octet: 6] == nil ? nil : (0..<7).compactMap { memory[octet: $0] }
     }
@@ -151,8 +151,8 @@ public final class Type1Tag: ForumTag {
     /// Sends a command, with the UID behind it, until it is answered.
     ///
     /// - Parameters:
-    ///   - octets: the command and its parameters.
-    ///   - answerLength: how many octets the answer has.
+    ///   - bytes: the command and its parameters.
+    ///   - answerLength: how many bytes the answer has.
     ///   - timeout: how long the tag may take.
     func exchange(
         _ octets: [UInt8],
@@ -186,7 +186,7 @@ public final class Type1Tag: ForumTag {
 extension Type1Tag {
     /// The memory from block 0 on.
     ///
-    /// - Parameter count: how many octets, such as 120 or 512.
+    /// - Parameter count: how many bytes, such as 120 or 512.
     /// - Returns: nil where the tag has fewer.
     package func readOctets(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {

@@ -43,7 +43,7 @@ enum Type2Command {
         }
     }
 
-    /// How many octets the answer has; 0 for an ACK alone.
+    /// How many bytes the answer has; 0 for an ACK alone.
     var answerLength: Int {
         switch self {
         case .read: 16

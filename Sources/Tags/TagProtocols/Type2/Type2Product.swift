@@ -4,9 +4,9 @@
 struct Type2Product: Equatable {
     /// The product's name as its maker writes it.
     let name: String
-    /// The size octet of the capability container that the factory writes.
+    /// The size byte of the capability container that the factory writes.
     let sizeOctet: UInt8
-    /// The first octets of the data area as the factory writes them: control TLVs and an empty message.
+    /// The first bytes of the data area as the factory writes them: control TLVs and an empty message.
     let factoryTLVs: [UInt8]
     /// Whether the product has FAST_READ.
     let hasFastRead: Bool
@@ -64,12 +64,12 @@ struct Type2Product: Equatable {
         dynamicLock: .even(page: 256 + 0xE0, pagesPerBit: 32, endPage: 480, blockLocks: 0xFF, hasPassword: false)
     )
 
-    /// Products with 48 octets, which the static lock bits cover.
+    /// Products with 48 bytes, which the static lock bits cover.
     static func small(_ name: String, hasFastRead: Bool = true) -> Type2Product {
         Type2Product(name: name, sizeOctet: 0x06, factoryTLVs: empty, hasFastRead: hasFastRead, dynamicLock: nil)
     }
 
-    /// Products with 128 octets and dynamic lock bits in page 36.
+    /// Products with 128 bytes and dynamic lock bits in page 36.
     static func medium(_ name: String) -> Type2Product {
         Type2Product(
             name: name,
@@ -80,7 +80,7 @@ struct Type2Product: Equatable {
         )
     }
 
-    /// Products with 888 octets and dynamic lock bits in page 226.
+    /// Products with 888 bytes and dynamic lock bits in page 226.
     static func large(_ name: String, hasPassword: Bool = true) -> Type2Product {
         Type2Product(
             name: name,

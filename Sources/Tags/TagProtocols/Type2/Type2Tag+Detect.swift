@@ -4,7 +4,7 @@ import TagLink
 extension Type2Tag {
     /// Runs the NDEF detection procedure (NFC Forum T2T 1.2, 6.2).
     ///
-    /// It begins with READ of page 3, which brings the capability container and 12 octets of the data area at once, and
+    /// It begins with READ of page 3, which brings the capability container and 12 bytes of the data area at once, and
     /// goes on only as far as the NDEF message TLV's length. An NDEF message TLV whose length runs past the data area is
     /// an error; the first one counts; NULL, control, proprietary and unknown TLVs before it are passed over.
     ///
@@ -64,7 +64,7 @@ extension Type2Tag {
 
     /// Concludes from what has been read whether the tag has FAST_READ, without asking it.
     ///
-    /// Among NXP's products an area of 496, 872 or 1872 octets is an NTAG215, an NTAG216 or NTAG I2C, and one of 128 an
+    /// Among NXP's products an area of 496, 872 or 1872 bytes is an NTAG215, an NTAG216 or NTAG I2C, and one of 128 an
     /// NTAG212 or Ultralight EV1, which all have it. One of 144 is an NTAG213, an NTAG203 or an Ultralight C: the control
     /// TLV that the factory writes tells. One of 48 is read as fast with READ.
     func assessFastRead(_ container: Type2CapabilityContainer, _ controls: [TLVControl]) {
@@ -83,15 +83,15 @@ extension Type2Tag {
 /// The capability container of a Type 2 tag: page 3 (NFC Forum T2T 1.2, 4.5).
 struct Type2CapabilityContainer: Equatable {
     static let magicNumber: UInt8 = 0xE1
-    /// The lower half of the access octet that says that nobody may write.
+    /// The lower half of the access byte that says that nobody may write.
     static let noWriteAccess: UInt8 = 0x0F
 
-    /// The four octets as they are on the tag.
+    /// The four bytes as they are on the tag.
     let octets: [UInt8]
 
     /// Checks and takes the container.
     ///
-    /// - Parameter octets: the four octets of page 3.
+    /// - Parameter bytes: the four bytes of page 3.
     /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `refused` when reading is not free.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == 4, octets[0] == Self.magicNumber else {
@@ -112,13 +112,13 @@ struct Type2CapabilityContainer: Equatable {
         self.octets = octets
     }
 
-    /// The third octet: the size of the data area in units of 8 octets.
+    /// The third byte: the size of the data area in units of 8 bytes.
     var sizeOctet: UInt8 { octets[2] }
 
     /// Whether writing is free. Proprietary conditions (8 to E) count as none.
     var isWritable: Bool { octets[3] & 0x0F == 0 }
 
-    /// The octets of the data area.
+    /// The bytes of the data area.
     var area: Range<Int> {
         Type2Memory.dataAreaStart..<Type2Memory.dataAreaStart + Int(sizeOctet) * 8
     }

@@ -43,7 +43,7 @@ extension Type2Tag {
         for step in dynamic { try await write(step.octets, to: step.unit) }
     }
 
-    /// The pages of the dynamic lock octets with every bit set. Octets beside them are written as they are, but where a
+    /// The pages of the dynamic lock bytes with every bit set. Bytes beside them are written as they are, but where a
     /// product has a page of its own for them the rest is reserved and is written as 0.
     private func lockSteps(_ lock: Type2DynamicLock) -> [TLVWritePlan.Step] {
         let isOwnPage = target.manufacturer == Type2Product.manufacturer && lock.address % Type2Memory.pageSize == 0
@@ -64,25 +64,25 @@ extension Type2Tag {
 struct Type2DynamicLock: Equatable {
     /// One bit, and the pages that can't be written once it is set.
     struct Bit: Equatable {
-        /// The octet, counted from the first lock octet.
+        /// The byte, counted from the first lock byte.
         var octet: Int
         var mask: UInt8
         var pages: Range<Int>
     }
 
-    /// The address of the first lock octet.
+    /// The address of the first lock byte.
     let address: Int
     /// The bits that lock pages.
     let bits: [Bit]
-    /// What to set in the octets from `address` on to lock everything for good, the lock bits themselves included.
+    /// What to set in the bytes from `address` on to lock everything for good, the lock bits themselves included.
     let mask: [UInt8]
-    /// The page whose last octet, AUTH0, is the first page that a password protects; nil when there is no such thing.
+    /// The page whose last byte, AUTH0, is the first page that a password protects; nil when there is no such thing.
     var protectionPage: Int?
 
     /// The first page that dynamic lock bits govern.
     static let firstPage = 16
 
-    /// NTAG21x and its relatives: the bits follow each other, each for as many pages, and the third octet locks them.
+    /// NTAG21x and its relatives: the bits follow each other, each for as many pages, and the third byte locks them.
     static func even(
         page: Int,
         pagesPerBit: Int,
@@ -104,7 +104,7 @@ struct Type2DynamicLock: Equatable {
     }
 
     /// Ultralight C and NTAG203: two groups of three bits, four pages each, led by the bit that locks the group. The
-    /// second octet is about the counter and the keys, which are no concern of NDEF.
+    /// second byte is about the counter and the keys, which are no concern of NDEF.
     static let grouped: Type2DynamicLock = {
         let places: [(bit: Int, page: Int)] = [(1, 16), (2, 20), (3, 24), (5, 28), (6, 32), (7, 36)]
         let bits = places.map { Bit(octet: 0, mask: 1 << $0.bit, pages: $0.page..<$0.page + 4) }
@@ -116,7 +116,7 @@ struct Type2DynamicLock: Equatable {
         self.init(address: control.address, count: control.count, octetsPerBit: control.octetsPerLockBit)
     }
 
-    /// Where the lock bits are when nothing says where: behind the data area, one for 8 octets
+    /// Where the lock bits are when nothing says where: behind the data area, one for 8 bytes
     /// (NFC Forum T2T 1.2, 4.2). Nil for an area that the static lock bits cover.
     init?(behind area: Range<Int>) {
         guard area.count > 48 else { return nil }
@@ -143,7 +143,7 @@ struct Type2DynamicLock: Equatable {
         bits.reduce(into: [UInt8](repeating: 0, count: size)) { $0[$1.octet] |= $1.mask }
     }
 
-    /// The pages that hold the lock octets.
+    /// The pages that hold the lock bytes.
     var pages: Range<Int> {
         address / Type2Memory.pageSize..<(address + mask.count - 1) / Type2Memory.pageSize + 1
     }
@@ -178,7 +178,7 @@ struct Type2DynamicLock: Equatable {
 enum Type2StaticLock {
     static let page = 2
 
-    /// Whether a page can't be written any more, by the four octets of page 2.
+    /// Whether a page can't be written any more, by the four bytes of page 2.
     static func locks(_ page: Int, in octets: [UInt8]) -> Bool {
         guard octets.count == 4 else { return false }
         return switch page {

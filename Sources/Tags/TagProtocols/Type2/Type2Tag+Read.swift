@@ -4,7 +4,7 @@ import TagLink
 extension Type2Tag {
     /// Reads the NDEF message: what detection has not brought yet, and nothing twice (NFC Forum T2T 1.2, 6.3).
     ///
-    /// - Returns: the message's octets as they are on the tag; none when the tag is empty.
+    /// - Returns: the message's bytes as they are on the tag; none when the tag is empty.
     /// - Throws: ``TagError`` as ``detectNDEF()`` does.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let layout = try await locate()
@@ -17,7 +17,7 @@ extension Type2Tag {
     }
 
     /// Tells an NTAG213 from an NTAG203 and an Ultralight C by the page behind their data areas of the same size: only
-    /// an NTAG213 has BD in its last octet (NTAG213/215/216 data sheet, 8.5.3).
+    /// an NTAG213 has BD in its last byte (NTAG213/215/216 data sheet, 8.5.3).
     ///
     /// It is looked at where it comes with the message's last pages in a READ that would be needed anyway, or has been
     /// read already. Then an Ultralight C that is full is never asked for FAST_READ in vain.
@@ -111,14 +111,14 @@ extension Type2Tag {
 /// exactly four pages. Where nothing is known about FAST_READ, its first use is the probe: it costs no more than
 /// GET_VERSION when the tag does not have it, and nothing when it does. A tag that does not have it has to be woken and
 /// selected again, 3.7 ms with the NAK, so it is tried only where it spares at least two READs, which is
-/// from messages of about 46 octets on.
+/// from messages of about 46 bytes on.
 struct Type2ReadPlan {
     var timing: FrameTiming
     /// The largest answer that the reader takes, with its checksum.
     var maximumFrameLength: Int
     var fastRead: Type2Tag.FastRead
 
-    /// The most pages asked for at once: with the checksum they stay inside the 256 octets of every reader's buffer.
+    /// The most pages asked for at once: with the checksum they stay inside the 256 bytes of every reader's buffer.
     static let maximumFastReadPages = 60
 
     /// How many pages one FAST_READ may bring.

@@ -6,7 +6,7 @@ extension Type2Tag {
     ///
     /// Access, capacity and the lock bits of every page concerned are checked before the first write.
     ///
-    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` when the capability container or a lock bit forbids it and
     ///   `messageTooLong`, both before anything is written; `updateFailed` when the tag refused a write; `tagLost`,
     ///   `cancelled`, and as ``detectNDEF()`` does.
@@ -89,7 +89,7 @@ extension Type2Tag {
         TagError(.readOnly, "Page \(page) of the tag is locked (NFC Forum T2T 1.2, 4.2).")
     }
 
-    /// Fetches lock octets.
+    /// Fetches lock bytes.
     ///
     /// - Returns: false when the tag has no such pages, which is no reason not to write.
     func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {

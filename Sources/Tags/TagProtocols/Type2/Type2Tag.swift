@@ -14,8 +14,8 @@ public import TagLink
 /// }
 /// ```
 ///
-/// Memory is counted in pages of four octets through all sectors. An NTAG I2C 2K has user memory in pages 4 to 255 of
-/// sector 0 and 0 to 223 of sector 1, which are pages 4 to 479 here without a gap; its dynamic lock octets are in page
+/// Memory is counted in pages of four bytes through all sectors. An NTAG I2C 2K has user memory in pages 4 to 255 of
+/// sector 0 and 0 to 223 of sector 1, which are pages 4 to 479 here without a gap; its dynamic lock bytes are in page
 /// 480 (NT3H1201, 8.3). An area that its capability container says to be longer than sector 0 is taken to go on at
 /// page 0 of the next sector, as NFC Forum T2T 1.2, 4.2 has it; what is not for data in between is named by control TLVs.
 public final class Type2Tag: ForumTag {
@@ -97,18 +97,18 @@ public final class Type2Tag: ForumTag {
 
 /// What has been read of a Type 2 tag's memory, page by page.
 ///
-/// Pages are counted through all sectors: page 256 is page 0 of sector 1. An octet's address is four times its page
+/// Pages are counted through all sectors: page 256 is page 0 of sector 1. A byte's address is four times its page
 /// plus its place in it.
 struct Type2Memory: TLVSource {
     static let pageSize = 4
-    /// Two sectors, the most that an area of 255 times 8 octets can reach.
+    /// Two sectors, the most that an area of 255 times 8 bytes can reach.
     static let maximumPageCount = 1024
     /// The page of the capability container (NFC Forum T2T 1.2, 4.1).
     static let capabilityContainerPage = 3
-    /// The octet at which the data area starts.
+    /// The byte at which the data area starts.
     static let dataAreaStart = 16
 
-    /// The octets from address 0 on; those of unknown pages are 0.
+    /// The bytes from address 0 on; those of unknown pages are 0.
     private var octets: [UInt8] = []
     /// Which pages have been read.
     private var isKnown: [Bool] = []
@@ -118,15 +118,15 @@ struct Type2Memory: TLVSource {
         page < isKnown.count && isKnown[page]
     }
 
-    /// The four octets of a page, or nil when it has not been read.
+    /// The four bytes of a page, or nil when it has not been read.
     subscript(page page: Int) -> [UInt8]? {
         contains(page) ? Array(octets[page * Self.pageSize..<(page + 1) * Self.pageSize]) : nil
     }
 
-    /// The four octets of a page, for a write plan.
+    /// The four bytes of a page, for a write plan.
     func unit(_ unit: Int) -> [UInt8]? { self[page: unit] }
 
-    /// The octet at an address, or nil when its page has not been read.
+    /// The byte at an address, or nil when its page has not been read.
     subscript(octet address: Int) -> UInt8? {
         contains(address / Self.pageSize) ? octets[address] : nil
     }

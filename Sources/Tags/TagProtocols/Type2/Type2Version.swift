@@ -3,7 +3,7 @@ import TagLink
 
 /// The answer to GET_VERSION (NTAG213/215/216 data sheet, 10.1).
 struct Type2Version: Equatable {
-    /// The eight octets.
+    /// The eight bytes.
     let octets: [UInt8]
 
     var vendor: UInt8 { octets[1] }
@@ -14,7 +14,7 @@ struct Type2Version: Equatable {
     /// Half of it is the exponent of the memory's size; the lowest bit says that the size is above that power of two.
     var storageSize: UInt8 { octets[6] }
 
-    /// Takes the eight octets, or nil when there are not eight.
+    /// Takes the eight bytes, or nil when there are not eight.
     init?(_ octets: [UInt8]) {
         guard octets.count == 8 else { return nil }
         self.octets = octets
@@ -70,12 +70,12 @@ extension Type2Tag {
 
 /// What a tag tells of itself beside its message.
 extension Type2Tag {
-    /// The eight octets of GET_VERSION; nil where the tag does not have the command, or its reader can't send it.
+    /// The eight bytes of GET_VERSION; nil where the tag does not have the command, or its reader can't send it.
     package func versionOctets() async throws(TagError) -> [UInt8]? {
         try await readVersion()?.octets
     }
 
-    /// The 32 octets of READ_SIG; nil where the tag does not have the command, or its reader can't send it.
+    /// The 32 bytes of READ_SIG; nil where the tag does not have the command, or its reader can't send it.
     package func readSignature() async throws(TagError) -> [UInt8]? {
         try await ask(.readSignature)
     }
@@ -93,7 +93,7 @@ extension Type2Tag {
     /// The memory from page 0 on.
     ///
     /// - Parameter count: how many pages.
-    /// - Returns: four octets a page; nil where the tag keeps a page back.
+    /// - Returns: four bytes a page; nil where the tag keeps a page back.
     package func readPages(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             // The first pages by themselves: a READ that begins at page 1 or 2 could not tell them from a roll-over.

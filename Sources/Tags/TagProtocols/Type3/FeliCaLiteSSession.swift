@@ -33,8 +33,8 @@ public struct FeliCaLiteSSession: Sendable {
     ///
     /// - Parameters:
     ///   - card: the card, found as system 88B4 or 12FC.
-    ///   - cardKey: the 16 octets that were written to block CK.
-    ///   - challenge: 16 octets that nobody can foresee; random ones when nil.
+    ///   - cardKey: the 16 bytes that were written to block CK.
+    ///   - challenge: 16 bytes that nobody can foresee; random ones when nil.
     /// - Throws: ``TagError`` with `authenticationFailed` when the card has another key, `unsupported` where the
     ///   system's OpenSSL is missing, `refused`, and as ``FeliCaCard/send(_:timeout:)`` does.
     public static func begin(
@@ -85,7 +85,7 @@ public struct FeliCaLiteSSession: Sendable {
     /// Reads blocks, and checks the code that comes with them.
     ///
     /// - Parameter blocks: the numbers of 1 to 3 blocks.
-    /// - Returns: 16 octets for each block.
+    /// - Returns: 16 bytes for each block.
     /// - Throws: ``TagError`` with `authenticationFailed` when the code is wrong, `refused`, `unsupported`, and as
     ///   ``FeliCaCard/send(_:timeout:)`` does.
     public func read(_ blocks: [UInt8]) async throws(TagError) -> [UInt8] {
@@ -115,7 +115,7 @@ public struct FeliCaLiteSSession: Sendable {
     ///
     /// - Parameters:
     ///   - block: the block's number.
-    ///   - data: 16 octets.
+    ///   - data: 16 bytes.
     /// - Throws: ``TagError`` with `updateFailed` when the card refused, `unsupported`, and as
     ///   ``FeliCaCard/send(_:timeout:)`` does.
     public mutating func write(_ block: UInt8, _ data: [UInt8]) async throws(TagError) {
@@ -152,7 +152,7 @@ extension Type3Tag {
     /// Authenticates a FeliCa Lite-S and its reader to each other. What is read from then on is checked, and what is
     /// written proved, so that a tag whose blocks want authentication or codes can be used like another.
     ///
-    /// - Parameter cardKey: the 16 octets that were written to block CK.
+    /// - Parameter cardKey: the 16 bytes that were written to block CK.
     /// - Throws: ``TagError`` with `authenticationFailed` when the tag has another key, `unsupported` for other products
     ///   and where the system's OpenSSL is missing, `refused`, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
     public func authenticate(cardKey: [UInt8]) async throws(TagError) {

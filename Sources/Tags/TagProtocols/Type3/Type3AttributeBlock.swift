@@ -11,7 +11,7 @@ struct Type3AttributeBlock: Equatable {
     var blocksPerWrite: Int
     /// Nmaxb: how many blocks there are for a message.
     var blockCount: Int
-    /// Four octets that are not in use, as they are.
+    /// Four bytes that are not in use, as they are.
     var unused: [UInt8]
     /// WriteF: not 0 while a write is under way.
     var writeFlag: UInt8
@@ -22,7 +22,7 @@ struct Type3AttributeBlock: Equatable {
 
     /// WriteF of a write that is under way.
     static let writeOn: UInt8 = 0x0F
-    /// Octets of a block.
+    /// Bytes of a block.
     static let blockSize = 16
 
     /// The longest message.
@@ -47,7 +47,7 @@ struct Type3AttributeBlock: Equatable {
 
     /// Reads a block.
     ///
-    /// - Parameter octets: the block's 16 octets.
+    /// - Parameter bytes: the block's 16 bytes.
     /// - Throws: ``TagError`` with `badChecksum`, `badVersion`, `noCapabilityContainer`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == Self.blockSize, octets.contains(where: { $0 != 0 }) else {
@@ -81,7 +81,7 @@ struct Type3AttributeBlock: Equatable {
         }
     }
 
-    /// The block's 16 octets, with their checksum.
+    /// The block's 16 bytes, with their checksum.
     var octets: [UInt8] {
         var result = [version, UInt8(blocksPerRead), UInt8(blocksPerWrite)] + UInt16(blockCount).bigEndianOctets
         result += unused + [writeFlag, accessFlag]

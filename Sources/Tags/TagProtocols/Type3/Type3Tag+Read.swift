@@ -28,7 +28,7 @@ extension Type3Tag {
 
     /// Reads the NDEF message, Nbr blocks at a time (NFC Forum T3T 1.0, 6.4.1).
     ///
-    /// - Returns: the message's octets; none when the tag is empty.
+    /// - Returns: the message's bytes; none when the tag is empty.
     /// - Throws: ``TagError`` as ``detectNDEF()`` does, and `refused` when the tag keeps blocks back.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let length = try await detectNDEF().messageLength

@@ -9,7 +9,7 @@ extension Type3Tag {
     /// those that go by the length, and an unfinished write to those that go by WriteF alone; or it has the new message.
     /// A tag that an earlier write has left unfinished can be written.
     ///
-    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
     ///   tag refused, `tagLost`, and as ``detectNDEF()`` does except `writeInProgress`.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
@@ -87,7 +87,7 @@ extension Type3Tag {
         }
     }
 
-    /// How many blocks an UPDATE holds: LEN is one octet, and blocks from 256 on take a list element of three octets.
+    /// How many blocks an UPDATE holds: LEN is one byte, and blocks from 256 on take a list element of three bytes.
     private func maximumBlocksPerWrite(at block: Int) -> Int {
         let limit = min(255, link.maximumFrameLength - 2)
         let short = (limit - 14) / 18
@@ -108,7 +108,7 @@ enum FeliCaLite {
     static func locked(_ configuration: [UInt8]) -> [UInt8] {
         var result = configuration
         result[0] = 0x00
-        // Bits 6 and 7 of the second octet are not scratch pad blocks: REG, and one that is reserved.
+        // Bits 6 and 7 of the second byte are not scratch pad blocks: REG, and one that is reserved.
         result[1] &= 0xC0
         result[2] = 0x00
         return result

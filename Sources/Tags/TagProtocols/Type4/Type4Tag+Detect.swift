@@ -113,41 +113,41 @@ extension Type4Tag {
 struct Type4CapabilityContainer: Equatable {
     /// The file's identifier.
     static let file: UInt16 = 0xE103
-    /// The octets up to the end of an NDEF file control TLV of mapping versions 1 and 2.
+    /// The bytes up to the end of an NDEF file control TLV of mapping versions 1 and 2.
     static let minimumLength = 15
-    /// The octets up to the end of an extended one, of mapping version 3.
+    /// The bytes up to the end of an extended one, of mapping version 3.
     static let extendedLength = 17
 
     /// The mapping version: 0x20 is 2.0.
     var version: UInt8
-    /// MLe: the most octets that one READ BINARY brings.
+    /// MLe: the most bytes that one READ BINARY brings.
     var maximumRead: Int
-    /// MLc: the most octets that one UPDATE BINARY takes.
+    /// MLc: the most bytes that one UPDATE BINARY takes.
     var maximumWrite: Int
     /// The NDEF file's identifier.
     var messageFile: UInt16
     /// The NDEF file's size, with its length field.
     var fileSize: Int
-    /// The read access octet: 00 is free.
+    /// The read access byte: 00 is free.
     var readAccess: UInt8
-    /// The write access octet: 00 is free, FF is none.
+    /// The write access byte: 00 is free, FF is none.
     var writeAccess: UInt8
-    /// Octets of the NDEF file's length field: 2 (NLEN), or 4 (ENLEN) with an extended control TLV.
+    /// Bytes of the NDEF file's length field: 2 (NLEN), or 4 (ENLEN) with an extended control TLV.
     var lengthSize: Int
 
     /// The longest message.
     var capacity: Int { max(0, fileSize - lengthSize) }
-    /// Where the write access octet is in the file.
+    /// Where the write access byte is in the file.
     var writeAccessOffset: Int { lengthSize == 4 ? 16 : 14 }
 
-    /// How many octets of the file have to be read, by those that are known.
+    /// How many bytes of the file have to be read, by those that are known.
     static func wantedLength(_ octets: [UInt8]) -> Int {
         octets.count > 7 && octets[7] == 0x06 ? extendedLength : minimumLength
     }
 
-    /// Reads the file's first octets; proprietary control TLVs behind the first are of no concern.
+    /// Reads the file's first bytes; proprietary control TLVs behind the first are of no concern.
     ///
-    /// - Parameter octets: at least ``minimumLength`` octets from the start of the file, where it has them.
+    /// - Parameter bytes: at least ``minimumLength`` bytes from the start of the file, where it has them.
     /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count >= 3 else {

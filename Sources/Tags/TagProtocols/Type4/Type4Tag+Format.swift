@@ -5,7 +5,7 @@ extension Type4Tag {
     /// Makes an NDEF tag of a MIFARE DESFire EV1 or later that lets anybody create applications, as it leaves the factory
     /// (NXP AN11004, 4): application 000001 with DF name D2760000850101, and the files E103 and E104.
     ///
-    /// Nothing needs a key afterwards, so that ``lock()`` writes the capability container, and nothing but that octet
+    /// Nothing needs a key afterwards, so that ``lock()`` writes the capability container, and nothing but that byte
     /// stands between a writer and the tag. Cards that are NDEF tags already stay as they are.
     ///
     /// - Throws: ``TagError`` with `unsupported` when the card is no DESFire with ISO file names, `updateFailed` when it
@@ -23,7 +23,7 @@ extension Type4Tag {
         else {
             throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.")
         }
-        // 2K, 4K and 8K cards; the largest leaves some octets to the card's own records.
+        // 2K, 4K and 8K cards; the largest leaves some bytes to the card's own records.
         let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
         let container: [UInt8] = [
             0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04, UInt8(size >> 8), UInt8(size & 0xFF),
@@ -46,7 +46,7 @@ extension Type4Tag {
                 "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
             )
         }
-        // The version octet's magic comes with the whole container in one command.
+        // The version byte's magic comes with the whole container in one command.
         try await updateBinary(offset: 0, container)
     }
 

@@ -4,8 +4,8 @@ import TagLink
 extension Type4Tag {
     /// Reads the NDEF message (NFC Forum T4T 1.2, 6.3).
     ///
-    /// - Returns: the message's octets; none when the tag is empty. What detection read is not fetched again.
-    /// - Throws: ``TagError`` as ``detectNDEF()`` does, and `badAnswer` when the card brings fewer octets than the file
+    /// - Returns: the message's bytes; none when the tag is empty. What detection read is not fetched again.
+    /// - Throws: ``TagError`` as ``detectNDEF()`` does, and `badAnswer` when the card brings fewer bytes than the file
     ///   has.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let length = try await detectNDEF().messageLength
@@ -31,7 +31,7 @@ extension Type4Tag {
     /// How many answers to READ BINARY may be shorter than asked for in one message.
     static let maximumShortAnswers = 8
 
-    /// The most octets that one READ BINARY asks for: MLe, and what comes in one block.
+    /// The most bytes that one READ BINARY asks for: MLe, and what comes in one block.
     func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         // A short Le says 256 at most; 00 for 256 is left out, as cards in the field fail on it.
         let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
@@ -44,7 +44,7 @@ extension Type4Tag {
 
     /// READ BINARY with either kind of offset.
     ///
-    /// - Returns: the octets; at most so many as were wanted.
+    /// - Returns: the bytes; at most so many as were wanted.
     func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
         guard offset <= CommandAPDU.maximumOffset else {
             throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")

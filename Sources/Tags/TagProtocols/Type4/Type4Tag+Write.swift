@@ -8,7 +8,7 @@ extension Type4Tag {
     /// Where MLc is below the size of NLEN, which is legal and does not occur in practice, one command's width remains
     /// in which a length of more than 255 is half written.
     ///
-    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
     ///   card refused, `tagLost`, and as ``detectNDEF()`` does.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
@@ -40,13 +40,13 @@ extension Type4Tag {
         messageStart = message
     }
 
-    /// The most octets that one UPDATE BINARY writes: MLc, a short Lc, and rather whole blocks.
+    /// The most bytes that one UPDATE BINARY writes: MLc, a short Lc, and rather whole blocks.
     func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
         guard offset <= CommandAPDU.maximumShortOffset else {
             return max(1, most - CommandAPDU.offsetDataObject(offset).count - CommandAPDU.discretionaryOverhead(most))
         }
-        // A command whose end spills over into one more block costs more than the octets it saves.
+        // A command whose end spills over into one more block costs more than the bytes it saves.
         let header = 5
         let block = link.singleBlockCommandLength
         let blocks = (header + most) / block
@@ -85,7 +85,7 @@ extension Type4Tag {
 /// the last it has the message (NFC Forum T4T 1.2, 6.4).
 ///
 /// With an MLc that is shorter than the length field, the length takes several commands, and a tag that is lost between
-/// them has a length that is none of the three: as many commands as the field's significant octets, less one.
+/// them has a length that is none of the three: as many commands as the field's significant bytes, less one.
 struct Type4WritePlan: Equatable {
     /// One UPDATE BINARY.
     struct Step: Equatable {
@@ -99,9 +99,9 @@ struct Type4WritePlan: Equatable {
     ///
     /// - Parameters:
     ///   - message: the message; not longer than the capacity.
-    ///   - lengthSize: octets of the length field.
+    ///   - lengthSize: bytes of the length field.
     ///   - oldLength: the length that is on the tag.
-    ///   - limit: the most data octets of a command at an offset.
+    ///   - limit: the most data bytes of a command at an offset.
     init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
         let length = Self.lengthField(message.count, size: lengthSize)
         if lengthSize + message.count <= limit(0) {
@@ -110,7 +110,7 @@ struct Type4WritePlan: Equatable {
         }
         var steps: [Step] = []
         if limit(0) < lengthSize {
-            // Octet by octet: leave those alone that are as they shall be, the most significant one last.
+            // Byte by byte: leave those alone that are as they shall be, the most significant one last.
             let old = Self.lengthField(oldLength, size: lengthSize)
             for index in old.indices.reversed() where old[index] != 0 { steps.append(Step(offset: index, octets: [0])) }
             steps += Self.pieces(message, at: lengthSize, limit: limit)
@@ -124,7 +124,7 @@ struct Type4WritePlan: Equatable {
         self.steps = steps
     }
 
-    /// A length, most significant octet first.
+    /// A length, most significant byte first.
     private static func lengthField(_ length: Int, size: Int) -> [UInt8] {
         (0..<size).reversed().map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: length >> (8 * index)) }
     }

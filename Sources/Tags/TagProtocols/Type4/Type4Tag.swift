@@ -41,12 +41,12 @@ public final class Type4Tag: ForumTag {
     /// The NDEF Tag Application of mapping version 1.
     public static let applicationName1: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
 
-    /// How many octets of a message the first READ BINARY of the NDEF file asks for beside the length field.
+    /// How many bytes of a message the first READ BINARY of the NDEF file asks for beside the length field.
     ///
     /// How long the message is shows only when it is there. Asking for the length alone costs an exchange, 1.3 ms, on
-    /// every message; each octet too many costs 0.085 ms on a short one. Whatever the number is, either an empty tag or a
-    /// message just above it takes at least 1.12 times what a reader takes that knows the length. 20 octets bring a short
-    /// link whole and leave 1.19 to an empty tag, 1.12 to messages of 21 octets, and 1.10 or less from 48 on.
+    /// every message; each byte too many costs 0.085 ms on a short one. Whatever the number is, either an empty tag or a
+    /// message just above it takes at least 1.12 times what a reader takes that knows the length. 20 bytes bring a short
+    /// link whole and leave 1.19 to an empty tag, 1.12 to messages of 21 bytes, and 1.10 or less from 48 on.
     static let firstReadLength = 20
 
     /// The longest message that is read or written: the memory that a card can make the reader use.
@@ -133,7 +133,7 @@ extension Type4Tag {
     package struct MessageFile: Sendable, Hashable {
         /// Its identifier, such as E104.
         package var identifier: UInt16
-        /// Its octets, those of the length field included.
+        /// Its bytes, those of the length field included.
         package var size: Int
         /// 00 where reading is free.
         package var readAccess: UInt8

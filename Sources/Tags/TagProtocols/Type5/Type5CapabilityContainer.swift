@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The capability container of a Type 5 tag, 4 or 8 octets at the start of the memory (NFC Forum T5T 1.0, 4.3).
+/// The capability container of a Type 5 tag, 4 or 8 bytes at the start of the memory (NFC Forum T5T 1.0, 4.3).
 struct Type5CapabilityContainer: Equatable {
-    /// The octets, 4 or 8.
+    /// The bytes, 4 or 8.
     var octets: [UInt8]
-    /// MLEN: the size of the data area in units of 8 octets.
+    /// MLEN: the size of the data area in units of 8 bytes.
     var areaLength: Int
 
-    /// Whether there is an 8-octet container, by its first four octets.
+    /// Whether there is an 8-byte container, by its first four bytes.
     static func isLong(_ octets: [UInt8]) -> Bool {
         octets.count > 2 && octets[2] == 0
     }
 
     /// Reads a container.
     ///
-    /// - Parameter octets: the memory's first octets, four at least; eight when there are so many.
+    /// - Parameter bytes: the memory's first bytes, four at least; eight when there are so many.
     /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count >= 4, octets[0] == 0xE1 || octets[0] == 0xE2 else {
@@ -45,7 +45,7 @@ struct Type5CapabilityContainer: Equatable {
     /// Creates the container for a memory.
     ///
     /// - Parameters:
-    ///   - size: the memory's octets.
+    ///   - size: the memory's bytes.
     ///   - hasLongAddresses: whether there are more than 256 blocks.
     init?(forMemoryOf size: Int, hasLongAddresses: Bool) {
         guard size >= 16 else { return nil }
@@ -61,9 +61,9 @@ struct Type5CapabilityContainer: Equatable {
         }
     }
 
-    /// The data area as the container has it, by the octets' addresses.
+    /// The data area as the container has it, by the bytes' addresses.
     var area: Range<Int> { octets.count..<octets.count + 8 * areaLength }
-    /// Whether blocks have two-octet addresses.
+    /// Whether blocks have two-byte addresses.
     var hasLongAddresses: Bool { octets[0] == 0xE2 }
     /// Whether reading is free.
     var isReadable: Bool { octets[1] >> 2 & 3 == 0 }

@@ -88,7 +88,7 @@ extension Type5Tag {
         return failure
     }
 
-    /// A block's address as a command has it, and whether that is one of two octets.
+    /// A block's address as a command has it, and whether that is one of two bytes.
     func address(_ block: Int) -> (octets: [UInt8], isLong: Bool) {
         block < 256 ? ([UInt8(block)], false) : (UInt16(truncatingIfNeeded: block).littleEndianOctets, true)
     }

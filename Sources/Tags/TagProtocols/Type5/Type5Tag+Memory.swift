@@ -7,12 +7,12 @@ extension Type5Tag {
     static let maximumBlocksPerRead = 32
     /// How many blocks can be addressed.
     static let maximumBlockCount = 65536
-    /// How many octets the first read brings: the container, a TLV and the start of a short message.
+    /// How many bytes the first read brings: the container, a TLV and the start of a short message.
     static let firstReadLength = 16
 
     /// Reads the first blocks, by which the size of a block shows.
     ///
-    /// Four blocks where they have four octets, as nearly all do: so much that a message of up to 10 octets comes
+    /// Four blocks where they have four bytes, as nearly all do: so much that a message of up to 10 bytes comes
     /// whole, and no message takes an exchange more than with a shorter first read.
     func readFirstBlocks() async throws(TagError) {
         guard blockSize == 0 else { return }
@@ -41,7 +41,7 @@ extension Type5Tag {
         memory.store(octets, at: 0)
     }
 
-    /// Reads those octets of a range that have not been read.
+    /// Reads those bytes of a range that have not been read.
     ///
     /// - Throws: ``TagError`` with `lengthOverrun` when a block is not there.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
@@ -103,7 +103,7 @@ extension Type5Tag {
         memory.store(octets, at: first * blockSize)
     }
 
-    /// How many octets of memory the tag has, when it says so: GET SYSTEM INFORMATION, or the extended one.
+    /// How many bytes of memory the tag has, when it says so: GET SYSTEM INFORMATION, or the extended one.
     func readMemorySize() async throws(TagError) -> Int? {
         if let known = Type5Product.memorySize(target) { return known }
         if let octets = try await systemInformation(.getSystemInformation, []),
@@ -143,7 +143,7 @@ enum Type5Product {
         target.manufacturer == 0x08 ? 8 : 4
     }
 
-    /// The octets of memory for a message, where every tag of that UID has the same.
+    /// The bytes of memory for a message, where every tag of that UID has the same.
     static func memorySize(_ target: NFCVTarget) -> Int? {
         guard target.manufacturer == 0x04, target.uid[2] == 0x01 else { return nil }
         switch target.uid[3] >> 3 & 3 {

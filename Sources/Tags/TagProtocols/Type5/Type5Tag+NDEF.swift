@@ -21,7 +21,7 @@ extension Type5Tag {
 
     /// Reads the NDEF message (NFC Forum T5T 1.0, 6.3).
     ///
-    /// - Returns: the message's octets; none when the tag is empty. Blocks that have been read are not fetched again.
+    /// - Returns: the message's bytes; none when the tag is empty. Blocks that have been read are not fetched again.
     /// - Throws: ``TagError`` as ``detectNDEF()`` does.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
@@ -33,7 +33,7 @@ extension Type5Tag {
     /// Writes an NDEF message so that a tag that is lost between two blocks holds the old message, none, or the new one
     /// (NFC Forum T5T 1.0, 6.4).
     ///
-    /// - Parameter message: the message's octets; none to empty the tag.
+    /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the tag
     ///   refused, such as for a locked block, `tagLost`, and as ``detectNDEF()`` does.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
@@ -151,9 +151,9 @@ extension Type5Tag {
         guard container.isReadable else {
             throw TagError(.refused, "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2).")
         }
-        // Block addresses have two octets at most.
+        // Block addresses have two bytes at most.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
-        // Right sizes leave out the container's octets: a power of two is the whole memory.
+        // Right sizes leave out the container's bytes: a power of two is the whole memory.
         let length = container.areaLength
         if let known = Type5Product.memorySize(target) {
             areaEnd = min(areaEnd, known)

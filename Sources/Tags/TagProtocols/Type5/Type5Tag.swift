@@ -3,7 +3,7 @@ public import TagLink
 
 /// A Type 5 tag from the reader's side: ICODE SLIX, ST25TV, ST25DV and their like (NFC Forum T5T 1.0).
 ///
-/// A tag that is alone in the field is called without its UID, which spares eight octets, 2.4 ms, in every command; an
+/// A tag that is alone in the field is called without its UID, which spares eight bytes, 2.4 ms, in every command; an
 /// exchange that fails is tried again with it, and the first write of a message has it, so that another tag in the tag's
 /// place is never written.
 ///
@@ -27,7 +27,7 @@ public final class Type5Tag: ForumTag {
     /// Whether no other tag is in the field.
     public let isAlone: Bool
 
-    /// Octets of a block; 0 until the first answer.
+    /// Bytes of a block; 0 until the first answer.
     public internal(set) var blockSize = 0
 
     /// What is known of the memory.
@@ -126,10 +126,10 @@ extension Type5Tag {
         return locked
     }
 
-    /// The octets of the capability container; nil before it was read, and where it is none.
+    /// The bytes of the capability container; nil before it was read, and where it is none.
     package var capabilityContainerOctets: [UInt8]? { capabilityContainer?.octets }
 
-    /// The 32 octets of NXP's READ SIGNATURE; nil where the tag has none, or its reader can't ask.
+    /// The 32 bytes of NXP's READ SIGNATURE; nil where the tag has none, or its reader can't ask.
     package func readSignature() async throws(TagError) -> [UInt8]? {
         guard hasSignature, let octets = try await systemInformation(Self.readSignatureCommand, [target.manufacturer])
         else { return nil }
