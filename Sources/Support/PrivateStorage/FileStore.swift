@@ -30,7 +30,7 @@ extension FileStore {
     ///
     /// - Parameters:
     ///   - name: the file's name.
-    ///   - bytes: what it holds.
+    ///   - octets: what it holds.
     public func replace(_ name: String, with octets: [UInt8]) throws(StorageError) {
         let temporary = name + Self.unfinished
         do throws(StorageError) {

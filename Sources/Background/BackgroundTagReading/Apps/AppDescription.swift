@@ -43,7 +43,7 @@ public struct AppDescription: Sendable, Hashable {
 
     /// Reads a file.
     ///
-    /// - Parameter bytes: its bytes.
+    /// - Parameter octets: its bytes.
     /// - Throws: ``Problem``.
     public init(parsing octets: [UInt8]) throws(Problem) {
         guard octets.count <= Self.maximumSize else {

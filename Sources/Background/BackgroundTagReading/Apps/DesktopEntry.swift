@@ -26,7 +26,7 @@ public struct DesktopEntry: Sendable, Hashable {
 
     /// Reads an entry.
     ///
-    /// - Parameter bytes: the file.
+    /// - Parameter octets: the file.
     /// - Returns: nil when it is no entry of an application, is too large, or is hidden.
     public init?(parsing octets: [UInt8]) {
         let group = "Desktop Entry"

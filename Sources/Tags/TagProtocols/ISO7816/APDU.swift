@@ -50,7 +50,7 @@ public struct CommandAPDU: Sendable, Hashable {
 
     /// Reads a command APDU.
     ///
-    /// - Parameter bytes: the whole command.
+    /// - Parameter octets: the whole command.
     /// - Returns: nil when header, Lc, data and Le do not add up to the bytes.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 4 else { return nil }
@@ -163,7 +163,7 @@ public struct ResponseAPDU: Sendable, Hashable {
 
     /// Reads a response APDU.
     ///
-    /// - Parameter bytes: the whole response.
+    /// - Parameter octets: the whole response.
     /// - Returns: nil when there are fewer than two bytes.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 2 else { return nil }

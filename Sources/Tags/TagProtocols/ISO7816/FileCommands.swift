@@ -88,7 +88,7 @@ extension CommandAPDU {
 
     /// Takes the data out of the answer to READ BINARY with an odd instruction.
     ///
-    /// - Parameter bytes: the answer's data field: 53, a length and so many bytes.
+    /// - Parameter octets: the answer's data field: 53, a length and so many bytes.
     /// - Returns: nil when it is not that.
     public static func discretionaryData(_ octets: [UInt8]) -> [UInt8]? {
         guard octets.count >= 2, octets[0] == 0x53 else { return nil }

@@ -17,7 +17,7 @@ enum ISODEPBlock: Equatable {
     /// Reads a block.
     ///
     /// - Parameters:
-    ///   - bytes: the frame's bytes without the checksum.
+    ///   - octets: the frame's bytes without the checksum.
     ///   - cid: the card identifier in use, or nil when blocks go without one.
     /// - Returns: nil when the bytes are no block, or one for another card.
     init?(_ octets: [UInt8], cid: UInt8?) {
@@ -148,7 +148,7 @@ public struct AnswerToSelect: Sendable, Hashable {
 
     /// Reads an ATS.
     ///
-    /// - Parameter bytes: the bytes from TL on, without checksum. Bytes after TL's count are an error.
+    /// - Parameter octets: the bytes from TL on, without checksum. Bytes after TL's count are an error.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8]) throws(TagError) {
         guard let length = octets.first, length > 0, Int(length) == octets.count else {

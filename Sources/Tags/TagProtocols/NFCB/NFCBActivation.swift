@@ -12,7 +12,7 @@ public struct NFCBTarget: Sendable, Hashable {
 
     /// Reads an ATQB.
     ///
-    /// - Parameter bytes: 50, PUPI, application data and protocol info, without checksum: 12 or 13 bytes.
+    /// - Parameter octets: 50, PUPI, application data and protocol info, without checksum: 12 or 13 bytes.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == 12 || octets.count == 13, octets[0] == 0x50 else {

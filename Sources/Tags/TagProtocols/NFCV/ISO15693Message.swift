@@ -181,7 +181,7 @@ public struct ISO15693SystemInfo: Sendable, Hashable {
     /// Reads the answer.
     ///
     /// - Parameters:
-    ///   - bytes: what follows the response flags.
+    ///   - octets: what follows the response flags.
     ///   - isExtended: whether it is the answer to the extended command, in which the block count has two bytes.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8], isExtended: Bool = false) throws(TagError) {

@@ -14,7 +14,7 @@ public struct DESFireVersion: Sendable, Hashable {
 
     /// Reads the three frames of the answer, one behind the other.
     ///
-    /// - Parameter bytes: 7 bytes of hardware, 7 of software, and at least 7 of UID.
+    /// - Parameter octets: 7 bytes of hardware, 7 of software, and at least 7 of UID.
     /// - Returns: nil when there are fewer.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 21 else { return nil }

@@ -69,7 +69,7 @@ extension Type1Tag {
     /// with what it holds then, which is compared.
     ///
     /// - Parameters:
-    ///   - bytes: the unit's bytes.
+    ///   - octets: the unit's bytes.
     ///   - unit: the unit.
     ///   - isErasing: whether bits are cleared too; without, they are only set.
     /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else afterwards.

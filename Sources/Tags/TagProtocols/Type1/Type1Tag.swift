@@ -151,7 +151,7 @@ public final class Type1Tag: ForumTag {
     /// Sends a command, with the UID behind it, until it is answered.
     ///
     /// - Parameters:
-    ///   - bytes: the command and its parameters.
+    ///   - octets: the command and its parameters.
     ///   - answerLength: how many bytes the answer has.
     ///   - timeout: how long the tag may take.
     func exchange(

@@ -91,7 +91,7 @@ struct Type2CapabilityContainer: Equatable {
 
     /// Checks and takes the container.
     ///
-    /// - Parameter bytes: the four bytes of page 3.
+    /// - Parameter octets: the four bytes of page 3.
     /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `refused` when reading is not free.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == 4, octets[0] == Self.magicNumber else {

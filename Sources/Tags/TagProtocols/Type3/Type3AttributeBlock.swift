@@ -47,7 +47,7 @@ struct Type3AttributeBlock: Equatable {
 
     /// Reads a block.
     ///
-    /// - Parameter bytes: the block's 16 bytes.
+    /// - Parameter octets: the block's 16 bytes.
     /// - Throws: ``TagError`` with `badChecksum`, `badVersion`, `noCapabilityContainer`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == Self.blockSize, octets.contains(where: { $0 != 0 }) else {

@@ -147,7 +147,7 @@ struct Type4CapabilityContainer: Equatable {
 
     /// Reads the file's first bytes; proprietary control TLVs behind the first are of no concern.
     ///
-    /// - Parameter bytes: at least ``minimumLength`` bytes from the start of the file, where it has them.
+    /// - Parameter octets: at least ``minimumLength`` bytes from the start of the file, where it has them.
     /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count >= 3 else {

@@ -15,7 +15,7 @@ struct Type5CapabilityContainer: Equatable {
 
     /// Reads a container.
     ///
-    /// - Parameter bytes: the memory's first bytes, four at least; eight when there are so many.
+    /// - Parameter octets: the memory's first bytes, four at least; eight when there are so many.
     /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count >= 4, octets[0] == 0xE1 || octets[0] == 0xE2 else {
