@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// The commands with a configuration, which are sent again when the tag does not answer.
+// The commands with a configuration. They are sent again when the tag does not answer.
 extension DetectedISO15693Tag {
     func sendCustomCommand(
         commandConfiguration: NFCISO15693CustomCommandConfiguration,
@@ -47,7 +47,7 @@ extension DetectedISO15693Tag {
         }
     }
 
-    /// Reads the next blocks of a range, then the rest.
+    /// Reads the next chunk of a range, then the rest.
     private func readChunks(
         of size: Int,
         _ range: NSRange,
@@ -81,7 +81,7 @@ extension DetectedISO15693Tag {
 }
 
 extension NFCReaderError {
-    /// The same error, said of a configuration.
+    /// The same error as an error of a configuration.
     fileprivate var ofConfiguration: NFCReaderError {
         let reason = userInfo[NSLocalizedFailureReasonErrorKey] as? String ?? ""
         return NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: reason)

@@ -2,7 +2,7 @@
 import Foundation
 import TagLink
 
-// The commands of ISO/IEC 15693-3 with block numbers of two bytes, those of cryptographic suites, and free ones.
+// The commands of ISO/IEC 15693-3 with block numbers of two bytes, the cryptographic commands, and custom commands.
 extension DetectedISO15693Tag {
     func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,

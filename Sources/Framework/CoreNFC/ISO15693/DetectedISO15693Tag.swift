@@ -3,7 +3,7 @@ import Foundation
 import NFCRuntime
 import TagLink
 
-/// What a session knows of an ISO/IEC 15693 tag.
+/// The identity of an ISO/IEC 15693 tag in a session.
 package struct ISO15693Identity: Sendable, Hashable {
     /// The UID: 8 bytes, most significant first.
     package var uid: [UInt8]
@@ -15,7 +15,7 @@ package struct ISO15693Identity: Sendable, Hashable {
 
 /// An ISO/IEC 15693 tag as an app sees it.
 final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable {
-    // Sendable because its own state is constant.
+    // Sendable because its own properties are constant.
     let uid: [UInt8]
 
     init(_ identity: ISO15693Identity, in surroundings: TagSurroundings) {
@@ -38,7 +38,7 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
 
     typealias Parameters = Result<[UInt8], NFCReaderError>
 
-    /// Sends a command and reads what follows the flags of the response.
+    /// Sends a command and decodes what follows the flags of the response.
     func send<Value>(
         _ command: ISO15693Request.Command,
         _ flags: NFCISO15693RequestFlag,
@@ -111,7 +111,7 @@ final class DetectedISO15693Tag: CommandTag, NFCISO15693Tag, @unchecked Sendable
         }
     }
 
-    /// Sends a command of a cryptographic suite; the response's flags matter.
+    /// Sends a cryptographic command. The result includes the response's flags.
     func sendForFlags(
         _ command: ISO15693Request.Command,
         _ flags: NFCISO15693RequestFlag,

@@ -2,7 +2,7 @@
 import Foundation
 import TagLink
 
-/// A request of ISO/IEC 15693-3 as it goes over the air: flags, command, perhaps the UID, parameters.
+/// A request of ISO/IEC 15693-3 as it is transmitted: flags, command, perhaps the UID, parameters.
 package struct ISO15693Request: Sendable, Hashable {
     /// The commands that Core NFC names, with their codes.
     package enum Command: UInt8, Sendable {
@@ -34,10 +34,11 @@ package struct ISO15693Request: Sendable, Hashable {
         case extendedFastReadMultipleBlocks = 0x3D
     }
 
-    /// The most bytes of a frame, checksum included.
+    /// The maximum number of bytes of a frame, checksum included.
     static let maximumFrameLength = 256
 
-    /// An addressed request by default: the address flag is set and the UID put in, unless the select flag is set.
+    /// Builds a request, which is addressed by default: unless the select flag is set, it sets the address flag and
+    /// adds the UID.
     ///
     /// - Parameters:
     ///   - command: the command.
@@ -58,7 +59,7 @@ package struct ISO15693Request: Sendable, Hashable {
             // A challenge is for all tags at once (ISO/IEC 15693-3, 10.4.19).
             isAddressed = false
         case .stayQuiet, .select:
-            // These make no sense but with a UID, and the select flag is not allowed in them.
+            // These need a UID, and do not allow the select flag.
             isAddressed = true
             flags.remove(.select)
         default: isAddressed = !flags.contains(.select)
@@ -67,13 +68,13 @@ package struct ISO15693Request: Sendable, Hashable {
         return checked([flags.rawValue, command.rawValue] + (isAddressed ? uid.reversed() : []) + parameters)
     }
 
-    /// A custom command: the manufacturer's code follows the command, and the rest is the caller's.
+    /// Builds a custom command. The manufacturer's code follows the command, and the caller gives the rest.
     ///
     /// - Parameters:
     ///   - code: the command's code, 0xA0 to 0xDF.
-    ///   - flags: the caller's flags; with the address flag the caller puts the UID in as well.
+    ///   - flags: the caller's flags. If the address flag is set, `parameters` contains the UID.
     ///   - manufacturer: the manufacturer's code.
-    ///   - parameters: what follows it.
+    ///   - parameters: what follows the manufacturer's code.
     package static func custom(
         code: Int,
         flags: NFCISO15693RequestFlag,
@@ -96,7 +97,7 @@ package struct ISO15693Request: Sendable, Hashable {
         return checked([flags.rawValue, code, manufacturer] + parameters)
     }
 
-    /// A request of the caller's own making, in which nothing is put in.
+    /// Builds a request from the caller's flags, command and data, and adds nothing.
     package static func raw(flags: Int, code: Int, data: [UInt8]) -> Result<[UInt8], NFCReaderError> {
         guard let flags = UInt8(exactly: flags), let code = UInt8(exactly: code) else {
             return .failure(
@@ -131,7 +132,7 @@ package struct ISO15693Request: Sendable, Hashable {
         return .success(little(number, isExtended: isExtended))
     }
 
-    /// A first block and a count less one.
+    /// The first block, and the number of blocks minus one.
     package static func blocks(_ range: NSRange, isExtended: Bool) -> Result<[UInt8], NFCReaderError> {
         let last = isExtended ? 0xFFFF : 0xFF
         guard (0...last).contains(range.location), (1...(last + 1)).contains(range.length),

@@ -10,7 +10,7 @@ package struct ISO15693Response: Sendable {
     /// Reads a response.
     ///
     /// - Parameter bytes: the response from the flags on, without its checksum.
-    /// - Returns: flags and data; the tag's error, with its code in the user info, when the error flag is set.
+    /// - Returns: flags and data; or, when the error flag is set, the tag's error with its code in the user info.
     package static func parse(_ bytes: [UInt8]) -> Result<ISO15693Response, NFCReaderError> {
         guard let first = bytes.first else {
             return .failure(.unexpectedLength("The tag's answer is empty."))
@@ -50,12 +50,12 @@ package struct ISO15693Response: Sendable {
         }
     }
 
-    /// A response that has no data, as that to a write.
+    /// A response without data, such as to a write.
     package func nothing() -> Result<Void, NFCReaderError> {
         data.isEmpty ? .success(()) : .failure(.unexpectedLength("The tag's answer to the command has data."))
     }
 
-    /// A response with the data of one block: at least one byte, and one more for its status when that was asked for.
+    /// A response with the data of one block: at least one byte, after the security status if that was requested.
     package func block(withStatus: Bool) -> Result<Data, NFCReaderError> {
         guard (1...32).contains(data.count - (withStatus ? 1 : 0)) else {
             return .failure(.unexpectedLength("A block has from 1 to 32 octets; the answer has \(data.count)."))

@@ -2,7 +2,7 @@
 public import Foundation
 import TagLink
 
-/// A custom command of a manufacturer, and how often it is sent again.
+/// A custom command of a manufacturer, and the number of retries.
 public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfiguration {
     private struct Fields {
         var manufacturerCode: Int
@@ -34,8 +34,8 @@ public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfigura
     ///   - manufacturerCode: the manufacturer's code (ISO/IEC 7816-6), 0 to 0xFF.
     ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
     ///   - requestParameters: what follows the manufacturer's code; nil for nothing.
-    ///   - maximumRetries: how often the command is sent again when the tag does not answer.
-    ///   - retryInterval: how long to wait before, in seconds.
+    ///   - maximumRetries: how many times the command is sent again when the tag does not answer.
+    ///   - retryInterval: how long to wait before each retry, in seconds.
     public init(
         manufacturerCode: Int,
         customCommandCode: Int,

@@ -2,7 +2,7 @@
 public import Foundation
 import TagLink
 
-/// A range of blocks to read, how many at a time, and how often a read is sent again.
+/// A range of blocks to read, the number of blocks in each command, and the number of retries.
 public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConfiguration {
     private let storage: Locked<(range: NSRange, chunkSize: Int)>
 
@@ -20,8 +20,8 @@ public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConf
     /// - Parameters:
     ///   - range: the blocks, from 0 to 255, at least one.
     ///   - chunkSize: how many blocks one command reads.
-    ///   - maximumRetries: how often a command is sent again when the tag does not answer.
-    ///   - retryInterval: how long to wait before, in seconds.
+    ///   - maximumRetries: how many times a command is sent again when the tag does not answer.
+    ///   - retryInterval: how long to wait before each retry, in seconds.
     public init(range: NSRange, chunkSize: Int, maximumRetries: Int, retryInterval: TimeInterval) {
         storage = Locked((range, chunkSize))
         super.init(maximumRetries: maximumRetries, retryInterval: retryInterval)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The flags of a request (ISO/IEC 15693-3, 7.3.1), without those of an inventory.
+/// The flags of a request (ISO/IEC 15693-3, 7.3.1), except those of an inventory.
 ///
-/// A request is addressed by default: unless ``select`` is set, ``address`` is set for it and the tag's UID is put in.
+/// A request is addressed by default: unless ``select`` is set, the framework sets ``address`` and adds the tag's UID.
 public struct NFCISO15693RequestFlag: OptionSet, Sendable {
     public let rawValue: UInt8
 

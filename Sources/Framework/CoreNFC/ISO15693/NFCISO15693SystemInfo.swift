@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What a tag says of itself (ISO/IEC 15693-3, 10.4.11). What it does not say is -1.
+/// What a tag reports about itself (ISO/IEC 15693-3, 10.4.11). A value that the tag does not report is -1.
 public struct NFCISO15693SystemInfo {
     /// The UID as it is in the response: least significant byte first.
     public var uniqueIdentifier: Data
@@ -35,7 +35,7 @@ public struct NFCISO15693SystemInfo {
 }
 
 extension NFCISO15693SystemInfo {
-    /// Joins what a completion handler is given.
+    /// Creates a value from the arguments of a completion handler.
     init(_ uid: Data?, _ dsfid: Int, _ afi: Int, _ blockSize: Int, _ totalBlocks: Int, _ icReference: Int) {
         self.init(
             uniqueIdentifier: uid ?? Data(),

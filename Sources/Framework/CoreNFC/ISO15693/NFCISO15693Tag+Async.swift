@@ -3,11 +3,11 @@ public import Foundation
 
 // These forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCISO15693Tag {
-    /// Sends a custom command of a manufacturer, and again when the tag does not answer. A configuration that is out of
-    /// bounds gives `tagCommandConfigurationErrorInvalidParameters`; retries in vain give
+    /// Sends a custom command of a manufacturer, and sends it again when the tag does not answer. A configuration out
+    /// of bounds fails with `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
     /// `readerTransceiveErrorRetryExceeded`.
     ///
-    /// - Parameter commandConfiguration: the command, and how often it is sent again.
+    /// - Parameter commandConfiguration: the command, and the number of retries.
     /// - Returns: what follows the flags of the response.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendCustomCommand(commandConfiguration: NFCISO15693CustomCommandConfiguration) async throws -> Data {
@@ -18,11 +18,12 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Reads a range of blocks, some at a time (0x23). A configuration that is out of bounds gives
-    /// `tagCommandConfigurationErrorInvalidParameters`; retries in vain give `readerTransceiveErrorRetryExceeded`.
+    /// Reads a range of blocks in chunks (0x23). A configuration out of bounds fails with
+    /// `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
+    /// `readerTransceiveErrorRetryExceeded`.
     ///
-    /// - Parameter readConfiguration: the blocks, how many at a time, and how often a read is sent again.
-    /// - Returns: the blocks, joined.
+    /// - Parameter readConfiguration: the blocks, the number of blocks in each command, and the number of retries.
+    /// - Returns: the concatenated blocks.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readMultipleBlock(readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration) async throws -> Data {
         try await handedOver { continuation in
@@ -32,8 +33,8 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Makes the tag quiet (0x02): it answers only addressed requests until it is reset or loses power. The tag does
-    /// not answer this one.
+    /// Makes the tag quiet (0x02): until it is reset or loses power, it answers only addressed requests. The tag does
+    /// not answer this command.
     ///
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func stayQuiet() async throws {
@@ -47,7 +48,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 255.
-    /// - Returns: the block, after its security status with the option flag.
+    /// - Returns: the block, after its security status if the option flag is set.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readSingleBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws -> Data {
         try await handedOver { continuation in
@@ -76,7 +77,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Locks a block for ever (0x22).
+    /// Locks a block permanently (0x22).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -93,7 +94,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    /// - Returns: the blocks, each after its security status with the option flag.
+    /// - Returns: the blocks, each after its security status if the option flag is set.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -125,7 +126,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Selects the tag (0x25). The request is addressed, whatever the flags say.
+    /// Selects the tag (0x25). The request is always addressed, regardless of the flags.
     ///
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
@@ -135,7 +136,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Makes the tag ready, as it was when it came (0x26).
+    /// Returns the tag to the ready state, in which it entered the field (0x26).
     ///
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
@@ -157,7 +158,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Locks the application family identifier for ever (0x28).
+    /// Locks the application family identifier permanently (0x28).
     ///
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
@@ -179,7 +180,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Locks the data storage format identifier for ever (0x2A).
+    /// Locks the data storage format identifier permanently (0x2A).
     ///
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
@@ -190,7 +191,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Locks the data storage format identifier for ever (0x2A).
+    /// Locks the data storage format identifier permanently (0x2A).
     ///
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
@@ -203,7 +204,7 @@ extension NFCISO15693Tag {
     /// Asks the tag for its system information (0x2B).
     ///
     /// - Parameter flags: the flags of the request.
-    /// - Returns: DSFID, AFI, block size, number of blocks and IC reference, each -1 when the tag does not say it.
+    /// - Returns: DSFID, AFI, block size, number of blocks and IC reference, each -1 when the tag does not report it.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     @available(*, deprecated)
     public func getSystemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> (Int, Int, Int, Int, Int) {
@@ -253,7 +254,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    /// - Returns: the blocks, each after its security status with the option flag.
+    /// - Returns: the blocks, each after its security status if the option flag is set.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func fastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,

@@ -3,8 +3,8 @@ public import Foundation
 
 // These forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCISO15693Tag {
-    /// Sends a custom command of the tag's manufacturer. The manufacturer's code is put in after the command; the UID
-    /// is not.
+    /// Sends a custom command of the tag's manufacturer. The framework adds the manufacturer's code after the command,
+    /// but not the UID.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -33,7 +33,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 65 535.
-    /// - Returns: the block, after its security status with the option flag.
+    /// - Returns: the block, after its security status if the option flag is set.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -65,7 +65,7 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Locks a block by a number of two bytes, for ever (0x32).
+    /// Locks a block permanently, by a number of two bytes (0x32).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -83,7 +83,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    /// - Returns: the blocks, each after its security status with the option flag.
+    /// - Returns: the blocks, each after its security status if the option flag is set.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -115,13 +115,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Authenticates (0x35). A reply of a process that goes on is returned as it is.
+    /// Authenticates (0x35). An in-process reply is returned unchanged.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
-    ///   - message: what the cryptographic suite asks for.
-    /// - Returns: flags and data of the response.
+    ///   - message: the message that the cryptographic suite defines.
+    /// - Returns: the flags and data of the response.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func authenticate(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -138,13 +138,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Updates a key (0x36). A reply of a process that goes on is returned as it is.
+    /// Updates a key (0x36). An in-process reply is returned unchanged.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - keyIdentifier: the key, 0 to 255.
-    ///   - message: what the cryptographic suite asks for.
-    /// - Returns: flags and data of the response.
+    ///   - message: the message that the cryptographic suite defines.
+    /// - Returns: the flags and data of the response.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func keyUpdate(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -161,12 +161,12 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Gives all tags near a challenge (0x39). Tags do not answer; read the buffer afterwards.
+    /// Sends a challenge to all tags near (0x39). Tags do not answer: read the response buffer afterwards.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
-    ///   - message: what the cryptographic suite asks for.
+    ///   - message: the message that the cryptographic suite defines.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func challenge(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -183,7 +183,7 @@ extension NFCISO15693Tag {
     /// Reads the tag's response buffer (0x3A).
     ///
     /// - Parameter flags: the flags of the request.
-    /// - Returns: flags and data of the response.
+    /// - Returns: the flags and data of the response.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readBuffer(requestFlags flags: NFCISO15693RequestFlag) async throws -> (NFCISO15693ResponseFlag, Data) {
         try await handedOver { continuation in
@@ -216,7 +216,7 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    /// - Returns: the blocks, each after its security status with the option flag.
+    /// - Returns: the blocks, each after its security status if the option flag is set.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedFastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -229,13 +229,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Sends a request of the caller's own making: flags, command and data, in which nothing is put in.
+    /// Sends a request that the caller builds from flags, command and data. The framework adds nothing to it.
     ///
     /// - Parameters:
     ///   - flags: the flags, one byte.
     ///   - commandCode: the command, one byte.
-    ///   - data: what follows the command, the UID too when the flags say that the request is addressed.
-    /// - Returns: flags and data of the response.
+    ///   - data: what follows the command. It has to contain the UID when the address flag is set.
+    /// - Returns: the flags and data of the response.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendRequest(
         requestFlags flags: Int,

@@ -8,8 +8,8 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 255.
-    ///   - resultHandler: called on the session's queue with the block, after its security status with the option flag,
-    ///     or with an ``NFCReaderError``.
+    ///   - resultHandler: called on the session's queue with the block (after its security status if the option flag is
+    ///     set), or with an ``NFCReaderError``.
     @preconcurrency
     public func readSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -27,8 +27,8 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - resultHandler: called on the session's queue with the blocks, each after its security status with the option
-    ///     flag, or with an ``NFCReaderError``.
+    ///   - resultHandler: called on the session's queue with the blocks (each after its security status if the option
+    ///     flag is set), or with an ``NFCReaderError``.
     @preconcurrency
     public func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -62,8 +62,8 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - resultHandler: called on the session's queue with the blocks, each after its security status with the option
-    ///     flag, or with an ``NFCReaderError``.
+    ///   - resultHandler: called on the session's queue with the blocks (each after its security status if the option
+    ///     flag is set), or with an ``NFCReaderError``.
     @preconcurrency
     public func fastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -76,8 +76,8 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Sends a custom command of the tag's manufacturer. The manufacturer's code is put in after the command; the UID
-    /// is not.
+    /// Sends a custom command of the tag's manufacturer. The framework adds the manufacturer's code after the command,
+    /// but not the UID.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -107,8 +107,8 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 65 535.
-    ///   - resultHandler: called on the session's queue with the block, after its security status with the option flag,
-    ///     or with an ``NFCReaderError``.
+    ///   - resultHandler: called on the session's queue with the block (after its security status if the option flag is
+    ///     set), or with an ``NFCReaderError``.
     @preconcurrency
     public func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -143,13 +143,13 @@ extension NFCISO15693Tag {
         )
     }
 
-    /// Authenticates (0x35). A reply of a process that goes on is returned as it is.
+    /// Authenticates (0x35). An in-process reply is returned unchanged.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
-    ///   - message: what the cryptographic suite asks for.
-    ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
+    ///   - message: the message that the cryptographic suite defines.
+    ///   - resultHandler: called on the session's queue with the flags and data of the response, or with an
     ///     ``NFCReaderError``.
     @preconcurrency
     public func authenticate(
@@ -167,13 +167,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Updates a key (0x36). A reply of a process that goes on is returned as it is.
+    /// Updates a key (0x36). An in-process reply is returned unchanged.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - keyIdentifier: the key, 0 to 255.
-    ///   - message: what the cryptographic suite asks for.
-    ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
+    ///   - message: the message that the cryptographic suite defines.
+    ///   - resultHandler: called on the session's queue with the flags and data of the response, or with an
     ///     ``NFCReaderError``.
     @preconcurrency
     public func keyUpdate(
@@ -191,12 +191,12 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Gives all tags near a challenge (0x39). Tags do not answer; read the buffer afterwards.
+    /// Sends a challenge to all tags near (0x39). Tags do not answer: read the response buffer afterwards.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
-    ///   - message: what the cryptographic suite asks for.
+    ///   - message: the message that the cryptographic suite defines.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     public func challenge(
@@ -217,7 +217,7 @@ extension NFCISO15693Tag {
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
-    ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
+    ///   - resultHandler: called on the session's queue with the flags and data of the response, or with an
     ///     ``NFCReaderError``.
     @preconcurrency
     public func readBuffer(
@@ -253,8 +253,8 @@ extension NFCISO15693Tag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - resultHandler: called on the session's queue with the blocks, each after its security status with the option
-    ///     flag, or with an ``NFCReaderError``.
+    ///   - resultHandler: called on the session's queue with the blocks (each after its security status if the option
+    ///     flag is set), or with an ``NFCReaderError``.
     @preconcurrency
     public func extendedFastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -267,13 +267,13 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Sends a request of the caller's own making: flags, command and data, in which nothing is put in.
+    /// Sends a request that the caller builds from flags, command and data. The framework adds nothing to it.
     ///
     /// - Parameters:
     ///   - flags: the flags, one byte.
     ///   - commandCode: the command, one byte.
-    ///   - data: what follows the command, the UID too when the flags say that the request is addressed.
-    ///   - resultHandler: called on the session's queue with flags and data of the response, or with an
+    ///   - data: what follows the command. It has to contain the UID when the address flag is set.
+    ///   - resultHandler: called on the session's queue with the flags and data of the response, or with an
     ///     ``NFCReaderError``.
     @preconcurrency
     public func sendRequest(

@@ -5,13 +5,16 @@ public import Foundation
 ///
 /// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue.
 ///
-/// A request is addressed by default: the address flag is set and the tag's UID put in, unless the caller's flags have
-/// the select flag. When the tag reports an error the ``NFCReaderError`` is `readerTransceiveErrorTagResponseError` and
-/// the tag's code is in its user info under ``NFCISO15693TagResponseErrorKey``; an answer of a wrong length has
-/// ``NFCTagResponseUnexpectedLengthErrorKey`` there. A parameter out of bounds is `readerErrorParameterOutOfBound`,
-/// data that don't fit the range `readerErrorInvalidParameterLength`, and a frame of more than 256 bytes
-/// `readerTransceiveErrorPacketTooLong`. Other errors are `readerTransceiveErrorTagNotConnected`,
-/// `readerTransceiveErrorTagConnectionLost` and `readerTransceiveErrorSessionInvalidated`.
+/// A request is addressed by default: unless the caller's flags have the select flag, the framework sets the address
+/// flag and adds the tag's UID. The error of a command is one of these:
+/// - `readerTransceiveErrorTagResponseError` when the tag reports an error. The user info has the tag's code under
+///   ``NFCISO15693TagResponseErrorKey``. For an answer of a wrong length it has
+///   ``NFCTagResponseUnexpectedLengthErrorKey`` instead.
+/// - `readerErrorParameterOutOfBound` for a parameter out of bounds.
+/// - `readerErrorInvalidParameterLength` for data that don't fit the range.
+/// - `readerTransceiveErrorPacketTooLong` for a frame of more than 256 bytes.
+/// - `readerTransceiveErrorTagNotConnected`, `readerTransceiveErrorTagConnectionLost` or
+///   `readerTransceiveErrorSessionInvalidated`.
 public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// The UID: 8 bytes, most significant first, so that it begins with `E0`.
     var identifier: Data { get }
@@ -22,26 +25,27 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// The serial number in the UID: 6 bytes, most significant first.
     var icSerialNumber: Data { get }
 
-    /// Sends a custom command of a manufacturer, and again when the tag does not answer. A configuration that is out of
-    /// bounds gives `tagCommandConfigurationErrorInvalidParameters`; retries in vain give
+    /// Sends a custom command of a manufacturer, and sends it again when the tag does not answer. A configuration out
+    /// of bounds fails with `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
     /// `readerTransceiveErrorRetryExceeded`.
     ///
     /// - Parameters:
-    ///   - commandConfiguration: the command, and how often it is sent again.
-    ///   - completionHandler: called on the session's queue with what follows the flags of the response and nil, or
-    ///     with an ``NFCReaderError``.
+    ///   - commandConfiguration: the command, and the number of retries.
+    ///   - completionHandler: called on the session's queue with what follows the flags of the response and a nil
+    ///     error, or with an ``NFCReaderError``.
     @preconcurrency
     func sendCustomCommand(
         commandConfiguration: NFCISO15693CustomCommandConfiguration,
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Reads a range of blocks, some at a time (0x23). A configuration that is out of bounds gives
-    /// `tagCommandConfigurationErrorInvalidParameters`; retries in vain give `readerTransceiveErrorRetryExceeded`.
+    /// Reads a range of blocks in chunks (0x23). A configuration out of bounds fails with
+    /// `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
+    /// `readerTransceiveErrorRetryExceeded`.
     ///
     /// - Parameters:
-    ///   - readConfiguration: the blocks, how many at a time, and how often a read is sent again.
-    ///   - completionHandler: called on the session's queue with the blocks, joined and nil, or with an
+    ///   - readConfiguration: the blocks, the number of blocks in each command, and the number of retries.
+    ///   - completionHandler: called on the session's queue with the concatenated blocks and a nil error, or with an
     ///     ``NFCReaderError``.
     @preconcurrency
     func readMultipleBlock(
@@ -49,8 +53,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Makes the tag quiet (0x02): it answers only addressed requests until it is reset or loses power. The tag does
-    /// not answer this one.
+    /// Makes the tag quiet (0x02): until it is reset or loses power, it answers only addressed requests. The tag does
+    /// not answer this command.
     ///
     /// - Parameter completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
@@ -61,8 +65,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 255.
-    ///   - completionHandler: called on the session's queue with the block, after its security status with the option
-    ///     flag and nil, or with an ``NFCReaderError``.
+    ///   - completionHandler: called on the session's queue with the block (after its security status if the option
+    ///     flag is set) and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func readSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -85,7 +89,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Locks a block for ever (0x22).
+    /// Locks a block permanently (0x22).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -103,8 +107,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - completionHandler: called on the session's queue with the blocks, each after its security status with the
-    ///     option flag and nil, or with an ``NFCReaderError``.
+    ///   - completionHandler: called on the session's queue with the blocks (each after its security status if the
+    ///     option flag is set) and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -127,7 +131,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Selects the tag (0x25). The request is addressed, whatever the flags say.
+    /// Selects the tag (0x25). The request is always addressed, regardless of the flags.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -138,7 +142,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Makes the tag ready, as it was when it came (0x26).
+    /// Returns the tag to the ready state, in which it entered the field (0x26).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -162,7 +166,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Locks the application family identifier for ever (0x28).
+    /// Locks the application family identifier permanently (0x28).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -186,7 +190,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Locks the data storage format identifier for ever (0x2A).
+    /// Locks the data storage format identifier permanently (0x2A).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -198,7 +202,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Locks the data storage format identifier for ever (0x2A).
+    /// Locks the data storage format identifier permanently (0x2A).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -214,7 +218,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - completionHandler: called on the session's queue with DSFID, AFI, block size, number of blocks and IC
-    ///     reference, each -1 when the tag does not say it and nil, or with an ``NFCReaderError``.
+    ///     reference (each -1 when the tag does not report it) and a nil error, or with an ``NFCReaderError``.
     @available(*, deprecated, message: "Use the form with a result handler.")
     @preconcurrency
     func getSystemInfo(
@@ -222,7 +226,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Int, Int, Int, Int, Int, (any Error)?) -> Void
     )
 
-    /// Does what ``getSystemInfo(requestFlags:resultHandler:)`` asks for.
+    /// Implements ``getSystemInfo(requestFlags:resultHandler:)``.
     @preconcurrency
     func __getSystemInfoAndUID(
         with flags: NFCISO15693RequestFlag,
@@ -234,7 +238,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - completionHandler: called on the session's queue with the status of each block and nil, or with an
+    ///   - completionHandler: called on the session's queue with the status of each block and a nil error, or with an
     ///     ``NFCReaderError``.
     @preconcurrency
     func getMultipleBlockSecurityStatus(
@@ -243,7 +247,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ([NSNumber], (any Error)?) -> Void
     )
 
-    /// Does what ``fastReadMultipleBlocks(requestFlags:blockRange:resultHandler:)`` asks for.
+    /// Implements ``fastReadMultipleBlocks(requestFlags:blockRange:resultHandler:)``.
     @preconcurrency
     func __fastReadMultipleBlocks(
         with flags: NFCISO15693RequestFlag,
@@ -251,15 +255,15 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
     )
 
-    /// Sends a custom command of the tag's manufacturer. The manufacturer's code is put in after the command; the UID
-    /// is not.
+    /// Sends a custom command of the tag's manufacturer. The framework adds the manufacturer's code after the command,
+    /// but not the UID.
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
     ///   - customRequestParameters: what follows the manufacturer's code.
-    ///   - completionHandler: called on the session's queue with what follows the flags of the response and nil, or
-    ///     with an ``NFCReaderError``.
+    ///   - completionHandler: called on the session's queue with what follows the flags of the response and a nil
+    ///     error, or with an ``NFCReaderError``.
     @preconcurrency
     func customCommand(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -273,8 +277,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockNumber: the block, 0 to 65 535.
-    ///   - completionHandler: called on the session's queue with the block, after its security status with the option
-    ///     flag and nil, or with an ``NFCReaderError``.
+    ///   - completionHandler: called on the session's queue with the block (after its security status if the option
+    ///     flag is set) and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -297,7 +301,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Locks a block by a number of two bytes, for ever (0x32).
+    /// Locks a block permanently, by a number of two bytes (0x32).
     ///
     /// - Parameters:
     ///   - flags: the flags of the request.
@@ -315,8 +319,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - flags: the flags of the request.
     ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - completionHandler: called on the session's queue with the blocks, each after its security status with the
-    ///     option flag and nil, or with an ``NFCReaderError``.
+    ///   - completionHandler: called on the session's queue with the blocks (each after its security status if the
+    ///     option flag is set) and a nil error, or with an ``NFCReaderError``.
     @preconcurrency
     func extendedReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -324,7 +328,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
     )
 
-    /// Does what ``extendedWriteMultipleBlocks(requestFlags:blockRange:dataBlocks:completionHandler:)`` asks for.
+    /// Implements ``extendedWriteMultipleBlocks(requestFlags:blockRange:dataBlocks:completionHandler:)``.
     @preconcurrency
     func __extendedWriteMultipleBlocks(
         withRequestFlags flags: NFCISO15693RequestFlag,
@@ -333,7 +337,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Does what ``authenticate(requestFlags:cryptoSuiteIdentifier:message:resultHandler:)`` asks for.
+    /// Implements ``authenticate(requestFlags:cryptoSuiteIdentifier:message:resultHandler:)``.
     @preconcurrency
     func __authenticate(
         withRequestFlags flags: NFCISO15693RequestFlag,
@@ -342,7 +346,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
     )
 
-    /// Does what ``keyUpdate(requestFlags:keyIdentifier:message:resultHandler:)`` asks for.
+    /// Implements ``keyUpdate(requestFlags:keyIdentifier:message:resultHandler:)``.
     @preconcurrency
     func __keyUpdate(
         withRequestFlags flags: NFCISO15693RequestFlag,
@@ -351,7 +355,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
     )
 
-    /// Does what ``challenge(requestFlags:cryptoSuiteIdentifier:message:completionHandler:)`` asks for.
+    /// Implements ``challenge(requestFlags:cryptoSuiteIdentifier:message:completionHandler:)``.
     @preconcurrency
     func __challenge(
         withRequestFlags flags: NFCISO15693RequestFlag,
@@ -360,14 +364,14 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Does what ``readBuffer(requestFlags:resultHandler:)`` asks for.
+    /// Implements ``readBuffer(requestFlags:resultHandler:)``.
     @preconcurrency
     func __readBuffer(
         withRequestFlags flags: NFCISO15693RequestFlag,
         completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
     )
 
-    /// Does what ``extendedGetMultipleBlockSecurityStatus(requestFlags:blockRange:resultHandler:)`` asks for.
+    /// Implements ``extendedGetMultipleBlockSecurityStatus(requestFlags:blockRange:resultHandler:)``.
     @preconcurrency
     func __extendedGetMultipleBlockSecurityStatus(
         with flags: NFCISO15693RequestFlag,
@@ -375,7 +379,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ([NSNumber], (any Error)?) -> Void
     )
 
-    /// Does what ``extendedFastReadMultipleBlocks(requestFlags:blockRange:resultHandler:)`` asks for.
+    /// Implements ``extendedFastReadMultipleBlocks(requestFlags:blockRange:resultHandler:)``.
     @preconcurrency
     func __extendedFastReadMultipleBlocks(
         with flags: NFCISO15693RequestFlag,
@@ -383,7 +387,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
     )
 
-    /// Does what ``sendRequest(requestFlags:commandCode:data:resultHandler:)`` asks for.
+    /// Implements ``sendRequest(requestFlags:commandCode:data:resultHandler:)``.
     @preconcurrency
     func __sendRequest(
         withFlag flags: Int,

@@ -4,17 +4,17 @@ import TagLink
 
 /// What follows the header of a command APDU (ISO/IEC 7816-4, 5.2): Lc, data and Le.
 package struct APDUBody: Sendable, Hashable {
-    /// Where the data are in the command.
+    /// The range of the data in the command.
     package var data: Range<Int>
     /// Le: -1 when it is absent.
     package var expectedLength: Int
     /// Whether the lengths are extended.
     package var isExtended: Bool
 
-    /// Reads the lengths of a command.
+    /// Parses the lengths of a command.
     ///
     /// - Parameter bytes: one whole command.
-    /// - Returns: nil when it is shorter than its header, or its lengths do not agree with its own.
+    /// - Returns: nil when the command is shorter than its header, or when its length does not match Lc and Le.
     package init?(parsing bytes: [UInt8]) {
         let count = bytes.count
         switch count {
@@ -70,7 +70,7 @@ package struct APDUBody: Sendable, Hashable {
 }
 
 extension NFCISO7816APDU {
-    /// The command's bytes, in the short form when it suffices.
+    /// The command's bytes, in the short form if it is sufficient.
     package func encoded() -> Result<[UInt8], NFCReaderError> {
         let data = data ?? Data()
         guard data.count <= 65_535 else {
@@ -88,7 +88,7 @@ extension NFCISO7816APDU {
         }
         var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
         bytes.reserveCapacity(data.count + 9)
-        // 0 means the same as 256 here: both are one byte 00.
+        // 0 means the same as 256 here: both are encoded as the byte 00.
         let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength
         if data.count <= 255 && expected <= 256 {
             if !data.isEmpty {

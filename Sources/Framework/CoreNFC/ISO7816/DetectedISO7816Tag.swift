@@ -2,7 +2,7 @@
 import Foundation
 import NFCRuntime
 
-/// What a session knows of a card with an application of the app's list.
+/// The identity of a card with an application of the app's list.
 package struct ISO7816Identity: Sendable, Hashable {
     package var initialSelectedAID: String
     package var identifier: [UInt8]
@@ -30,7 +30,7 @@ package struct ISO7816Identity: Sendable, Hashable {
 
 /// A card with an application of the app's list, as an app sees it.
 final class DetectedISO7816Tag: CommandTag, NFCISO7816Tag, @unchecked Sendable {
-    // Sendable because its own state is constant.
+    // Sendable because its own properties are constant.
     private let identity: ISO7816Identity
 
     init(_ identity: ISO7816Identity, in surroundings: TagSurroundings) {
@@ -51,7 +51,8 @@ final class DetectedISO7816Tag: CommandTag, NFCISO7816Tag, @unchecked Sendable {
         apdu: NFCISO7816APDU,
         completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
-        // A phone takes the APDUs of an app that has not connected to the card, as a shipped SDK for hardware keys has it.
+        // A phone accepts APDUs from an app that has not connected to the card. A shipped SDK for hardware keys relies
+        // on that.
         transmit(apdu, connecting: true, checkedBy: configuration, completion: completionHandler)
     }
 
@@ -62,7 +63,7 @@ final class DetectedISO7816Tag: CommandTag, NFCISO7816Tag, @unchecked Sendable {
 }
 
 extension CommandTag {
-    /// Sends an APDU when the app's configuration lets it.
+    /// Sends an APDU if the app's configuration allows it.
     func transmit(
         _ apdu: NFCISO7816APDU,
         connecting connects: Bool,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A command of ISO/IEC 7816-4: a header of four bytes, data or none, and the length of the answer that is expected.
+/// A command of ISO/IEC 7816-4: a header of four bytes, optional data, and the expected length of the answer.
 ///
-/// The short form is sent when it can hold the data (255 bytes) and the expected length (256), and the extended form
-/// otherwise.
+/// The short form is sent when it can hold the data (255 bytes) and the expected length (256). Otherwise the extended
+/// form is sent.
 public final class NFCISO7816APDU: NSObject, NSCopying {
     /// The class (CLA).
     public let instructionClass: UInt8
@@ -18,10 +18,10 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     /// The second parameter (P2).
     public let p2Parameter: UInt8
 
-    /// The data; nil when there are none.
+    /// The data; nil for none.
     public let data: Data?
 
-    /// How many bytes of data the answer has at most (Le): -1 for none, and at most 65 536.
+    /// The maximum number of data bytes in the answer (Le): -1 for none, and at most 65 536.
     public let expectedResponseLength: Int
 
     /// Creates a command.
@@ -31,9 +31,9 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     ///   - instructionCode: the instruction (INS).
     ///   - p1Parameter: the first parameter (P1).
     ///   - p2Parameter: the second parameter (P2).
-    ///   - data: the data, at most 65 535 bytes; empty for none. Longer data fail when the command is sent.
-    ///   - expectedResponseLength: the length of the answer that is expected (Le): -1 for no answer, 256 for the short
-    ///     form `00`, 65 536 for the extended form `0000`. 0 counts as `00`.
+    ///   - data: the data, at most 65 535 bytes; empty for none. A command with longer data fails when it is sent.
+    ///   - expectedResponseLength: the expected length of the answer's data (Le): -1 for none, 256 for the short form
+    ///     `00`, 65 536 for the extended form `0000`. 0 counts as `00`.
     public init(
         instructionClass: UInt8,
         instructionCode: UInt8,
@@ -53,7 +53,7 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     /// Parses a command, short or extended (ISO/IEC 7816-4, 5.2).
     ///
     /// - Parameter data: the bytes of one whole command.
-    /// - Returns: nil when the lengths in it do not agree with its own.
+    /// - Returns: nil when the lengths in the command do not match the number of bytes.
     public convenience init?(data: Data) {
         let bytes = [UInt8](data)
         guard let body = APDUBody(parsing: bytes) else { return nil }

@@ -3,7 +3,8 @@ public import Foundation
 
 /// The answer to a command of ISO/IEC 7816-4.
 ///
-/// It is what the card said: a status word that asks for another command, 61xx or 6Cxx, is the app's to follow.
+/// It is returned as the card sent it. When the status word asks for another command (61xx or 6Cxx), the app has to
+/// send that command.
 public struct NFCISO7816ResponseAPDU {
     /// The first byte of the status word (SW1).
     public var statusWord1: UInt8
@@ -11,8 +12,8 @@ public struct NFCISO7816ResponseAPDU {
     /// The second byte of the status word (SW2).
     public var statusWord2: UInt8
 
-    /// The data before the status word. Where there are none it is nil from a call that is awaited, as on a phone, and
-    /// empty from one with a handler.
+    /// The data before the status word. If there are none, it is nil in an async call, as on a phone, and empty in a
+    /// call with a handler.
     public var payload: Data?
 
     /// Creates an answer, for a card of one's own for instance; each argument is the property of that name.

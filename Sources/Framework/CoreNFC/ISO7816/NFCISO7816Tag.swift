@@ -2,36 +2,36 @@
 public import Foundation
 
 /// A card with an application of the app's list (`com.apple.developer.nfc.readersession.iso7816.select-identifiers` in
-/// the property list), which is selected when the card arrives.
+/// the property list). The application is selected when the card is found.
 ///
-/// Connect the session to the tag before a command; while the session is connected to no tag, the first APDU connects it.
-/// Completion handlers are called once, on the session's queue.
+/// Connect the session to the tag before a command. While the session is connected to no tag, the first APDU connects
+/// it. Completion handlers are called once, on the session's queue.
 public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
     /// The identifier of the application that was selected when the card was found, in upper-case hexadecimal digits.
     ///
-    /// It is the first of the app's list that the card has.
+    /// It is the first application in the app's list that the card has.
     var initialSelectedAID: String { get }
 
-    /// The UID of an NFC-A card, or the PUPI of an NFC-B card. Empty where the reader does not report it.
+    /// The UID of an NFC-A card, or the PUPI of an NFC-B card. Empty if the reader does not report it.
     var identifier: Data { get }
 
-    /// The historical bytes of an NFC-A card's answer to select; nil when it has none.
+    /// The historical bytes of an NFC-A card's answer to select; nil when there are none.
     var historicalBytes: Data? { get }
 
     /// The application data of an NFC-B card's ATQB; nil for an NFC-A card.
     var applicationData: Data? { get }
 
-    /// Whether ``applicationData`` has a coding of the card's own.
+    /// Whether the coding of ``applicationData`` is proprietary.
     var proprietaryApplicationDataCoding: Bool { get }
 
-    /// Whether the card says in EF.CardAccess that it takes PACE (ICAO Doc 9303-11). Cards are asked in a session that looks
-    /// with ``NFCTagReaderSession/PollingOption/pace``; else it is false.
+    /// Whether the card supports PACE, as its file EF.CardAccess says (ICAO Doc 9303-11). Only a session with
+    /// ``NFCTagReaderSession/PollingOption/pace`` reads the file; in other sessions the property is false.
     var supportsPACE: Bool { get }
 
     /// Sends a command.
     ///
     /// - Parameters:
-    ///   - apdu: the command. One that selects an application has to be in the app's list.
+    ///   - apdu: the command. If it selects an application, the app's list has to contain the application.
     ///   - completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError``:
     ///     `readerTransceiveErrorTagNotConnected`, `readerTransceiveErrorTagConnectionLost`,
     ///     `readerTransceiveErrorTagResponseError`, `readerTransceiveErrorSessionInvalidated`,
@@ -45,6 +45,6 @@ public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
 }
 
 extension NFCISO7816Tag {
-    /// False, for a client's own tag that was written before there was the property.
+    /// False, for clients' tag classes that do not implement the property.
     public var supportsPACE: Bool { false }
 }

@@ -2,12 +2,12 @@
 import Foundation
 import NFCRuntime
 
-/// What a session knows of a MIFARE card.
+/// The identity of a MIFARE card in a session.
 package struct MiFareIdentity: Sendable, Hashable {
     package var family: NFCMiFareFamily
     package var identifier: [UInt8]
     package var historicalBytes: [UInt8]?
-    /// Whether the card takes ISO-DEP, and with it APDUs.
+    /// Whether the card supports ISO-DEP, and so accepts APDUs.
     package var takesISODEP: Bool
 
     package init(
@@ -25,7 +25,7 @@ package struct MiFareIdentity: Sendable, Hashable {
 
 /// A MIFARE card as an app sees it.
 final class DetectedMiFareTag: CommandTag, NFCMiFareTag, @unchecked Sendable {
-    // Sendable because its own state is constant.
+    // Sendable because its own properties are constant.
     private let identity: MiFareIdentity
 
     init(_ identity: MiFareIdentity, in surroundings: TagSurroundings) {

@@ -6,13 +6,13 @@ package enum MiFareCommand {
     /// Commands of Type 2 tags that program memory (NXP MF0ICU1, NTAG21x): WRITE and COMPATIBILITY_WRITE.
     private static let writes: Set<UInt8> = [0xA2, 0xA0]
 
-    /// The most bytes that a frame of the reader takes, without the checksum.
+    /// The maximum number of bytes in a frame of the reader, without the checksum.
     package static let maximumLength = 253
 
-    /// Checks a command that an app gave.
+    /// Checks a command that an app sends.
     ///
     /// - Parameter command: the command, without its checksum.
-    /// - Returns: its bytes, or `readerErrorInvalidParameterLength` when there are none, or
+    /// - Returns: the command's bytes; or `readerErrorInvalidParameterLength` when it is empty, or
     ///   `readerTransceiveErrorPacketTooLong`.
     package static func packet(_ command: Data) -> Result<[UInt8], NFCReaderError> {
         guard !command.isEmpty else {

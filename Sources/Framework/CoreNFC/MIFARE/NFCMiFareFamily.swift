@@ -2,7 +2,7 @@
 
 /// The family of a MIFARE card.
 public enum NFCMiFareFamily: UInt, Sendable {
-    /// A card that is compatible with ISO/IEC 14443-3A and of a family that is not known.
+    /// A card that is compatible with ISO/IEC 14443-3A, of an unknown family.
     case unknown = 1
     /// MIFARE Ultralight, and NTAG.
     case ultralight = 2

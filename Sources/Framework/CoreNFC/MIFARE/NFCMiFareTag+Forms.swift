@@ -3,7 +3,7 @@ public import Foundation
 
 // The other forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCMiFareTag {
-    /// Sends a command of the card's own.
+    /// Sends a native command of the card.
     ///
     /// - Parameters:
     ///   - command: the command, without its checksum.
@@ -18,7 +18,7 @@ extension NFCMiFareTag {
         sendMiFareCommand(commandPacket: command) { data, error in handler.call(data, error) }
     }
 
-    /// Sends a command of the card's own.
+    /// Sends a native command of the card.
     ///
     /// - Parameter command: the command, without its checksum.
     /// - Returns: the answer.

@@ -8,17 +8,19 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
     /// The family of the card.
     var mifareFamily: NFCMiFareFamily { get }
 
-    /// The UID: 4, 7 or 10 bytes. Empty where the reader does not report it.
+    /// The UID: 4, 7 or 10 bytes. Empty if the reader does not report it.
     var identifier: Data { get }
 
-    /// The historical bytes of the answer to select; nil when the card has none, as an Ultralight.
+    /// The historical bytes of the answer to select; nil when the card has none, such as an Ultralight.
     var historicalBytes: Data? { get }
 
-    /// Sends a command of the card's own.
+    /// Sends a native command of the card.
     ///
-    /// For an Ultralight or NTAG it is the command without its checksum: `[0x30, 4]` reads four pages from page 4. An
-    /// answer of four bits is one byte: `0x0A` says that a write was done. For a Plus or DESFire it is a native
-    /// command, and the answer begins with its status; frames that follow status `AF` are the app's to ask for.
+    /// For an Ultralight or NTAG, it is the command without its checksum: `[0x30, 4]` reads four pages from page 4. An
+    /// answer of four bits becomes one byte: `0x0A` means that a write succeeded.
+    ///
+    /// For a Plus or DESFire, it is a native command. The answer begins with its status. When the status is `AF`, the
+    /// app has to request the frames that follow.
     ///
     /// - Parameters:
     ///   - command: the command, without its checksum.

@@ -15,7 +15,7 @@ extension Data {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads hexadecimal digits; nil when there are others, or an odd number of them.
+    /// Parses hexadecimal digits; nil for other characters, or for an odd number of digits.
     init?(hex: String) {
         let digits = Array(hex.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

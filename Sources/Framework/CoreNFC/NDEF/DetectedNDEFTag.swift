@@ -5,9 +5,9 @@ import NDEF
 import NFCRuntime
 import TagProtocols
 
-/// A tag that a session found, as an app sees it.
+/// A tag that a session found, as the app sees it.
 class DetectedNDEFTag: NSObject, NFCNDEFTag, @unchecked Sendable {
-    // Sendable because it has no state of its own but constants; the classes below lock theirs.
+    // Sendable because its own properties are constant; subclasses lock their state.
     let detected: DetectedTag
     /// Where completion handlers are called.
     let queue: DispatchQueue
@@ -17,13 +17,13 @@ class DetectedNDEFTag: NSObject, NFCNDEFTag, @unchecked Sendable {
         self.queue = queue
     }
 
-    /// The tag as a phone prints it: by the name of its kind.
+    /// The tag as a phone prints it, with the name of its kind.
     override var description: String {
         let address = UInt(bitPattern: ObjectIdentifier(self).hashValue)
         return "<\(kind): 0x\(String(address, radix: 16))>"
     }
 
-    /// The name of the kind that a phone prints.
+    /// The name that a phone prints for the kind.
     var kind: String { "NFCNDEFTag" }
 
     var isAvailable: Bool { detected.isConnected }
@@ -110,14 +110,14 @@ class DetectedNDEFTag: NSObject, NFCNDEFTag, @unchecked Sendable {
 
     class var supportsSecureCoding: Bool { true }
 
-    /// A tag stands for something in the field and can't be stored.
+    /// Does nothing: a tag object stands for a tag in the field and can't be stored.
     func encode(with coder: NSCoder) {}
 
     required init?(coder: NSCoder) { nil }
 }
 
 extension TagError {
-    /// Whether the tag is there, but does not hold NDEF.
+    /// Whether the tag is present but does not hold NDEF.
     var meansNotFormatted: Bool {
         switch code {
         case .noCapabilityContainer, .noMessageTLV, .badVersion, .lengthOverrun, .badChecksum, .writeInProgress: true
@@ -125,7 +125,7 @@ extension TagError {
         }
     }
 
-    /// The same error, or "not writable" when the tag is not formatted: there is nothing to write to.
+    /// The same error; or "not writable" when the tag is not formatted, because there is nothing to write to.
     var ofUnwritableTag: TagError {
         meansNotFormatted ? TagError(.readOnly, reason, link: link) : self
     }

@@ -6,19 +6,19 @@ extension NFCNDEFMessage {
     /// Parses a message.
     ///
     /// - Parameter bytes: the bytes of one whole message.
-    /// - Throws: `NDEFError` with the first rule that they break.
+    /// - Throws: `NDEFError` with the first rule that the bytes break.
     convenience init(parsing bytes: [UInt8]) throws(NDEFError) {
         let message = try NDEFMessage(decoding: bytes)
         self.init(records: message.records.map { NFCNDEFPayload($0) })
     }
 
-    /// Parses a message; nil when the bytes are not one.
+    /// Parses a message; nil when the bytes are not a message.
     convenience init?(bytes: [UInt8]) {
         guard let message = try? NDEFMessage(decoding: bytes) else { return nil }
         self.init(records: message.records.map { NFCNDEFPayload($0) })
     }
 
-    /// The message's bytes, each record in chunks of its own size.
+    /// The message's bytes. Each record is written in chunks of its own chunk size.
     func encoded() throws(NDEFError) -> [UInt8] {
         let fields = records.map(\.fields)
         let message = NDEFMessage(fields.map(NDEFRecord.init))
@@ -36,7 +36,7 @@ extension NFCNDEFMessage {
 }
 
 extension NFCNDEFPayload {
-    /// A record that was read. A format that the specification keeps for later counts as unknown.
+    /// Creates a record from one that was read. A reserved type name format counts as unknown.
     convenience init(_ record: NDEFRecord) {
         self.init(
             Fields(
@@ -61,12 +61,12 @@ extension NDEFRecord {
 }
 
 extension NFCReaderError {
-    /// The tag holds bytes that are not an NDEF message.
+    /// The tag's bytes are not an NDEF message.
     init(damagedMessage error: NDEFError) {
         self.init(.readerTransceiveErrorTagResponseError, reason: error.reason)
     }
 
-    /// The app's message has no encoding.
+    /// The app's message can't be encoded.
     init(unwritableMessage error: NDEFError) {
         self.init(.readerErrorInvalidParameter, reason: error.reason)
     }

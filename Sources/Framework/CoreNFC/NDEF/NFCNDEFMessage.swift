@@ -2,9 +2,9 @@
 public import Foundation
 import TagLink
 
-/// An NDEF message: a row of records.
+/// An NDEF message: a list of records.
 ///
-/// A message may be used from any thread; its records are read and set one at a time.
+/// A message may be used from any thread. Each read or change of ``records`` is atomic.
 public final class NFCNDEFMessage: NSObject, NSSecureCoding {
     private let storage: Locked<HandedOver<[NFCNDEFPayload]>>
 
@@ -26,7 +26,7 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
     /// Parses a message.
     ///
     /// - Parameter data: the bytes of one whole message.
-    /// - Returns: nil when they are not one.
+    /// - Returns: nil when the data are not a message.
     public convenience init?(data: Data) {
         self.init(bytes: [UInt8](data))
     }
@@ -40,7 +40,7 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
         }
     }
 
-    /// The size of the message as it would be written, in bytes; 0 when it can't be encoded.
+    /// The size of the message when it is written, in bytes; 0 when it can't be encoded.
     public var length: Int { encodedLength }
 
     public override var description: String {

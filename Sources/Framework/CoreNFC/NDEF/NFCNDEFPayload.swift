@@ -4,14 +4,14 @@ import TagLink
 
 /// One record of an NDEF message.
 ///
-/// A record may be used from any thread; its properties are read and set one at a time.
+/// A record may be used from any thread. Each read or change of a property is atomic.
 public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     struct Fields: Sendable {
         var format: NFCTypeNameFormat
         var type: Data
         var identifier: Data
         var payload: Data
-        /// The size in which the payload is cut when the message is written; 0 for one piece.
+        /// The size of the chunks in which the payload is written; 0 for one piece.
         var chunkSize = 0
     }
 
@@ -20,7 +20,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     /// Creates a record.
     ///
     /// - Parameters:
-    ///   - format: how the type is to be read.
+    ///   - format: how to interpret the type.
     ///   - type: the type, at most 255 bytes.
     ///   - identifier: the identifier, at most 255 bytes; empty for none.
     ///   - payload: the payload.
@@ -31,11 +31,11 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     /// Creates a record that is written in chunks.
     ///
     /// - Parameters:
-    ///   - format: how the type is to be read.
+    ///   - format: how to interpret the type.
     ///   - type: the type, at most 255 bytes.
     ///   - identifier: the identifier, at most 255 bytes; empty for none.
     ///   - payload: the payload.
-    ///   - chunkSize: the most bytes of payload in a chunk; 0 for one piece.
+    ///   - chunkSize: the maximum number of payload bytes in a chunk; 0 for one piece.
     public convenience init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data, chunkSize: Int) {
         self.init(
             Fields(
@@ -54,7 +54,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
 
     var fields: Fields { storage.withLock { $0 } }
 
-    /// How the type is to be read.
+    /// How to interpret the type.
     public var typeNameFormat: NFCTypeNameFormat {
         get { storage.withLock { $0.format } }
         set { storage.withLock { $0.format = newValue } }
@@ -66,7 +66,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
         set { storage.withLock { $0.type = newValue } }
     }
 
-    /// The identifier; empty when there is none.
+    /// The identifier; empty for none.
     public var identifier: Data {
         get { storage.withLock { $0.identifier } }
         set { storage.withLock { $0.identifier = newValue } }

@@ -2,9 +2,9 @@
 
 // The asynchronous forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCNDEFTag {
-    /// Asks whether the tag is formatted for NDEF, can be written, and how much it holds.
+    /// Asks whether the tag is formatted for NDEF, whether it can be written, and how much it holds.
     ///
-    /// - Returns: the status, and the longest message that fits in bytes (0 when NDEF is not supported).
+    /// - Returns: the status, and the length of the longest message that fits, in bytes (0 when NDEF is not supported).
     /// - Throws: `NFCReaderError` when the tag was lost or is not connected.
     public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
         try await handedOver { continuation in
@@ -36,7 +36,7 @@ extension NFCNDEFTag {
         }
     }
 
-    /// Writes a message. A tag that is lost meanwhile holds the old message, none, or the new one.
+    /// Writes a message. If the tag is lost meanwhile, it holds the old message, no message, or the new one.
     ///
     /// - Parameter ndefMessage: the message.
     /// - Throws: `NFCReaderError` as for the form with a completion handler.
@@ -46,7 +46,7 @@ extension NFCNDEFTag {
         }
     }
 
-    /// Makes the tag read-only, for ever.
+    /// Makes the tag read-only, permanently.
     ///
     /// - Throws: `NFCReaderError` as for the form with a completion handler.
     public func writeLock() async throws {

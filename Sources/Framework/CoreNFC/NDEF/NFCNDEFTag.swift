@@ -4,16 +4,16 @@ public import Foundation
 /// A tag that may hold an NDEF message.
 ///
 /// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue. When
-/// the tag is lost a command fails with `readerTransceiveErrorTagConnectionLost`; find the tag again with
-/// `restartPolling()`.
+/// the tag is lost, a command fails with `readerTransceiveErrorTagConnectionLost`. Use `restartPolling()` to find the
+/// tag again.
 public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
-    /// Whether the tag can be used: it was found last, and has not been lost since.
+    /// Whether the tag can be used: the session found it last, and has not lost it since.
     var isAvailable: Bool { get }
 
-    /// Asks whether the tag is formatted for NDEF, can be written, and how much it holds.
+    /// Asks whether the tag is formatted for NDEF, whether it can be written, and how much it holds.
     ///
-    /// - Parameter completionHandler: called with the status, the longest message that fits in bytes (0 when NDEF is
-    ///   not supported), and an error when the tag was lost or is not connected.
+    /// - Parameter completionHandler: called with the status, the length of the longest message that fits, in bytes (0
+    ///   when NDEF is not supported), and an error when the tag was lost or is not connected.
     @preconcurrency
     func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void)
 
@@ -25,17 +25,18 @@ public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     @preconcurrency
     func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void)
 
-    /// Writes a message. A tag that is lost meanwhile holds the old message, none, or the new one.
+    /// Writes a message. If the tag is lost meanwhile, it holds the old message, no message, or the new one.
     ///
     /// - Parameters:
     ///   - ndefMessage: the message.
     ///   - completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
     ///     `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
-    ///     `ndefReaderSessionErrorTagUpdateFailure`, `readerErrorInvalidParameter` when the message has no encoding.
+    ///     `ndefReaderSessionErrorTagUpdateFailure`, or `readerErrorInvalidParameter` when the message can't be
+    ///     encoded.
     @preconcurrency
     func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// Makes the tag read-only, for ever.
+    /// Makes the tag read-only, permanently.
     ///
     /// - Parameter completionHandler: called with nil, or an error.
     @preconcurrency

@@ -3,25 +3,25 @@ import Dispatch
 import NFCRuntime
 import TagLink
 
-/// Knows the main queue, and waits for work that was put on it.
+/// Finds out whether the program serves the main queue, and waits for work on that queue.
 ///
-/// Not every program serves that queue: the main thread of a command-line tool may wait for something else as long as it
-/// runs. What is put on it there is never done.
+/// Not every program serves the main queue: the main thread of a command-line tool may wait for something else until
+/// the program ends. Then the blocks on the queue never run.
 enum MainQueue {
     private enum Service: Sendable {
-        /// Nobody has asked yet.
+        /// No block has been put on the queue yet.
         case unknown
-        /// A block waits to be run, as a test.
+        /// A test block was put on the queue, and has not run yet.
         case asked
-        /// Blocks are run.
+        /// A block ran.
         case served
-        /// A block was waited for in vain.
+        /// A block did not run in time.
         case unserved
     }
 
     private static let service = Locked(Service.unknown)
 
-    /// How long a block is waited for that is run late, because the main thread is busy.
+    /// How long to wait for a block that runs late because the main thread is busy.
     private static let limit = Duration.seconds(1)
 
     private static let key: DispatchSpecificKey<Bool> = {
@@ -33,7 +33,7 @@ enum MainQueue {
     /// Whether the caller runs on the main queue, or on one whose target it is.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 
-    /// Finds out early whether anybody serves the queue.
+    /// Puts a test block on the queue, to find out early whether the program serves it.
     static func ask() {
         let isFirst = service.withLock { service in
             guard service == .unknown else { return false }
@@ -44,11 +44,11 @@ enum MainQueue {
         DispatchQueue.main.async { service.withLock { $0 = .served } }
     }
 
-    /// Does something after the work that is on the queue now, or without waiting where nobody serves the queue.
+    /// Calls `work` after the work that is on the queue now; or at once, if the program does not serve the queue.
     ///
     /// - Parameters:
-    ///   - clock: the time by which it is given up to wait.
-    ///   - work: what is done, on any thread; it may be done twice.
+    ///   - clock: the clock for the time limit, after which `work` is called without waiting longer.
+    ///   - work: called on any thread, perhaps twice.
     static func afterPresentWork(clock: any RuntimeClock, _ work: @escaping @Sendable () -> Void) {
         guard service.withLock({ $0 != .unserved }) else { return work() }
         let timer = clock.schedule(after: limit) {

@@ -6,21 +6,22 @@ import TagLink
 
 /// A reader session that finds tags which may hold NDEF messages.
 ///
-/// A delegate that implements ``NFCNDEFReaderSessionDelegate/readerSession(_:didDetect:)`` is given the tags. Any other
-/// is given their messages: each tag once for each time that it comes near, and the session ends with the first when
-/// it was asked to.
+/// A delegate that implements ``NFCNDEFReaderSessionDelegate/readerSession(_:didDetect:)`` receives the tags. Any other
+/// delegate receives their messages: each tag's message once each time that the tag comes near. With
+/// `invalidateAfterFirstRead`, the session ends with the first message.
 open class NFCNDEFReaderSession: NFCReaderSession {
     private let invalidatesAfterFirstRead: Bool
-    /// Whether the delegate has turned out to be one that is given messages.
+    /// Whether the delegate has turned out to be one that receives messages.
     private let readsMessages = Locked(false)
 
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - delegate: hears of what is found; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue of the session's own.
-    ///   - invalidateAfterFirstRead: whether the session ends with the first message. Of no effect for a delegate that
-    ///     is given tags.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
+    ///     creates.
+    ///   - invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
+    ///     delegate receives tags.
     public init(
         delegate: any NFCNDEFReaderSessionDelegate,
         queue: DispatchQueue?,
@@ -36,22 +37,22 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     // MARK: Tags
 
-    /// Looks for tags again. The ones found before can't be used any more.
+    /// Looks for tags again. The app can no longer use the tags found before.
     ///
-    /// Does nothing for a delegate that is given messages: its session goes on to look by itself.
+    /// Does nothing for a delegate that receives messages: that session continues by itself.
     open func restartPolling() {
         if readsMessages.withLock({ $0 }) { return }
         runtime?.restartPolling()
     }
 
-    /// Connects the session to a tag, and makes sure that it is near. A connection lasts 20 seconds at most; connecting to
-    /// the connected tag again does not begin them anew.
+    /// Connects the session to a tag, and checks that it is near. A connection lasts 20 seconds at most. Connecting to
+    /// the connected tag again does not restart the 20 seconds.
     ///
     /// - Parameters:
-    ///   - tag: a tag that this session found last.
+    ///   - tag: one of the tags that this session found last.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``:
     ///     `readerTransceiveErrorTagConnectionLost`, `readerTransceiveErrorSessionInvalidated`, or
-    ///     `readerErrorInvalidParameter` when the tag is not one of this session's.
+    ///     `readerErrorInvalidParameter` when this session did not find the tag.
     @preconcurrency
     public func connect(
         to tag: any NFCNDEFTag,
@@ -68,7 +69,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     /// Connects the session to a tag. A connection lasts 20 seconds at most.
     ///
-    /// - Parameter tag: a tag that this session found last.
+    /// - Parameter tag: one of the tags that this session found last.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func connect(to tag: any NFCNDEFTag) async throws {
         try await handedOver { continuation in
@@ -90,7 +91,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         ndefDelegate?.readerSession(self, didDetect: tags.map { ndefTag(for: $0) })
     }
 
-    /// The object that stands for a tag: one of its technology where that is known, which is an NDEF tag too.
+    /// The object for a tag: the one of its technology if that is known, which is an NDEF tag too.
     private func ndefTag(for detected: DetectedTag) -> any NFCNDEFTag {
         tag(for: detected)?.tag.ndefTag ?? DetectedNDEFTag(detected, queue: sessionQueue)
     }
@@ -101,7 +102,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     // MARK: Messages
 
-    /// Reads the messages of tags for a delegate that does not work with tags.
+    /// Reads the messages of tags, for a delegate that does not receive tags.
     func readMessages(of tags: [any NFCNDEFTag], for delegate: any NFCNDEFReaderSessionDelegate) {
         guard let runtime else { return }
         readsMessages.withLock { $0 = true }
@@ -127,7 +128,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 }
 
 extension Result where Failure == CommandError {
-    /// The failure as an app is told of it.
+    /// The failure as an app receives it.
     var readerError: NFCReaderError? {
         if case .failure(let error) = self { return NFCReaderError(error) }
         return nil

@@ -2,17 +2,18 @@
 public import Dispatch
 import Foundation
 
-/// A reader session for payment cards: it looks for ISO/IEC 14443 cards and gives them to an
+/// A reader session for payment cards: it looks for ISO/IEC 14443 cards and reports them to an
 /// ``NFCTagReaderSessionDelegate``.
 ///
-/// On iOS the session is for eligible apps in some countries. Here it is for every app with a reader, so that the code
-/// around it can be tested.
+/// On iOS, only eligible apps in some countries may use this session. Here every app with a reader may use it, so that
+/// you can test the code around it.
 open class NFCPaymentTagReaderSession: NFCTagReaderSession {
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - delegate: hears of what is found; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue of the session's own.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
+    ///     creates.
     public init(delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue? = nil) {
         super.init(configuration: Configuration(pollingOption: .iso14443), delegate: delegate, queue: queue)
     }

@@ -4,38 +4,39 @@ import NFCRuntime
 import TagLink
 import TagProtocols
 
-/// Mistakes of an app that fail nowhere, here as on a phone.
+/// Mistakes of an app that cause no error, neither here nor on a phone.
 extension NFCReaderSession {
-    /// Reports a delegate that can't be told of an event. Called on ``sessionQueue``.
+    /// Reports a delegate that can't receive an event. Called on ``sessionQueue``.
     func reportDelegate(before event: ReaderSession.Event) {
         guard delegate != nil else {
-            // Who ends a session and lets go of it needs no word of it.
+            // An app that ended the session and released its delegate does not need the event.
             if case .ended = event, isInvalidated { return }
             return mistakes.add(.delegateReleased)
         }
-        // What runs on the main queue is not the main actor's for the runtime, where the main thread has left it to others.
+        // When the main thread left the main queue to other threads, the runtime does not count work on it as the main
+        // actor's.
         guard !MainQueue.isCurrent, !delegateConformsHere else { return }
         mistakes.add(.delegateOfMainActor)
         if configuration.isStrict { ConfigurationGate.endProcess(SilentMistake.delegateOfMainActor.explanation) }
     }
 
-    /// Says why the reader of a session could not be had, was lost, or was in use by another program: many apps show only the error's text, which is the
-    /// same for every reason.
+    /// Reports why the reader of a session was missing, was lost, or was in use by another program. Many apps show only
+    /// the error's text, which is the same for every reason.
     func reportMissingReader(at end: SessionEnd) {
         if case .terminatedUnexpectedly(let reason) = end { environment.noticeOnce(reason) }
         if end == .timeout, let reason = runtime?.obstacle { environment.noticeOnce(reason) }
     }
 
-    /// The error for a tag to which a session can't connect, because another one, or the app itself, made it.
+    /// The error for a tag that this session can't connect to, because another session, or the app itself, created it.
     func refusal(of tag: DetectedNDEFTag?) -> NFCReaderError {
         if tag?.detected.session.hasEnded == true { mistakes.add(.tagOfOlderSession) }
         return NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
     }
 
-    /// Does something when the work is done that a callback has put on the session's queue, and then on the main queue: an app
-    /// that sets the sheet's text there sets it before.
+    /// Calls `work` after the work that a callback has put on the session's queue, and then after the work on the main
+    /// queue. So if the app sets the sheet's text there, it does that first.
     ///
-    /// - Parameter work: what is done, on any thread; it may be done twice.
+    /// - Parameter work: called on any thread, perhaps twice.
     func afterWorkOfCallback(_ work: @escaping @Sendable () -> Void) {
         environment.call(on: sessionQueue) { [environment] in
             MainQueue.afterPresentWork(clock: environment.clock, work)
@@ -44,9 +45,9 @@ extension NFCReaderSession {
 }
 
 extension Optional where Wrapped == AnyObject {
-    /// Whether an object conforms to a protocol where this is asked: a conformance of the main actor's is there on the main
-    /// actor alone.
+    /// Whether an object conforms to a protocol in the current isolation. A conformance that is isolated to the main
+    /// actor exists only on the main actor.
     ///
-    /// Generic, because the compiler turns a cast to a protocol that it knows into a question that leaves isolation out.
+    /// Generic, because for a cast to a known protocol the compiler emits a check that ignores isolation.
     @inline(never) func conforms<Delegate>(to delegate: Delegate.Type) -> Bool { self is Delegate }
 }

@@ -7,13 +7,13 @@ import TagLink
 /// The part that all reader sessions have in common. Use one of its subclasses.
 ///
 /// One session is active at a time; one that begins meanwhile waits for its turn. A session lasts 60 seconds at most,
-/// and never begins a second time. While it is active it is kept alive, and its delegate is held weakly.
+/// and never begins a second time. While it is active, the framework keeps it alive. It holds its delegate weakly.
 ///
 /// The delegate's methods and all completion handlers are called on ``sessionQueue``.
 open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     /// Whether this machine can read tags: it has a reader.
     ///
-    /// Where it has none, the reason goes to standard error, once for the process.
+    /// If it has no reader, the reason is written to standard error, once for each process.
     open class var readingAvailable: Bool {
         let environment = NFCEnvironment.current
         guard case .none(let reason) = environment.reader else { return true }
@@ -21,8 +21,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         return false
     }
 
-    /// The queue on which the delegate and completion handlers are called: the one given, or a serial queue that the
-    /// session makes for itself.
+    /// The queue on which the delegate and completion handlers are called: the given one, or a serial queue that the
+    /// session creates.
     public let sessionQueue: DispatchQueue
 
     let runtime: ReaderSession?
@@ -35,16 +35,16 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     private struct Locals {
         /// The session itself, while it is active.
         var keepAlive: HandedOver<NFCReaderSession>?
-        /// The text of a session without a reader, and the end of one that never came to the reader.
+        /// The text of a session without a reader, and whether a session that never reached the reader has ended.
         var alertMessage = ""
         var hasEnded = false
-        /// Whether the app has ended the session itself.
+        /// Whether the app ended the session.
         var isInvalidated = false
-        /// The error of a session that asked for what it may not have, once it was active.
+        /// The error of an active session that then asked for something that its configuration does not allow.
         var error: NFCReaderError?
     }
 
-    /// Creates a session that looks for what `plan` says of the app's configuration.
+    /// Creates a session that looks for what `plan` returns for the app's configuration.
     init(delegate: AnyObject, queue: DispatchQueue?, plan: (AppConfiguration) -> PollingPlan) {
         let queue = queue ?? DispatchQueue(label: "org.opencorenfc.readersession.delegate")
         let environment = NFCEnvironment.current
@@ -78,13 +78,13 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         }
     }
 
-    /// What the app's configuration has to allow; nil when nothing has to be.
+    /// What the app's configuration has to allow; nil for nothing.
     var request: AppConfiguration.Request? { nil }
 
-    /// Why the session can't begin whatever the app's configuration is; nil when it can.
+    /// Why the session can't begin, regardless of the app's configuration; nil when it can.
     var refusal: NFCReaderError? { nil }
 
-    /// Whether there is a list of applications to go by: then a card without one of them is no ISO 7816 one.
+    /// Whether the app has a list of applications. If so, a card without any of them is not an ISO 7816 tag.
     var hasApplicationList: Bool { configuration.infoPlist != nil || configuration.isStrict }
 
     open func begin() {
@@ -121,10 +121,10 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     // MARK: Events
 
-    /// Whether the delegate has the methods of its protocol where this is asked, see ``Optional/conforms(to:)``.
+    /// Whether the delegate conforms to its protocol in the current isolation, see ``Optional/conforms(to:)``.
     var delegateConformsHere: Bool { true }
 
-    /// Whether the app has ended the session itself.
+    /// Whether the app ended the session.
     var isInvalidated: Bool { locals.withLock { $0.isInvalidated } }
 
     /// The session became active. Called on ``sessionQueue``.
@@ -162,20 +162,20 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         }
     }
 
-    /// Ends an active session with an error that the reader knows nothing of.
+    /// Ends an active session with an error that does not come from the reader.
     func end(with error: NFCReaderError) {
         locals.withLock { $0.error = error }
         runtime?.fail(.unsupported(reason: error.localizedDescription))
     }
 
-    /// A session without a reader ends as soon as it begins.
+    /// Ends a session without a reader as soon as it begins.
     private func endWithoutReader() {
         guard case .none(let reason) = environment.reader else { return }
         environment.noticeOnce(reason)
         endLocally(NFCReaderError(.unsupported(reason: reason)))
     }
 
-    /// Ends a session that never came to the reader, once.
+    /// Ends a session that never reached the reader. Later calls do nothing.
     func endLocally(_ error: NFCReaderError) {
         let isFirst = locals.withLock { locals in
             defer { locals.hasEnded = true }

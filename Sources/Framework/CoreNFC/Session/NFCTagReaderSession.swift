@@ -4,11 +4,11 @@ import Foundation
 import NFCRuntime
 import TagLink
 
-/// A reader session that finds tags by their technology, and works with them by commands of their own.
+/// A reader session that finds tags by their technology, so that the app can send them the technology's commands.
 ///
-/// The session waits once tags were found, until ``restartPolling()``. It lasts 60 seconds at most and a connected tag
-/// 20 seconds. A delegate that is isolated to the main actor needs `DispatchQueue.main` as the session's queue: with no
-/// queue it is called on a queue of the session's own, as on a phone.
+/// After it has found tags, the session waits until the app calls ``restartPolling()``. A session lasts 60 seconds at
+/// most and a connection 20 seconds. If the delegate is isolated to the main actor, pass `DispatchQueue.main` as the
+/// session's queue: without a queue, the session calls it on a queue that it creates, as on a phone.
 open class NFCTagReaderSession: NFCReaderSession {
     /// The technologies that a session looks for.
     public struct PollingOption: OptionSet, Sendable {
@@ -24,27 +24,29 @@ open class NFCTagReaderSession: NFCReaderSession {
         public static let iso15693 = PollingOption(rawValue: 1 << 1)
         /// ISO/IEC 18092: FeliCa. The app has to list system codes.
         public static let iso18092 = PollingOption(rawValue: 1 << 2)
-        /// ISO/IEC 14443 cards that take PACE, such as identity cards, and cards with an application of the app's list.
-        /// Each card is asked for PACE first; one that takes it arrives as ``NFCTag/iso7816(_:)`` with nothing selected, and
-        /// its ``NFCISO7816Tag/supportsPACE`` is true. With ``iso14443`` the other cards are found as well.
+        /// ISO/IEC 14443 cards that support PACE, such as identity cards, and cards with an application of the app's
+        /// list. The session asks each card for PACE first. A card that supports it is reported as
+        /// ``NFCTag/iso7816(_:)`` without a selected application, and its ``NFCISO7816Tag/supportsPACE`` is true. Add
+        /// ``iso14443`` to find the other cards as well.
         public static let pace = PollingOption(rawValue: 1 << 3)
 
         static let known: PollingOption = [.iso14443, .iso15693, .iso18092, .pace]
     }
 
-    /// What the session looks for from its beginning, and after ``restartPolling()``.
+    /// What the session looks for at first, and after ``restartPolling()``.
     private let search: TagSearch
     /// What it looks for now.
     private let current: Locked<TagSearch>
-    /// The tags that the delegate was given last.
+    /// The tags that the session reported last.
     private let found = Locked(HandedOver<[NFCTag]>([]))
 
     /// Creates a session.
     ///
     /// - Parameters:
     ///   - pollingOption: the technologies to look for, at least one.
-    ///   - delegate: hears of what is found; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue of the session's own.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
+    ///     creates.
     /// - Returns: nil when no technology is given.
     @available(iOS, deprecated: 26.4, message: "Use init(configuration:delegate:queue) instead")
     public init?(
@@ -59,13 +61,14 @@ open class NFCTagReaderSession: NFCReaderSession {
         super.init(delegate: delegate, queue: queue) { _ in search.plan }
     }
 
-    /// Creates a session that looks for a part of what the app lists.
+    /// Creates a session that may look for only some of the app's applications and systems.
     ///
     /// - Parameters:
-    ///   - configuration: what to look for. Without a technology the session ends with `readerErrorInvalidParameter` when
-    ///     it begins.
-    ///   - delegate: hears of what is found; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue of the session's own.
+    ///   - configuration: what to look for. Without a technology, the session ends with `readerErrorInvalidParameter`
+    ///     as soon as it begins.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
+    ///     creates.
     public init(
         configuration: Configuration,
         delegate: any NFCTagReaderSessionDelegate,
@@ -95,18 +98,18 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     // MARK: Tags
 
-    /// Looks for tags again. The ones found before can't be used any more.
+    /// Looks for tags again. The app can no longer use the tags found before.
     open func restartPolling() {
         current.withLock { $0 = search }
         runtime?.restartPolling()
     }
 
-    /// Looks for tags again, by another configuration until polling is restarted the next time. The tags found before can't
-    /// be used any more. Does nothing when the session is not active.
+    /// Looks for tags again with another configuration, until the app restarts polling the next time. The app can no
+    /// longer use the tags found before. Does nothing when the session is not active.
     ///
-    /// - Parameter configuration: what to look for. Without a technology the session ends with
-    ///   `readerErrorInvalidParameter`, and with `readerErrorSecurityViolation` when the app's property list or its
-    ///   entitlements don't allow it.
+    /// - Parameter configuration: what to look for. The session ends with `readerErrorInvalidParameter` without a
+    ///   technology, and with `readerErrorSecurityViolation` when the app's property list or its entitlements don't
+    ///   allow it.
     public func restartPolling(configuration: Configuration) {
         guard isReady else { return }
         var configuration = configuration
@@ -119,20 +122,20 @@ open class NFCTagReaderSession: NFCReaderSession {
         runtime?.restartPolling(with: search.plan)
     }
 
-    /// The tag that is connected; nil when there is none, or it was lost.
+    /// The connected tag; nil when no tag is connected, or the tag was lost.
     public var connectedTag: NFCTag? {
         guard let detected = runtime?.connectedTag else { return nil }
         return found.withLock { $0 }.value.first { $0.detected?.detected === detected }
     }
 
-    /// Connects the session to a tag, makes sure that it is near, and disconnects the session from any other. A connection
-    /// lasts 20 seconds at most; connecting to the connected tag again does not begin them anew.
+    /// Connects the session to a tag, checks that it is near, and disconnects any other tag. A connection lasts 20
+    /// seconds at most. Connecting to the connected tag again does not restart the 20 seconds.
     ///
     /// - Parameters:
-    ///   - tag: a tag that this session found last; the object inside counts, not the value around it.
+    ///   - tag: one of the tags that this session found last. The object inside counts, not the enum value.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``:
     ///     `readerTransceiveErrorTagConnectionLost`, `readerTransceiveErrorSessionInvalidated`, or
-    ///     `readerErrorInvalidParameter` when the tag is not one of this session's.
+    ///     `readerErrorInvalidParameter` when this session did not find the tag.
     @preconcurrency
     public func connect(to tag: NFCTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard let runtime, let detected = tag.detected?.detected, detected.session === runtime else {
@@ -146,7 +149,7 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     /// Connects the session to a tag, and disconnects it from any other. A connection lasts 20 seconds at most.
     ///
-    /// - Parameter tag: a tag that this session found last; the object inside counts, not the value around it.
+    /// - Parameter tag: one of the tags that this session found last. The object inside counts, not the enum value.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func connect(to tag: NFCTag) async throws {
         try await handedOver { continuation in
@@ -168,7 +171,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         let found = tags.compactMap { tag(for: $0) }.filter { !search.options.isDisjoint(with: $0.options) }.map(\.tag)
         self.found.withLock { [found = HandedOver(found)] in $0 = found }
         if found.isEmpty {
-            // What a phone does not detect is not there: the session goes on looking.
+            // A phone does not detect these tags, so the session continues to look.
             runtime?.restartPolling(skippingReported: true)
         } else {
             tagDelegate?.tagReaderSession(self, didDetect: found)

@@ -4,22 +4,22 @@ import NFCRuntime
 import TagLink
 import TagProtocols
 
-/// What a tag session looks for: its configuration, held against what the app lists.
+/// What a tag session looks for: its configuration, compared with the app's lists.
 struct TagSearch: Sendable {
     /// The technologies.
     var options: NFCTagReaderSession.PollingOption
     /// The applications, in order, in upper-case hexadecimal digits.
     var applications: [String]
-    /// Whether there is a list of applications to go by.
+    /// Whether the app has a list of applications.
     var hasApplicationList: Bool
-    /// What the reader looks for.
+    /// The reader's part of the search.
     var plan: PollingPlan
 
     /// Works out what to look for.
     ///
     /// - Parameters:
     ///   - configuration: what the session asks for.
-    ///   - app: what the app lists; an app without a property list has no list to hold it against.
+    ///   - app: the app's lists. Without a property list, everything that the session asks for is allowed.
     init(_ configuration: NFCTagReaderSession.Configuration, in app: AppConfiguration) {
         let isListed = app.infoPlist != nil || app.isStrict
         let options = configuration.pollingOption.intersection(.known)
@@ -36,7 +36,7 @@ struct TagSearch: Sendable {
         if options.contains(.iso18092) { technologies.insert(.nfcF) }
         plan = PollingPlan(
             technologies: technologies,
-            // An app without any list takes what there is.
+            // An app without any list accepts every system.
             systemCodes: codes.isEmpty && !isListed && configuration.feliCaSystemCodes.isEmpty ? [0xFFFF] : codes,
             opensCards: true,
             applications: applications.compactMap { Data(hex: $0).map { [UInt8]($0) } },
@@ -44,7 +44,7 @@ struct TagSearch: Sendable {
         )
     }
 
-    /// What is wanted of a list, each entry once: all of it when nothing is named.
+    /// The wanted entries of a list, each once; the whole list when nothing is wanted in particular.
     private static func part(_ wanted: [String], of list: [String], isListed: Bool) -> [String] {
         if wanted.isEmpty { return list }
         var part: [String] = []
@@ -70,7 +70,7 @@ struct TagSearch: Sendable {
 }
 
 extension NFCReaderSession {
-    /// Reports a card that an app with a list of applications meets, and that has none of them.
+    /// Reports a card that has none of the applications in the app's list.
     func reportMissingApplication(of tag: DetectedTag, in search: TagSearch) {
         guard !search.applications.isEmpty, tag.selectedApplication == nil, !tag.supportsPACE, tag.target.isISODEP
         else {
@@ -78,7 +78,7 @@ extension NFCReaderSession {
         }
         let findsOthers = search.options.contains(.iso14443)
         switch tag.target.technology {
-        // One whose transport protocol could not be begun was not asked.
+        // A card whose transport protocol failed to start was not asked.
         case .nfcA: if tag.answerToSelect != nil { mistakes.add(.noListedApplication(arrives: findsOthers)) }
         case .nfcB: mistakes.add(.noListedApplication(arrives: false))
         case .nfcF, .nfcV: break

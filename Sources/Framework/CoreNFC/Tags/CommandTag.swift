@@ -3,11 +3,11 @@ import Dispatch
 import Foundation
 import NFCRuntime
 
-/// What the object of a tag has around it: the session that found the tag, and the ways to both.
+/// What a tag object needs from its surroundings: the session that found the tag, and the channel for commands.
 struct TagSurroundings {
-    /// The session's handle of the tag.
+    /// The runtime's handle of the tag.
     var detected: DetectedTag
-    /// The way for its commands.
+    /// The channel for its commands.
     var channel: any TagCommandChannel
     var session: NFCReaderSession?
     /// Where completion handlers are called.
@@ -16,9 +16,9 @@ struct TagSurroundings {
     var configuration: AppConfiguration
 }
 
-/// A tag that a session found and that takes commands: the part that the four technologies have in common.
+/// A tag that a session found and that accepts commands: the common part of the four technologies.
 class CommandTag: DetectedNDEFTag, @unchecked Sendable {
-    // Sendable because all of its state is constant; the session is referred to weakly and never written.
+    // Sendable because its properties are constant; the session is a weak reference that is never changed.
     let channel: any TagCommandChannel
     let configuration: AppConfiguration
     private let owner: WeakBox
@@ -35,13 +35,13 @@ class CommandTag: DetectedNDEFTag, @unchecked Sendable {
 
     var session: (any NFCReaderSessionProtocol)? { owner.object as? NFCReaderSession }
 
-    /// Sends a packet, reads the answer, and completes on the session's queue.
+    /// Sends a packet, decodes the answer, and completes on the session's queue.
     ///
     /// - Parameters:
-    ///   - packet: the bytes, or why there are none: the caller's parameters were wrong.
+    ///   - packet: the bytes; or the error when the caller's parameters were wrong.
     ///   - answer: how the tag answers.
-    ///   - policy: whether the packet is sent again.
-    ///   - decode: reads the answer.
+    ///   - policy: how often the packet is sent again.
+    ///   - decode: decodes the answer.
     ///   - completion: called once, on the session's queue.
     func exchange<Value>(
         _ packet: Result<[UInt8], NFCReaderError>,
@@ -63,7 +63,7 @@ class CommandTag: DetectedNDEFTag, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - apdu: the command.
-    ///   - connects: whether the tag is connected first when no tag is.
+    ///   - connects: whether to connect the tag first if no tag is connected.
     ///   - completion: called once, on the session's queue.
     func transmit(
         _ apdu: NFCISO7816APDU,
@@ -89,13 +89,13 @@ class CommandTag: DetectedNDEFTag, @unchecked Sendable {
 }
 
 extension Result where Failure == NFCReaderError {
-    /// The failure as completion handlers are given it.
+    /// The failure as completion handlers receive it.
     var error: (any Error)? {
         if case .failure(let error) = self { return error }
         return nil
     }
 
-    /// The value, or another one in its place.
+    /// The value; or `other` on failure.
     func value(or other: Success) -> Success {
         if case .success(let value) = self { return value }
         return other
@@ -103,7 +103,7 @@ extension Result where Failure == NFCReaderError {
 }
 
 extension NFCReaderError {
-    /// The tag's answer is of a length that its command does not have.
+    /// The length of the tag's answer does not fit the command.
     static func unexpectedLength(_ reason: String) -> NFCReaderError {
         NFCReaderError(
             .readerTransceiveErrorTagResponseError,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that one thread hands to another: to the session's queue, or to a task that waits.
+/// A value that one thread hands to another: to the session's queue, or to a waiting task.
 ///
-/// Sessions, tags, messages and answers are not `Sendable`, as in Apple's SDK, so that clients can subclass them, write
-/// tags of their own, and say themselves what they share. The framework hands them over nevertheless. That is safe: what
-/// changes in its own classes is locked, and an answer is made by one thread and used by the one that it is given to.
+/// Sessions, tags, messages and answers are not `Sendable`, as in Apple's SDK. So clients can subclass them, write
+/// their own tags, and declare themselves what they share. The framework hands them over nevertheless. That is safe:
+/// its own classes lock what changes, and only the receiving thread uses an answer after the thread that made it.
 struct HandedOver<Value>: @unchecked Sendable {
     let value: Value
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Takes what a completion handler is given to the task that waits for it.
+/// Passes a completion handler's arguments to the task that waits for them.
 struct Handover<Value>: Sendable {
     fileprivate let complete: @Sendable (HandedOver<Result<Value, any Error>>) -> Void
 
@@ -13,7 +13,7 @@ struct Handover<Value>: Sendable {
         complete(HandedOver(.failure(error)))
     }
 
-    /// Resumes as a completion handler that is given a value and an error or nil.
+    /// Resumes like a completion handler that receives a value and an optional error.
     func resume(with value: Value, _ error: (any Error)?) {
         if let error {
             resume(throwing: error)
@@ -22,7 +22,7 @@ struct Handover<Value>: Sendable {
         }
     }
 
-    /// Resumes as a completion handler that is given an error or nil.
+    /// Resumes like a completion handler that receives an optional error.
     func resume(with error: (any Error)?) where Value == Void {
         resume(with: (), error)
     }

@@ -2,12 +2,12 @@
 
 /// A tag that an ``NFCTagReaderSession`` found, by its technology.
 ///
-/// The value is only a wrapper: two of them with the same object inside stand for the same tag, and either can be
-/// given to ``NFCTagReaderSession/connect(to:completionHandler:)``.
+/// The value is only a wrapper: two values with the same object inside stand for the same tag, and you can pass either
+/// to ``NFCTagReaderSession/connect(to:completionHandler:)``.
 public enum NFCTag {
     /// A FeliCa card.
     case feliCa(any NFCFeliCaTag)
-    /// A card with an application of the app's list, already selected.
+    /// A card with an application of the app's list, which is already selected.
     case iso7816(any NFCISO7816Tag)
     /// An ISO/IEC 15693 tag.
     case iso15693(any NFCISO15693Tag)
@@ -16,9 +16,9 @@ public enum NFCTag {
 
     /// Whether the tag is connected and has not left the field; false for a tag that is not connected.
     ///
-    /// A tag that leaves becomes unavailable by itself where the reader tells, as the virtual reader and PC/SC do. On any other
-    /// reader the property has the tag asked meanwhile, and is false when it is read again. Connecting to the tag again
-    /// always makes sure.
+    /// A reader that reports when a tag leaves, such as the virtual reader or a PC/SC reader, makes the property false
+    /// at once. With any other reader, reading the property also starts a check of the tag, and a later read returns
+    /// the result. Connecting to the tag again always checks that it is near.
     public var isAvailable: Bool {
         switch self {
         case .feliCa(let tag): tag.isAvailable
@@ -28,7 +28,7 @@ public enum NFCTag {
         }
     }
 
-    /// The object that stands for the tag, when a session of this framework made it.
+    /// The object that stands for the tag, if a session of this framework created it.
     var detected: DetectedNDEFTag? {
         switch self {
         case .feliCa(let tag): tag as? DetectedNDEFTag
@@ -38,7 +38,7 @@ public enum NFCTag {
         }
     }
 
-    /// The tag for sessions that look for NDEF alone.
+    /// The tag as sessions that only look for NDEF report it.
     var ndefTag: any NFCNDEFTag {
         switch self {
         case .feliCa(let tag): tag

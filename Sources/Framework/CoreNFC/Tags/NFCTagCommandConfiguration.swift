@@ -4,7 +4,7 @@ import TagLink
 
 /// How often, and how soon, a command is sent again when the tag does not answer.
 ///
-/// May be used from any thread; a command takes the values that are set when it is given.
+/// May be used from any thread. A command uses the values at the time of the call.
 public class NFCTagCommandConfiguration: NSObject, NSCopying {
     private let storage: Locked<(retries: Int, interval: TimeInterval)>
 
@@ -12,13 +12,13 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
         storage = Locked((maximumRetries, retryInterval))
     }
 
-    /// How often the command is sent again when the tag does not answer: 0 to 256, 0 unless it is set.
+    /// How many times the command is sent again when the tag does not answer: 0 to 256. The default is 0.
     public var maximumRetries: Int {
         get { storage.withLock { $0.retries } }
         set { storage.withLock { $0.retries = newValue } }
     }
 
-    /// How long to wait before the command is sent again, in seconds; 0 unless it is set.
+    /// How long to wait before the command is sent again, in seconds. The default is 0.
     public var retryInterval: TimeInterval {
         get { storage.withLock { $0.interval } }
         set { storage.withLock { $0.interval = newValue } }
@@ -43,7 +43,7 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
     }
 }
 
-/// How often a command is sent again, within bounds.
+/// The number of retries and their interval, checked.
 package struct RetryPolicy: Sendable, Hashable {
     static let maximumRetries = 256
 
@@ -57,9 +57,9 @@ package struct RetryPolicy: Sendable, Hashable {
 
     package static let none = RetryPolicy()
 
-    /// Whether a failure is one that sending again may heal: the tag did not answer, or not so that it could be read.
+    /// Whether sending again may help: the tag did not answer, or its answer could not be read.
     ///
-    /// An error that the tag reported itself is an answer, and so is an answer of the wrong length.
+    /// An error that the tag reported is an answer, and so is an answer of the wrong length. Neither is retried.
     static func isWorthRetrying(_ error: NFCReaderError) -> Bool {
         error.code == .readerTransceiveErrorTagResponseError
             && error.userInfo[NFCISO15693TagResponseErrorKey] == nil

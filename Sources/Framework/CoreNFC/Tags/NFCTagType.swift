@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The technology of a tag. Clients need it only for tags that they write themselves.
+/// The technology of a tag. Clients need it only for their own tag classes.
 public enum __NFCTagType: UInt, Sendable {
     /// An ISO/IEC 15693 tag.
     case ISO15693 = 1

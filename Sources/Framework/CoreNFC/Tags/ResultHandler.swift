@@ -8,7 +8,7 @@ struct ResultHandler<Value>: Sendable {
         self.handler = handler
     }
 
-    /// Calls the handler as a completion handler that is given a value and an error or nil.
+    /// Calls the handler with the arguments of a completion handler: a value and an optional error.
     func call(_ value: @autoclosure () -> Value, _ error: (any Error)?) {
         if let error {
             handler(.failure(error))

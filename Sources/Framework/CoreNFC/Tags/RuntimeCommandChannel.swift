@@ -43,8 +43,8 @@ final class RuntimeCommandChannel: TagCommandChannel {
         }
     }
 
-    /// The waiting times are generous: they only count for a tag that does not answer. EEPROM takes up to 20 ms
-    /// (ISO/IEC 15693-3, 8.4.2), and FeliCa cards up to some 100 ms for long commands (JIS X 6319-4).
+    /// The waiting times are generous, because they matter only for a tag that does not answer. EEPROM takes up to 20
+    /// ms (ISO/IEC 15693-3, 8.4.2), and FeliCa cards up to about 100 ms for long commands (JIS X 6319-4).
     private static func packetAnswer(_ answer: AnswerTime) -> TagPacket.Answer {
         switch answer {
         case .none: .none

@@ -3,49 +3,50 @@ package import NFCRuntime
 
 /// How a tag answers a command.
 package enum AnswerTime: Sendable, Hashable {
-    /// The tag does not answer: it is enough that the command was sent.
+    /// The tag does not answer; the command only has to be sent.
     case none
     /// The technology's own time for an ordinary command.
     case usual
     /// The tag programs its memory first.
     case write
-    /// The caller knows: the time from the end of the command to the start of the answer.
+    /// The caller's own limit: the time from the end of the command to the start of the answer.
     case atMost(Duration)
 }
 
-/// The one way by which tag objects send commands.
+/// The only way in which tag objects send commands.
 ///
-/// An implementation keeps the order of commands, checks that the session is active and the tag connected, and calls
-/// each completion exactly once, on any thread and under no lock. It never retries and never reads what it carries.
+/// An implementation keeps the order of commands, and checks that the session is active and the tag connected. It calls
+/// each completion exactly once, on any thread, and never under a lock. It never retries and never interprets the
+/// bytes.
 package protocol TagCommandChannel: AnyObject, Sendable {
-    /// The time by which retries wait.
+    /// The clock for the intervals between retries.
     var clock: any RuntimeClock { get }
 
-    /// Sends one packet of the tag's own technology, and gives the answer.
+    /// Sends one packet of the tag's technology, and returns the answer.
     ///
-    /// What a packet is depends on the technology; checksums never belong to it.
-    /// - NFC-A (MIFARE): the command's bytes; an answer of four bits is one byte. For a card that takes ISO-DEP,
-    ///   the bytes are the payload of ISO-DEP blocks.
-    /// - FeliCa: the packet from the command code on, without its length; answers alike, from the response code on.
-    /// - ISO/IEC 15693: the request from the flags on; answers alike, from the flags on.
+    /// The form of a packet depends on the technology; it never includes checksums.
+    /// - NFC-A (MIFARE): the command's bytes; an answer of four bits is one byte. For a card that supports ISO-DEP, the
+    ///   bytes are the payload of ISO-DEP blocks.
+    /// - FeliCa: the packet from the command code on, without its length. The answer starts with the response code.
+    /// - ISO/IEC 15693: the request from the flags on. The answer starts with the flags.
     ///
     /// - Parameters:
     ///   - packet: the bytes.
-    ///   - answer: how the tag answers; with ``AnswerTime/none`` the completion gets no bytes once it is sent.
-    ///   - completion: called once. ``NFCReaderError`` is 100 when the tag was lost, 102 when it did not answer or not
-    ///     so that it could be read, 103 when the session ended, 104 when the tag is not connected, 105 when the
-    ///     packet is longer than the reader or the tag takes, 1 when the reader can't send such packets.
+    ///   - answer: how the tag answers. With ``AnswerTime/none`` the completion gets no bytes once the packet is sent.
+    ///   - completion: called once. The code of the ``NFCReaderError`` is 100 when the tag was lost, 102 when it did
+    ///     not answer or its answer could not be read, 103 when the session ended, 104 when the tag is not connected,
+    ///     105 when the packet is too long for the reader or the tag, and 1 when the reader can't send such packets.
     func transceive(
         _ packet: [UInt8],
         answer: AnswerTime,
         completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
     )
 
-    /// Sends one APDU over ISO-DEP, and gives the answer with its status word.
+    /// Sends one APDU over ISO-DEP, and returns the answer with its status word.
     ///
     /// - Parameters:
     ///   - apdu: a command APDU, short or extended.
-    ///   - connects: whether the tag is connected first when no tag is.
+    ///   - connects: whether to connect the tag first if no tag is connected.
     ///   - completion: called once, with errors as for ``transceive(_:answer:completion:)``.
     func transmit(
         _ apdu: [UInt8],
@@ -61,7 +62,7 @@ extension TagCommandChannel {
     ///   - packet: the bytes.
     ///   - answer: how the tag answers.
     ///   - policy: how often the packet is sent again, and how soon, by ``clock``.
-    ///   - completion: called once; the error is 101 when every retry was in vain.
+    ///   - completion: called once; the error code is 101 when all retries failed.
     func transceive(
         _ packet: [UInt8],
         answer: AnswerTime,

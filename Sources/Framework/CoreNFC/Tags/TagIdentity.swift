@@ -5,20 +5,20 @@ package import NFCRuntime
 import TagLink
 import TagProtocols
 
-/// Which of the four kinds a tag is, and what is known of it.
+/// Which of the four kinds a tag is, and its properties.
 package enum TagIdentity: Sendable, Hashable {
     case iso7816(ISO7816Identity)
     case miFare(MiFareIdentity)
     case feliCa(FeliCaIdentity)
     case iso15693(ISO15693Identity)
 
-    /// The identity of a tag by what it said while it was found; nil for one that phones don't detect, such as a MIFARE
+    /// Identifies a tag by what it reported during detection; nil for a tag that phones don't detect, such as a MIFARE
     /// Classic.
     ///
     /// - Parameters:
     ///   - detected: the session's handle of the tag.
-    ///   - hasApplicationList: whether the app lists applications. Without a property list there is no list to go by,
-    ///     and a card that is no MIFARE counts as an ISO 7816 one with nothing selected.
+    ///   - hasApplicationList: whether the app lists applications. If not, every card that is not a MIFARE card counts
+    ///     as an ISO 7816 tag with no application selected.
     package init?(_ detected: DetectedTag, hasApplicationList: Bool) {
         switch detected.target {
         case .nfcA(let target):
@@ -79,7 +79,7 @@ package enum TagIdentity: Sendable, Hashable {
         return .miFare(MiFareIdentity(family: family, identifier: target.uid, takesISODEP: false))
     }
 
-    /// The polling options each of which finds such a tag.
+    /// The polling options that find such a tag; each of them is sufficient.
     var options: NFCTagReaderSession.PollingOption {
         switch self {
         case .iso7816: [.iso14443, .pace]
@@ -91,12 +91,12 @@ package enum TagIdentity: Sendable, Hashable {
 }
 
 extension NFCTag {
-    /// Makes the object that stands for a tag.
+    /// Creates the object that stands for a tag.
     ///
     /// - Parameters:
     ///   - identity: what the tag is.
     ///   - detected: the session's handle of it.
-    ///   - channel: the way for its commands.
+    ///   - channel: the channel for its commands.
     ///   - session: the session that found it.
     ///   - queue: where completion handlers are called.
     ///   - configuration: what the app declares.
@@ -125,7 +125,7 @@ extension NFCTag {
 }
 
 extension NFCReaderSession {
-    /// The object that stands for a tag that the session found; nil for one that phones don't detect.
+    /// The object for a tag that the session found; nil for a tag that phones don't detect.
     func tag(for detected: DetectedTag) -> (tag: NFCTag, options: NFCTagReaderSession.PollingOption)? {
         guard let identity = TagIdentity(detected, hasApplicationList: hasApplicationList) else { return nil }
         let tag = NFCTag(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What the four kinds of tags have in common. Clients need it only for tags that they write themselves.
+/// What the four kinds of tags have in common. Clients need it only for their own tag classes.
 public protocol __NFCTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     /// The technology of the tag.
     var type: __NFCTagType { get }
 
-    /// The session that found the tag; nil when it is gone.
+    /// The session that found the tag; nil when the session no longer exists.
     var session: (any NFCReaderSessionProtocol)? { get }
 
     /// Whether the tag is connected and has not left the field; false for a tag that is not connected.
     ///
-    /// A tag that leaves becomes unavailable by itself where the reader tells, as the virtual reader and PC/SC do. On any other
-    /// reader the property has the tag asked meanwhile, and is false when it is read again. Connecting to the tag again
-    /// always makes sure.
+    /// A reader that reports when a tag leaves, such as the virtual reader or a PC/SC reader, makes the property false
+    /// at once. With any other reader, reading the property also starts a check of the tag, and a later read returns
+    /// the result. Connecting to the tag again always checks that it is near.
     var isAvailable: Bool { get }
 
     /// The tag itself when it is an ISO/IEC 15693 tag.

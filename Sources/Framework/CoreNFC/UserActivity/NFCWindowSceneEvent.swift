@@ -2,10 +2,10 @@
 
 /// Why the system opens a scene of an app for NFC.
 ///
-/// There are no scenes without UIKit, so nothing here makes such an event by itself: the type is there for code that
-/// handles it. The delegate of scenes, which takes a `UIWindowScene`, is not.
+/// There are no scenes without UIKit, so the framework never creates such an event. The type exists for code that
+/// handles it. The scene delegate, which takes a `UIWindowScene`, does not exist here.
 public enum NFCWindowSceneEvent: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The person asked for the app by pressing the side button twice.
+    /// The user pressed the side button twice.
     case presentation
     /// The device is near a reader.
     case readerDetected

@@ -2,9 +2,9 @@
 public import Foundation
 import TagLink
 
-/// What an app is opened for: the link of a tag that was read in the background, for instance.
+/// The reason why an app is opened: for example, the link of a tag that was read in the background.
 ///
-/// Foundation has no such class on Linux. This one has the parts that apps use with Core NFC; it may be used from any
+/// Foundation has no such class on Linux. This one has the parts that apps use with Core NFC. It may be used from any
 /// thread.
 open class NSUserActivity: NSObject {
     private struct Fields {
@@ -29,14 +29,14 @@ open class NSUserActivity: NSObject {
         ])
     }
 
-    /// Creates the activity for a link that was read from a tag.
+    /// Creates an activity for a link that was read from a tag.
     package init(webpageURL: URL, ndefMessagePayload: NFCNDEFMessage) {
         activityType = NSUserActivityTypeBrowsingWeb
         storage = Locked(Fields(webpageURL: webpageURL))
         message = ndefMessagePayload
     }
 
-    /// A name for people.
+    /// A title for users.
     open var title: String? {
         get { storage.withLock { $0.title } }
         set { storage.withLock { $0.title = newValue } }
@@ -48,7 +48,7 @@ open class NSUserActivity: NSObject {
         set { storage.withLock { $0.webpageURL = newValue } }
     }
 
-    /// The message of the tag; for any other activity a message with one empty record.
+    /// The message of the tag. For any other activity, it is a message with one empty record.
     open var ndefMessagePayload: NFCNDEFMessage { message }
 }
 

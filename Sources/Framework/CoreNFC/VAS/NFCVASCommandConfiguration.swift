@@ -4,17 +4,17 @@ import TagLink
 
 /// Which pass a value added service (VAS) session asks a phone for.
 public class NFCVASCommandConfiguration: NSObject, NSCopying {
-    /// What the phone is asked for.
+    /// What to request from the phone.
     public enum Mode: Int, Sendable {
-        /// Only that it opens the URL.
+        /// Only to open the URL.
         case urlOnly = 0
-        /// The pass; the URL when there is none.
+        /// The pass; or the URL if the phone has no pass.
         case normal = 1
 
-        /// Only that it opens the URL.
+        /// Only to open the URL.
         @available(*, deprecated, renamed: "urlOnly")
         public static var VASModeURLOnly: Mode { .urlOnly }
-        /// The pass; the URL when there is none.
+        /// The pass; or the URL if the phone has no pass.
         @available(*, deprecated, renamed: "normal")
         public static var VASModeNormal: Mode { .normal }
     }
@@ -30,9 +30,9 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying {
     /// Creates a configuration.
     ///
     /// - Parameters:
-    ///   - mode: what the phone is asked for.
+    ///   - mode: what to request from the phone.
     ///   - passTypeIdentifier: the identifier of the pass, such as `pass.com.example.loyalty`.
-    ///   - url: the address that the phone may open; nil for none.
+    ///   - url: the URL that the phone may open; nil for none.
     public init(vasMode mode: Mode, passTypeIdentifier: String, url: URL?) {
         storage = Locked(Fields(mode: mode, passTypeIdentifier: passTypeIdentifier, url: url))
     }
@@ -40,15 +40,15 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying {
     /// Creates a configuration.
     ///
     /// - Parameters:
-    ///   - mode: what the phone is asked for.
+    ///   - mode: what to request from the phone.
     ///   - passTypeIdentifier: the identifier of the pass.
-    ///   - url: the address that the phone may open; nil for none.
+    ///   - url: the URL that the phone may open; nil for none.
     @available(*, deprecated, renamed: "init(vasMode:passTypeIdentifier:url:)")
     public convenience init(VASMode mode: Mode, passTypeIdentifier: String, url: URL?) {
         self.init(vasMode: mode, passTypeIdentifier: passTypeIdentifier, url: url)
     }
 
-    /// What the phone is asked for.
+    /// What to request from the phone.
     public var mode: Mode {
         get { storage.withLock { $0.mode } }
         set { storage.withLock { $0.mode = newValue } }
@@ -60,7 +60,7 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying {
         set { storage.withLock { $0.passTypeIdentifier = newValue } }
     }
 
-    /// The address that the phone may open; nil for none.
+    /// The URL that the phone may open; nil for none.
     public var url: URL? {
         get { storage.withLock { $0.url } }
         set { storage.withLock { $0.url = newValue } }
@@ -71,6 +71,6 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying {
     }
 }
 
-/// What the phone is asked for.
+/// What to request from the phone.
 @available(*, deprecated, renamed: "NFCVASCommandConfiguration.Mode")
 public typealias VASMode = NFCVASCommandConfiguration.Mode

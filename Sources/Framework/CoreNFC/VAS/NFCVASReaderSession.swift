@@ -5,9 +5,9 @@ import NFCRuntime
 
 /// A reader session that asks phones for passes with Apple's value added service (VAS) protocol.
 ///
-/// The protocol needs keys that Apple gives to terminals, and they do not exist here. The session is real in every
-/// other way: it holds the configurations to their rules, waits for its turn, shows the sheet and becomes active. It
-/// then ends with `readerErrorUnsupportedFeature`.
+/// The protocol needs keys that Apple gives to terminal vendors, and this framework does not have them. In all other
+/// ways the session is real: it checks its configurations, waits for its turn, shows the sheet and becomes active. Then
+/// it ends with `readerErrorUnsupportedFeature`.
 open class NFCVASReaderSession: NFCReaderSession {
     private let configurations: [NFCVASCommandConfiguration]
 
@@ -15,15 +15,15 @@ open class NFCVASReaderSession: NFCReaderSession {
     ///
     /// - Parameters:
     ///   - commandConfigurations: the passes to ask for, at least one.
-    ///   - delegate: hears of what is received; held weakly.
-    ///   - queue: where the delegate is called; nil for a serial queue of the session's own.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate is called; nil for a serial queue that the session creates.
     public init(
         vasCommandConfigurations commandConfigurations: [NFCVASCommandConfiguration],
         delegate: any NFCVASReaderSessionDelegate,
         queue: DispatchQueue?
     ) {
         configurations = commandConfigurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
-        // It is the phones that would be asked: there is nothing to look for.
+        // The session would ask phones, so there are no tags to look for.
         super.init(delegate: delegate, queue: queue) { _ in PollingPlan(technologies: []) }
     }
 
@@ -31,8 +31,8 @@ open class NFCVASReaderSession: NFCReaderSession {
     ///
     /// - Parameters:
     ///   - commandConfigurations: the passes to ask for, at least one.
-    ///   - delegate: hears of what is received; held weakly.
-    ///   - queue: where the delegate is called; nil for a serial queue of the session's own.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate is called; nil for a serial queue that the session creates.
     @available(*, deprecated, renamed: "init(vasCommandConfigurations:delegate:queue:)")
     public convenience init(
         VASCommandConfigurations commandConfigurations: [NFCVASCommandConfiguration],
@@ -52,7 +52,7 @@ open class NFCVASReaderSession: NFCReaderSession {
         }
     }
 
-    /// What is wrong with the configurations; nil when nothing is.
+    /// The error of invalid configurations; nil when they are valid.
     static func error(in configurations: [NFCVASCommandConfiguration]) -> NFCReaderError? {
         if configurations.isEmpty {
             return NFCReaderError(.readerErrorInvalidParameter, reason: "There is no configuration.")

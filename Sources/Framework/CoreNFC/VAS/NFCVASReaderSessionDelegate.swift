@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Hears of what a value added service (VAS) session receives. All methods are called on the session's queue.
+/// Receives the events of a value added service (VAS) session. All methods are called on the session's queue.
 public protocol NFCVASReaderSessionDelegate: NSObjectProtocol {
-    /// The session is active. Need not be implemented.
+    /// The session is active. Optional to implement.
     ///
     /// - Parameter session: the session.
     func readerSessionDidBecomeActive(_ session: NFCVASReaderSession)
 
-    /// The session has ended. Called once, as the last method.
+    /// The session has ended. Called once, after all other methods.
     ///
     /// - Parameters:
-    ///   - session: the session, which can't begin again.
-    ///   - error: an ``NFCReaderError`` that says why.
+    ///   - session: the session. It can't begin again.
+    ///   - error: the reason, an ``NFCReaderError``.
     func readerSession(_ session: NFCVASReaderSession, didInvalidateWithError error: any Error)
 
     /// A phone has answered.
     ///
     /// - Parameters:
     ///   - session: the session.
-    ///   - responses: one answer a configuration, in the order of the configurations.
+    ///   - responses: one answer for each configuration, in the order of the configurations.
     func readerSession(_ session: NFCVASReaderSession, didReceive responses: [NFCVASResponse])
 }
 

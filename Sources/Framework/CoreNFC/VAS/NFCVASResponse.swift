@@ -9,17 +9,17 @@ public class NFCVASResponse: NSObject, NSCopying {
         case success = 0x9000
         /// The phone does not have the pass.
         case dataNotFound = 0x6A83
-        /// The phone has the pass, which is not active.
+        /// The phone has the pass, but the pass is not active.
         case dataNotActivated = 0x6287
         /// The parameters of the command are wrong.
         case wrongParameters = 0x6B00
         /// The length of the command is wrong.
         case wrongLCField = 0x6700
-        /// The person has to do something first.
+        /// The user has to do something first.
         case userIntervention = 0x6984
         /// The data of the command are wrong.
         case incorrectData = 0x6A80
-        /// The phone does not have this version of VAS.
+        /// The phone does not support this version of VAS.
         case unsupportedApplicationVersion = 0x6340
 
         /// The phone has the pass, or took the URL.
@@ -28,7 +28,7 @@ public class NFCVASResponse: NSObject, NSCopying {
         /// The phone does not have the pass.
         @available(*, deprecated, renamed: "dataNotFound")
         public static var VASErrorCodeDataNotFound: ErrorCode { .dataNotFound }
-        /// The phone has the pass, which is not active.
+        /// The phone has the pass, but the pass is not active.
         @available(*, deprecated, renamed: "dataNotActivated")
         public static var VASErrorCodeDataNotActivated: ErrorCode { .dataNotActivated }
         /// The parameters of the command are wrong.
@@ -37,13 +37,13 @@ public class NFCVASResponse: NSObject, NSCopying {
         /// The length of the command is wrong.
         @available(*, deprecated, renamed: "wrongLCField")
         public static var VASErrorCodeWrongLCField: ErrorCode { .wrongLCField }
-        /// The person has to do something first.
+        /// The user has to do something first.
         @available(*, deprecated, renamed: "userIntervention")
         public static var VASErrorCodeUserIntervention: ErrorCode { .userIntervention }
         /// The data of the command are wrong.
         @available(*, deprecated, renamed: "incorrectData")
         public static var VASErrorCodeIncorrectData: ErrorCode { .incorrectData }
-        /// The phone does not have this version of VAS.
+        /// The phone does not support this version of VAS.
         @available(*, deprecated, renamed: "unsupportedApplicationVersion")
         public static var VASErrorCodeUnsupportedApplicationVersion: ErrorCode { .unsupportedApplicationVersion }
     }
@@ -51,10 +51,10 @@ public class NFCVASResponse: NSObject, NSCopying {
     /// The status word of the answer.
     public let status: ErrorCode
 
-    /// The encrypted data of the pass; empty when there are none.
+    /// The encrypted data of the pass; empty for none.
     public let vasData: Data
 
-    /// The token that stands for the phone; empty when there is none.
+    /// The token that identifies the phone; empty for none.
     public let mobileToken: Data
 
     package init(status: ErrorCode, vasData: Data, mobileToken: Data) {
