@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Why a procedure on a tag failed. Equal by code.
+/// Why a procedure on a tag failed. Two errors with the same code are equal.
 public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -29,44 +29,44 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// The tag stopped answering, or another tag is in its place.
         public static let tagLost = Code(kind: .tagLost)
-        /// There is no capability container, so the tag is not formatted for NDEF.
+        /// The tag has no capability container, so it is not formatted for NDEF.
         public static let noCapabilityContainer = Code(kind: .noCapabilityContainer)
-        /// The capability container has a mapping version with a major number that this reader does not know.
+        /// The capability container has a mapping version with an unknown major number.
         public static let badVersion = Code(kind: .badVersion)
-        /// There is no NDEF message TLV in the data area.
+        /// The data area has no NDEF message TLV.
         public static let noMessageTLV = Code(kind: .noMessageTLV)
         /// A TLV, or the length of the message, runs past the data area.
         public static let lengthOverrun = Code(kind: .lengthOverrun)
         /// The checksum of a Type 3 attribute block is wrong.
         public static let badChecksum = Code(kind: .badChecksum)
-        /// An earlier write was cut off before its end.
+        /// An earlier write was interrupted before its end.
         public static let writeInProgress = Code(kind: .writeInProgress)
-        /// The tag may not be written.
+        /// The tag can't be written.
         public static let readOnly = Code(kind: .readOnly)
-        /// The message is longer than the tag's capacity. Found before anything is written.
+        /// The message is longer than the tag's capacity. Reported before anything is written.
         public static let messageTooLong = Code(kind: .messageTooLong)
-        /// The tag, or the reader to the tag, did not prove that it knows the key.
+        /// The tag did not prove to the reader that it knows the key, or the reader did not prove it to the tag.
         public static let authenticationFailed = Code(kind: .authenticationFailed)
-        /// The tag lets only who knows a key do it.
+        /// The tag allows this only to a reader that knows a key.
         public static let keyNeeded = Code(kind: .keyNeeded)
         /// The tag answered a command with a refusal.
         public static let refused = Code(kind: .refused)
-        /// The tag did not take a write, and is still there.
+        /// The tag did not accept a write, but is still present.
         public static let updateFailed = Code(kind: .updateFailed)
         /// The tag's answer broke its specification.
         public static let badAnswer = Code(kind: .badAnswer)
-        /// The tag, or the reader, does not have what was asked for.
+        /// The tag or the reader does not support the operation.
         public static let unsupported = Code(kind: .unsupported)
         /// The caller's task was cancelled.
         public static let cancelled = Code(kind: .cancelled)
         /// The reader is gone.
         public static let readerUnavailable = Code(kind: .readerUnavailable)
 
-        /// The code's name, as the command line prints it.
+        /// The code's name, as the command-line tool prints it.
         public var description: String { kind.rawValue }
     }
 
-    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    /// The contents are boxed, so that the error is one pointer wide: every call that may throw gets cheaper.
     private final class Contents: Sendable {
         let code: Code
         let reason: String
@@ -83,17 +83,17 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code { contents.code }
-    /// What happened, as a sentence for people; it names the rule of the specification that a tag broke.
+    /// A sentence that explains the failure. It names the rule of the specification that a tag broke.
     public var reason: String { contents.reason }
-    /// The failed exchange behind it, when there was one.
+    /// The failed exchange that caused the error, if there was one.
     public var link: LinkError? { contents.link }
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
-    ///   - reason: what happened, as a sentence for people.
-    ///   - link: the failed exchange behind it.
+    ///   - reason: a sentence that explains the failure.
+    ///   - link: the failed exchange that caused the error.
     public init(_ code: Code, _ reason: String, link: LinkError? = nil) {
         contents = Contents(code: code, reason: reason, link: link)
     }
@@ -106,11 +106,11 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TagError {
-    /// What an exchange's failure means for a procedure that does not try again.
+    /// Converts the failure of an exchange, for a procedure that does not try again.
     ///
     /// - Parameters:
     ///   - error: the failure.
-    ///   - technology: in which the tag answered; nil behind ISO-DEP.
+    ///   - technology: the technology of the tag's answer; nil behind ISO-DEP.
     init(link error: LinkError, over technology: Technology? = nil) {
         switch error.code {
         case .timeout, .tagRemoved: self.init(.tagLost, "The tag does not answer any more.", link: error)
@@ -120,7 +120,7 @@ extension TagError {
         case .collision:
             let rule = Self.framingRule(technology)
             self.init(.badAnswer, "More than one tag answered at once (\(rule)).", link: error)
-        // What broke a rule of a protocol says which; noise and parity are the link's to see, and the rule is known here.
+        // A broken protocol rule is named in the error already. The rule for noise and parity is only known here.
         case .transmission:
             let reason = error.reason.hasSuffix(").") ? "" : " (\(Self.framingRule(technology)))"
             self.init(.badAnswer, Self.sentence(error.reason, adding: reason), link: error)
@@ -128,12 +128,12 @@ extension TagError {
         }
     }
 
-    /// A mapping version of which the specification, at the place that is named, knows nothing.
+    /// A mapping version that the specification doesn't define. `place` is the section that the error refers to.
     static func badVersion(_ major: UInt8, _ minor: UInt8, known: String = "1 is", _ place: String) -> TagError {
         TagError(.badVersion, "The mapping version is \(major).\(minor); \(known) known (NFC Forum \(place)).")
     }
 
-    /// A failure after which trying again is pointless, or nil when `error` is not one.
+    /// Creates an error when trying again is pointless; nil for other failures.
     package init?(fatal error: LinkError) {
         switch error.code {
         case .timeout, .transmission, .collision: return nil
@@ -141,7 +141,7 @@ extension TagError {
         }
     }
 
-    /// The rules of frames, parity and checksum that a damaged answer breaks.
+    /// Returns the rules of frames, parity and checksum that a damaged answer breaks.
     static func framingRule(_ technology: Technology?) -> String {
         switch technology {
         case .nfcA: "ISO/IEC 14443-3, 6.2"

@@ -12,10 +12,10 @@ public enum TagTarget: Sendable, Hashable {
     /// A tag found by an inventory.
     case nfcV(NFCVTarget)
 
-    /// Reads what a tag said of itself to a reader that activated it.
+    /// Creates a target from the data that a reader reports after activating a tag.
     ///
-    /// - Parameter identity: what the tag said.
-    /// - Throws: ``TagError`` with `badAnswer` when no standard allows it.
+    /// - Parameter identity: the data of the tag.
+    /// - Throws: ``TagError`` with `badAnswer` when the data break every standard.
     public init(_ identity: DiscoveredTag.Identity) throws(TagError) {
         switch identity {
         case .nfcA(let atqa, let sak, let uid):
@@ -35,7 +35,7 @@ public enum TagTarget: Sendable, Hashable {
         }
     }
 
-    /// The technology in which it was found.
+    /// The technology that the tag was found with.
     public var technology: Technology {
         switch self {
         case .nfcA: .nfcA
@@ -45,8 +45,8 @@ public enum TagTarget: Sendable, Hashable {
         }
     }
 
-    /// What tells it from other tags: the UID of NFC-A and NFC-V, the PUPI of NFC-B, the IDm of NFC-F. Empty for a Type
-    /// 1 tag that has not been asked yet, and where the reader does not report the UID.
+    /// The tag's identifier: the UID of NFC-A and NFC-V, the PUPI of NFC-B, the IDm of NFC-F. Empty for a Type 1 tag
+    /// before RID, and when the reader does not report the UID.
     public var identifier: [UInt8] {
         switch self {
         case .nfcA(let target): target.uid
@@ -56,7 +56,7 @@ public enum TagTarget: Sendable, Hashable {
         }
     }
 
-    /// Whether it takes ISO-DEP.
+    /// Whether the tag supports ISO-DEP.
     public var isISODEP: Bool {
         switch self {
         case .nfcA(let target): target.isISODEP
@@ -65,7 +65,7 @@ public enum TagTarget: Sendable, Hashable {
         }
     }
 
-    /// What kind of tag this is, as a sentence calls it.
+    /// The kind of tag, as it is called in a sentence.
     public var kindName: String {
         switch self {
         case .nfcA(let target): target.kindName
@@ -76,16 +76,17 @@ public enum TagTarget: Sendable, Hashable {
     }
 }
 
-/// What an NFC-A tag says of itself while it is activated (ISO/IEC 14443-3, 6).
+/// The data that an NFC-A tag sends while it is activated (ISO/IEC 14443-3, 6).
 public struct NFCATarget: Sendable, Hashable {
-    /// ATQA, the second byte on the air being the high one: 0x0044 for a Type 2 tag with a 7-byte UID.
+    /// ATQA. The second byte on the air is the high byte: 0x0044 for a Type 2 tag with a 7-byte UID.
     ///
-    /// When several tags answered at once it can't be heard; then it holds only the UID size that anticollision found.
+    /// When several tags answered at once, ATQA could not be received. Then it contains only the UID size from
+    /// anticollision.
     public var atqa: UInt16
     /// SAK of the last cascade level; nil for a Type 1 tag, which has none.
     public var sak: UInt8?
-    /// The UID: 4, 7 or 10 bytes, without cascade tags. Empty for a Type 1 tag, which gives it in answer to RID, and where
-    /// the reader does not report it.
+    /// The UID: 4, 7 or 10 bytes, without cascade tags. Empty for a Type 1 tag, which sends it in answer to RID, and
+    /// when the reader does not report it.
     public var uid: [UInt8]
 
     /// Creates a target.
@@ -97,7 +98,8 @@ public struct NFCATarget: Sendable, Hashable {
 }
 
 extension NFCATarget {
-    /// Whether an ATQA is that of a Type 1 tag: no anticollision, configuration 1100 (NFC Forum Digital 2.3, 6.6.3).
+    /// Returns whether an ATQA belongs to a Type 1 tag: no anticollision, configuration 1100 (NFC Forum Digital 2.3,
+    /// 6.6.3).
     static func isType1(atqa: UInt16) -> Bool {
         atqa & 0x0F1F == 0x0C00
     }
@@ -107,33 +109,33 @@ extension NFCATarget {
         sak == nil && Self.isType1(atqa: atqa)
     }
 
-    /// Whether this is a Type 2 tag: neither ISO-DEP nor NFC-DEP in its SAK, and no MIFARE Classic
-    /// (NFC Forum Digital 2.3, 6.8.2; NXP AN10833).
+    /// Whether this is a Type 2 tag: its SAK has neither ISO-DEP nor NFC-DEP, and isn't that of a MIFARE Classic (NFC
+    /// Forum Digital 2.3, 6.8.2; NXP AN10833).
     public var isType2: Bool {
         guard let sak else { return false }
         return sak & 0x60 == 0 && !isMIFAREClassic
     }
 
-    /// Whether the tag takes ISO-DEP, as Type 4A tags do (ISO/IEC 14443-3, 6.5.3.4).
+    /// Whether the tag supports ISO-DEP, as Type 4A tags do (ISO/IEC 14443-3, 6.5.3.4).
     public var isISODEP: Bool {
         sak.map { $0 & 0x20 != 0 } ?? false
     }
 
-    /// Whether the target takes NFC-DEP, as another device would (NFC Forum Digital 2.3, 6.8.2).
+    /// Whether the target supports NFC-DEP, as another device does (NFC Forum Digital 2.3, 6.8.2).
     public var isNFCDEP: Bool {
         sak.map { $0 & 0x40 != 0 } ?? false
     }
 
-    /// Whether the SAK is that of a MIFARE Classic, or of a product that behaves as one (NXP AN10833).
+    /// Whether the SAK is that of a MIFARE Classic or of a product that behaves like one (NXP AN10833).
     public var isMIFAREClassic: Bool {
         sak.map { $0 & 0x08 != 0 || $0 == 0x01 || isMIFAREPlusLevel2 } ?? false
     }
 
-    /// Whether the SAK is that of a MIFARE Plus in security level 2, which speaks neither ISO-DEP nor the commands of
+    /// Whether the SAK is that of a MIFARE Plus in security level 2. It supports neither ISO-DEP nor the commands of
     /// Type 2 tags (NXP AN10833).
     private var isMIFAREPlusLevel2: Bool { sak == 0x10 || sak == 0x11 }
 
-    /// What kind of tag this is, as a sentence calls it, such as `Type 2 tag` or `MIFARE Classic card`.
+    /// The kind of tag, as it is called in a sentence, such as `Type 2 tag` or `MIFARE Classic card`.
     public var kindName: String {
         if isType1 { return "Type 1 tag" }
         if isISODEP { return "Type 4 tag or other ISO/IEC 14443-4 card" }
@@ -143,7 +145,7 @@ extension NFCATarget {
         return isType2 ? "Type 2 tag" : "NFC-A tag of an unknown kind"
     }
 
-    /// The manufacturer's code of a UID that is unique (ISO/IEC 7816-6): 0x04 for NXP; nil for 4-byte identifiers.
+    /// The manufacturer's code in a unique UID (ISO/IEC 7816-6): 0x04 for NXP; nil for 4-byte identifiers.
     public var manufacturer: UInt8? {
         uid.count >= 7 ? uid.first : nil
     }

@@ -11,11 +11,11 @@ public struct CommandAPDU: Sendable, Hashable {
     public var parameter1: UInt8
     /// P2.
     public var parameter2: UInt8
-    /// The data field; empty when there is none. At most 65,535 bytes.
+    /// The data field; empty when the command has none. At most 65,535 bytes.
     public var data: [UInt8]
-    /// Ne, the most bytes of data that are expected: 1 to 65,536; nil or 0 when none are.
+    /// Ne, the largest number of response bytes expected: 1 to 65,536; nil or 0 when none are expected.
     public var expectedLength: Int?
-    /// Whether extended length fields are used even where short ones would do.
+    /// Whether extended length fields are used even when short ones are enough.
     public var usesExtendedLength: Bool
 
     /// Creates a command.
@@ -51,7 +51,7 @@ public struct CommandAPDU: Sendable, Hashable {
     /// Reads a command APDU.
     ///
     /// - Parameter octets: the whole command.
-    /// - Returns: nil when header, Lc, data and Le do not add up to the bytes.
+    /// - Returns: nil when header, Lc, data and Le don't add up to the number of bytes.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 4 else { return nil }
         self.init(octets[0], octets[1], octets[2], octets[3])
@@ -84,7 +84,7 @@ public struct CommandAPDU: Sendable, Hashable {
         }
     }
 
-    /// The command's bytes, with short length fields where they do.
+    /// The command's bytes, with short length fields when they are enough.
     public var octets: [UInt8] {
         var result = [instructionClass, instruction, parameter1, parameter2]
         let expected = expectedLength ?? 0
@@ -104,7 +104,7 @@ public struct CommandAPDU: Sendable, Hashable {
         return result
     }
 
-    /// Whether a command's bytes have extended length fields.
+    /// Returns whether a command's bytes have extended length fields.
     static func isExtended(_ octets: [UInt8]) -> Bool {
         octets.count >= 7 && octets[4] == 0
     }
@@ -112,7 +112,7 @@ public struct CommandAPDU: Sendable, Hashable {
 
 /// A status word, SW1 and SW2 (ISO/IEC 7816-4, 5.6).
 public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// SW1 in the high byte, SW2 in the low one.
+    /// SW1 in the high byte, SW2 in the low byte.
     public var rawValue: UInt16
 
     /// Creates a status word.
@@ -120,15 +120,15 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
         self.rawValue = rawValue
     }
 
-    /// 9000: done.
+    /// 9000: success.
     public static let success = StatusWord(rawValue: 0x9000)
     /// 6282: the end of the file was reached before Ne bytes.
     public static let endOfFile = StatusWord(rawValue: 0x6282)
-    /// 6982: the security status forbids it.
+    /// 6982: the security status does not allow the command.
     public static let securityStatusNotSatisfied = StatusWord(rawValue: 0x6982)
     /// 6A82: no such file or application.
     public static let fileNotFound = StatusWord(rawValue: 0x6A82)
-    /// 6B00: wrong P1 or P2, such as an offset behind the end of the file.
+    /// 6B00: wrong P1 or P2, such as an offset after the end of the file.
     public static let wrongParameters = StatusWord(rawValue: 0x6B00)
 
     /// SW1.
@@ -136,7 +136,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     /// SW2.
     public var low: UInt8 { UInt8(rawValue & 0xFF) }
 
-    /// Whether the command was done, with or without a warning (61xx, 62xx, 63xx, 9000).
+    /// Whether the command was executed, with or without a warning (61xx, 62xx, 63xx, 9000).
     public var isSuccessOrWarning: Bool {
         self == .success || (0x61...0x63).contains(high)
     }

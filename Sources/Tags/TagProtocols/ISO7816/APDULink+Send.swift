@@ -2,11 +2,11 @@
 public import TagLink
 
 extension APDULink {
-    /// Sends a command and follows the status words that ask for another one: 61xx with GET RESPONSE, 6Cxx with the
-    /// right Le (ISO/IEC 7816-4, 5.3.4).
+    /// Sends a command, and the further commands that its status word asks for: GET RESPONSE after 61xx, the corrected
+    /// Le after 6Cxx (ISO/IEC 7816-4, 5.3.4).
     ///
     /// - Parameter command: the command.
-    /// - Returns: the whole response. Its status word may be any other.
+    /// - Returns: the complete response, with any other status word.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
         var response = try await exchange(command)
@@ -56,8 +56,8 @@ extension APDULink {
 }
 
 extension ResponseAPDU {
-    /// The most data that is gathered with GET RESPONSE: what one extended response could bring.
+    /// The most data that is collected with GET RESPONSE: the length of one extended response.
     static let maximumGatheredLength = 65536
-    /// The most GET RESPONSE commands that one command is worth.
+    /// The most GET RESPONSE commands that are sent for one command.
     static let maximumRounds = 512
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// EF.CardAccess, the file in which a document says which protocols open it, PACE among them (ICAO Doc 9303-11;
-/// BSI TR-03110-3). Everybody may read it.
+/// EF.CardAccess: the file in which a travel document lists the protocols that open it, such as PACE (ICAO Doc 9303-11;
+/// BSI TR-03110-3). It can be read without a key.
 public struct CardAccess: Sendable, Hashable {
-    /// The object identifiers of the protocols that the document lists, encoded, in order.
+    /// The encoded object identifiers of the listed protocols, in order.
     public let protocols: [[UInt8]]
 
-    /// The identifier of the file, which is in the master file.
+    /// The file identifier. The file is in the master file.
     static let identifier: UInt16 = 0x011C
-    /// No document needs more; a card that claims more is not read further.
+    /// The longest file that is read. No document needs more.
     static let maximumLength = 1024
-    /// 0.4.0.127.0.7.2.2.4, under which the variants of PACE are.
+    /// 0.4.0.127.0.7.2.2.4, the prefix of all PACE variants.
     private static let pace: [UInt8] = [0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04]
 
-    /// Reads the file: a SET of SEQUENCEs that each begin with an object identifier.
+    /// Reads the file: a SET of SEQUENCEs, each of which starts with an object identifier.
     ///
-    /// - Parameter bytes: the file; what follows the set is left out.
-    /// - Returns: nil when it is not that.
+    /// - Parameter bytes: the file. Bytes after the set are ignored.
+    /// - Returns: nil when the bytes are something else.
     public init?(_ bytes: [UInt8]) {
         guard let set = Self.element(bytes[...]), set.tag == 0x31 else { return nil }
         var protocols: [[UInt8]] = []
@@ -32,13 +32,13 @@ public struct CardAccess: Sendable, Hashable {
         self.protocols = protocols
     }
 
-    /// Whether the document takes PACE: it lists a variant of it, which has a mapping and a cipher. Parameters alone are
-    /// no variant.
+    /// Whether the document supports PACE: it lists a variant, with a mapping and a cipher. Domain parameters alone
+    /// don't count.
     public var supportsPACE: Bool {
         protocols.contains { $0.starts(with: Self.pace) && $0.count == Self.pace.count + 2 }
     }
 
-    /// The length of a whole file by its first bytes; nil when they are not those of a set, or too few.
+    /// Returns the length of the whole file from its first bytes; nil when they aren't those of a set, or too few.
     static func length(of start: [UInt8]) -> Int? {
         guard let header = header(start[...]), header.tag == 0x31 else { return nil }
         return header.start + header.length
@@ -55,7 +55,7 @@ public struct CardAccess: Sendable, Hashable {
         }
     }
 
-    /// The first data object of some bytes; nil when it is cut off.
+    /// Returns the first data object of the bytes; nil when it is incomplete.
     private static func element(_ bytes: ArraySlice<UInt8>) -> (tag: UInt8, value: ArraySlice<UInt8>)? {
         guard let header = header(bytes), bytes.count - header.start >= header.length else { return nil }
         let start = bytes.startIndex + header.start
@@ -64,10 +64,10 @@ public struct CardAccess: Sendable, Hashable {
 }
 
 extension APDULink {
-    /// Reads EF.CardAccess, on a card of which nothing was selected: the master file is the current one then. The file
-    /// stays selected.
+    /// Reads EF.CardAccess. Call it before anything else was selected, while the master file is the current one. The
+    /// file stays selected.
     ///
-    /// - Returns: nil for a card without it, or with something else in its place.
+    /// - Returns: nil for a card without the file, or with other content in it.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func readCardAccess() async throws(TagError) -> CardAccess? {
         let name = CardAccess.identifier.bigEndianOctets

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3), as NFC Forum T4T 1.2, 5 uses
-/// them.
+/// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3), as used by NFC Forum T4T 1.2,
+/// 5.
 extension CommandAPDU {
-    /// The largest offset that P1 and P2 of READ BINARY and UPDATE BINARY hold.
+    /// The largest offset that fits in P1 and P2 of READ BINARY and UPDATE BINARY.
     public static let maximumShortOffset = 0x7FFF
-    /// The largest offset of an offset data object with three bytes.
+    /// The largest offset that fits in an offset data object with three bytes.
     public static let maximumOffset = 0xFF_FFFF
 
     /// SELECT by DF name.
     ///
     /// - Parameters:
     ///   - name: the application identifier, 5 to 16 bytes.
-    ///   - expectsTemplate: whether Le asks for the file control information, as NFC Forum T4T 1.2, 5.5 does.
+    ///   - expectsTemplate: whether Le asks for the file control information, as in NFC Forum T4T 1.2, 5.5.
     public static func select(application name: [UInt8], expectsTemplate: Bool = true) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x04, 0x00, data: name, expectedLength: expectsTemplate ? 256 : nil)
     }
@@ -22,19 +22,19 @@ extension CommandAPDU {
     ///
     /// - Parameters:
     ///   - file: the file identifier.
-    ///   - parameter2: 0C asks for no file control information; mapping 1.0 wants 00.
+    ///   - parameter2: 0C asks for no file control information; mapping version 1.0 needs 00.
     public static func select(file: UInt16, parameter2: UInt8 = 0x0C) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: file.bigEndianOctets)
     }
 
     /// READ BINARY of the selected file.
     ///
-    /// Up to offset 7FFF the offset is in P1 and P2. Beyond, it is B1 with an offset data object (54), and the answer
-    /// has its data in a discretionary data object (53): see ``discretionaryData(_:)``.
+    /// Up to offset 7FFF the offset is in P1 and P2. For higher offsets the instruction is B1 with an offset data
+    /// object (54), and the answer has its data in a discretionary data object (53); see ``discretionaryData(_:)``.
     ///
     /// - Parameters:
-    ///   - offset: where to begin, 0 to FFFFFF.
-    ///   - count: how many bytes are wanted, 1 to 65,536 with the data object's own bytes.
+    ///   - offset: where to start, 0 to FFFFFF.
+    ///   - count: the number of bytes to read, 1 to 65,536, including the data object's tag and length.
     public static func readBinary(offset: Int, count: Int) -> CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xB0, UInt8(offset >> 8), UInt8(offset & 0xFF), expectedLength: count)
@@ -49,10 +49,10 @@ extension CommandAPDU {
         )
     }
 
-    /// UPDATE BINARY of the selected file; beyond offset 7FFF it is D7 with data objects.
+    /// UPDATE BINARY of the selected file. For offsets above 7FFF the instruction is D7 with data objects.
     ///
     /// - Parameters:
-    ///   - offset: where to begin, 0 to FFFFFF.
+    ///   - offset: where to start, 0 to FFFFFF.
     ///   - data: the bytes to write.
     public static func updateBinary(offset: Int, data: [UInt8]) -> CommandAPDU {
         guard offset > maximumShortOffset else {
@@ -67,17 +67,17 @@ extension CommandAPDU {
         )
     }
 
-    /// 54 03 and the offset, as mapping version 3 has it.
+    /// 54 03 and the offset, as in mapping version 3.
     static func offsetDataObject(_ offset: Int) -> [UInt8] {
         [0x54, 0x03] + [UInt8](bigEndian: offset, count: 3)
     }
 
-    /// How many bytes tag and length of the data object around so much data take.
+    /// Returns the length of the tag and length fields of a data object with so much data.
     static func discretionaryOverhead(_ count: Int) -> Int {
         1 + berLength(count).count
     }
 
-    /// A length of BER-TLV (ISO/IEC 7816-4, 5.2.2.2).
+    /// Returns a length in BER-TLV (ISO/IEC 7816-4, 5.2.2.2).
     static func berLength(_ count: Int) -> [UInt8] {
         switch count {
         case 0..<0x80: [UInt8(count)]
@@ -86,10 +86,10 @@ extension CommandAPDU {
         }
     }
 
-    /// Takes the data out of the answer to READ BINARY with an odd instruction.
+    /// Extracts the data from the answer to a READ BINARY with the odd instruction.
     ///
-    /// - Parameter octets: the answer's data field: 53, a length and so many bytes.
-    /// - Returns: nil when it is not that.
+    /// - Parameter octets: the answer's data field: 53, a length and that many bytes.
+    /// - Returns: nil when the bytes are something else.
     public static func discretionaryData(_ octets: [UInt8]) -> [UInt8]? {
         guard octets.count >= 2, octets[0] == 0x53 else { return nil }
         var start = 2

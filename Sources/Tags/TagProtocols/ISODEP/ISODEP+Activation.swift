@@ -2,16 +2,18 @@
 public import TagLink
 
 extension ISODEP {
-    /// How often RATS and ATTRIB are sent when they are not answered (ISO/IEC 14443-4, 5.6.1.1).
+    /// How often RATS or ATTRIB is sent when there is no answer (ISO/IEC 14443-4, 5.6.1.1).
     static let openingAttempts = 2
 
-    /// Begins the protocol: RATS or ATTRIB, with the largest frame size that the link takes.
+    /// Starts the protocol: RATS or ATTRIB, with the largest frame size that the link supports.
     ///
-    /// Does nothing when it has begun. The bit rate stays at 106 kbit/s: see ``select(bitRate:)``. A start-up guard time
-    /// that the card asks for is ``AnswerToSelect/startUpGuardTime``; who needs it waits before the first command.
+    /// Does nothing when the protocol has started already. The bit rate stays at 106 kbit/s; see ``select(bitRate:)``.
+    /// The card may ask for a guard time, ``AnswerToSelect/startUpGuardTime``; the caller must wait for it before the
+    /// first command.
     ///
     /// - Throws: ``LinkError`` with `timeout` or `transmission` when the card does not answer, `protocolViolation` when
-    ///   its answer is malformed, `unsupported` when it takes no CID and one was asked for, and as `transmit(_:)` does.
+    ///   its answer is malformed, `unsupported` when a CID was requested and the card doesn't support it, and the
+    ///   errors of `transmit(_:)`.
     public func activate() async throws(LinkError) {
         let failure = state.withLock { $0.failure }
         if let failure { throw failure }
@@ -29,7 +31,7 @@ extension ISODEP {
 
     private func requestAnswerToSelect() async throws(LinkError) {
         let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
-        // The activation frame waiting time, 71,680/fc (NFC Forum Digital 2.3, 14.6.1.3).
+        // The activation frame waiting time: 71,680/fc (NFC Forum Digital 2.3, 14.6.1.3).
         let frame = try await open([0xE0, sizeIndex << 4 | (cid ?? 0)], timeout: Airtime(carrierPeriods: 71680))
         let answer: AnswerToSelect
         do throws(TagError) {
@@ -103,11 +105,11 @@ extension ISODEP {
         }
     }
 
-    /// A bit rate that PPS can choose (ISO/IEC 14443-4, 5.3).
+    /// A bit rate that can be selected with PPS (ISO/IEC 14443-4, 5.3).
     public enum BitRate: UInt8, Sendable, CaseIterable {
         case kbit106, kbit212, kbit424, kbit848
 
-        /// Whether a card can do it in both directions, by TA(1) of its ATS.
+        /// Returns whether a card supports the rate in both directions, by TA(1) of its ATS.
         public func isSupported(by answer: AnswerToSelect) -> Bool {
             guard self != .kbit106 else { return true }
             let bit: UInt8 = 1 << (rawValue - 1)
@@ -115,14 +117,14 @@ extension ISODEP {
         }
     }
 
-    /// Asks a Type A card for another bit rate with PPS, before the first command (ISO/IEC 14443-4, 5.3).
+    /// Switches a Type A card to another bit rate with PPS. Call it before the first command (ISO/IEC 14443-4, 5.3).
     ///
-    /// The link has to change its own rate when this returns; for one that stays at 106 kbit/s, don't call it. PPS
-    /// costs about 1 ms, so that it pays only from some tens of bytes on.
+    /// When this returns, the caller must change the link's own rate. Don't call it for a link that stays at 106
+    /// kbit/s. PPS takes about 1 ms, so it is worth it only from some tens of bytes on.
     ///
     /// - Parameter bitRate: the rate for both directions.
-    /// - Throws: ``LinkError`` with `unsupported` when the card can't do it, `protocolViolation` when it answers otherwise,
-    ///   and as ``activate()`` does.
+    /// - Throws: ``LinkError`` with `unsupported` when the card doesn't support the rate, `protocolViolation` when its
+    ///   answer is wrong, and the errors of ``activate()``.
     public func select(bitRate: BitRate) async throws(LinkError) {
         try await activate()
         guard let answerToSelect, bitRate.isSupported(by: answerToSelect) else {

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// ISO-DEP, the half-duplex block protocol of ISO/IEC 14443-4, over raw frames: how APDUs reach Type 4 tags, passports,
-/// payment cards and DESFire.
+/// ISO-DEP, the half-duplex block protocol of ISO/IEC 14443-4, over raw frames. It carries APDUs to Type 4 tags,
+/// passports, payment cards and DESFire.
 ///
 /// ```swift
 /// let card = ISODEP(link: link)
 /// let response = try await card.transmit([0x00, 0xA4, 0x04, 0x00])
 /// ```
 ///
-/// RATS, or ATTRIB on a Type B card, goes out with ``activate()`` or before the first command. Missing and damaged blocks
-/// are asked for again within the protocol's rules. After any error other than `frameTooLong` the two sides may disagree
-/// on where they are: every later call throws that error again, until ``wasActivated()`` says that the card begins anew.
+/// RATS, or ATTRIB for a Type B card, is sent by ``activate()`` or before the first command. Missing and damaged blocks
+/// are requested again within the protocol's rules. After any error except `frameTooLong` the card's state is unknown:
+/// every later call throws the same error, until ``wasActivated()`` reports that the card was activated again.
 public final class ISODEP: APDULink {
-    /// How the protocol is begun with a card that is selected.
+    /// How the protocol is started with a selected card.
     public enum Opening: Sendable, Hashable {
-        /// RATS, on a Type A card that is ACTIVE.
+        /// RATS, for a Type A card in the ACTIVE state.
         case requestAnswerToSelect
-        /// ATTRIB, on a Type B card.
+        /// ATTRIB, for a Type B card.
         case attribute(NFCBTarget)
     }
 
     /// The link that carries the blocks.
     public let link: any FrameLink
-    /// How the protocol is begun.
+    /// How the protocol is started.
     public let opening: Opening
-    /// The card identifier, 0 to 14, for several cards at once; nil goes without, which spares a byte a block.
+    /// The card identifier, 0 to 14, to address several cards at once. Nil omits it, which saves one byte in each
+    /// block.
     public let cid: UInt8?
 
     struct State {
@@ -38,12 +39,12 @@ public final class ISODEP: APDULink {
 
     let state: Locked<State>
 
-    /// Takes over a card that is selected and has not heard RATS or ATTRIB yet.
+    /// Creates the protocol for a selected card that has not received RATS or ATTRIB yet.
     ///
     /// - Parameters:
-    ///   - link: the link over which it was selected.
-    ///   - opening: how the protocol is begun.
-    ///   - cid: a card identifier, 0 to 14, to have several cards active at once.
+    ///   - link: the link that the card was selected over.
+    ///   - opening: how the protocol is started.
+    ///   - cid: a card identifier, 0 to 14, to keep several cards active at once.
     public init(link: any FrameLink, opening: Opening = .requestAnswerToSelect, cid: UInt8? = nil) {
         precondition(cid ?? 0 < 15, "a card identifier is 0 to 14")
         self.link = link
@@ -53,7 +54,7 @@ public final class ISODEP: APDULink {
         self.state = Locked(State(parameters: assumed))
     }
 
-    /// What reader and card agreed on; before activation, what a card that says nothing of itself can do.
+    /// The parameters that reader and card agreed on. Before activation, the defaults for a card that states none.
     public var parameters: ISODEPParameters { state.withLock { $0.parameters } }
     /// The card's ATS; nil for a Type B card, and before activation.
     public var answerToSelect: AnswerToSelect? { state.withLock { $0.answerToSelect } }
@@ -90,11 +91,11 @@ public final class ISODEP: APDULink {
         }
     }
 
-    /// Says whether the card still answers: R(NAK), which it answers with R(ACK) and nothing else happens
-    /// (ISO/IEC 14443-4, 7.5.6, method 1). A card with which the protocol has not begun gets RATS or ATTRIB.
+    /// Returns whether the card still answers. Sends R(NAK), to which the card only answers R(ACK) (ISO/IEC 14443-4,
+    /// 7.5.6, method 1). If the protocol has not started yet, it is started with RATS or ATTRIB.
     ///
-    /// No application takes part in the answer, so it comes at once, however long the card may take for a command: the
-    /// card is given ``ISODEPParameters/presenceWaitingTime`` and not its whole frame waiting time, three times.
+    /// No application takes part in the answer, so it comes at once even if the card's commands are slow. The wait is
+    /// ``ISODEPParameters/presenceWaitingTime``, up to three times, instead of the whole frame waiting time.
     public func isPresent() async -> Bool {
         if !state.withLock({ $0.machine != nil || $0.failure != nil }) {
             return (try? await activate()) != nil
@@ -102,7 +103,7 @@ public final class ISODEP: APDULink {
         let check = state.withLock { state in
             state.failure == nil && !state.isBusy ? state.machine?.presenceCheck : nil
         }
-        // A card in the middle of a command is there as far as anyone knows.
+        // A card that is busy with a command is assumed to be present.
         guard let check else { return state.withLock { $0.isBusy } }
         let timeout = parameters.presenceWaitingTime
         for _ in 0...ISODEPStateMachine.retries {
@@ -124,16 +125,16 @@ public final class ISODEP: APDULink {
         }
     }
 
-    /// Ends the protocol with S(DESELECT); the card is then in HALT (ISO/IEC 14443-4, 8).
+    /// Ends the protocol with S(DESELECT). The card is then in the HALT state (ISO/IEC 14443-4, 8).
     ///
-    /// - Throws: ``LinkError`` with `timeout` when the card did not agree, and as `transmit(_:)` does. The card counts as
-    ///   deselected all the same.
+    /// - Throws: ``LinkError`` with `timeout` when the card did not confirm, and the errors of `transmit(_:)`. The card
+    ///   counts as deselected even then.
     public func deselect() async throws(LinkError) {
         guard state.withLock({ $0.machine != nil }) else { return }
         _ = try begin([])
         end(with: LinkError(.readerUnavailable, "The card has been deselected."))
         let block = Frame(ISODEPBlock.deselect.octets(cid: cid))
-        // FWT of deselection (ISO/IEC 14443-4, 8.1).
+        // The frame waiting time of S(DESELECT) (ISO/IEC 14443-4, 8.1).
         let timeout = Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
         var failure = LinkError(.protocolViolation, "S(DESELECT) was answered with another block (ISO/IEC 14443-4, 8).")
         for _ in 0...ISODEPStateMachine.retries {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A block of ISO/IEC 14443-4, 7.1: what ISO-DEP sends at a time.
+/// A block, the unit that ISO-DEP sends (ISO/IEC 14443-4, 7.1).
 enum ISODEPBlock: Equatable {
-    /// An I-block: a piece of an APDU.
+    /// An I-block: a part of an APDU.
     case information(number: UInt8, isChained: Bool, payload: [UInt8])
     /// An R(ACK) block.
     case acknowledge(number: UInt8)
-    /// An R(NAK) block. Only a reader sends it.
+    /// An R(NAK) block. Only the reader sends it.
     case negativeAcknowledge(number: UInt8)
     /// An S(WTX) block with its multiplier.
     case waitingTimeExtension(multiplier: UInt8)
@@ -18,8 +18,8 @@ enum ISODEPBlock: Equatable {
     ///
     /// - Parameters:
     ///   - octets: the frame's bytes without the checksum.
-    ///   - cid: the card identifier in use, or nil when blocks go without one.
-    /// - Returns: nil when the bytes are no block, or one for another card.
+    ///   - cid: the card identifier in use; nil when blocks have none.
+    /// - Returns: nil when the bytes aren't a block, or are a block for another card.
     init?(_ octets: [UInt8], cid: UInt8?) {
         guard let pcb = octets.first else { return nil }
         var start = 1
@@ -30,7 +30,7 @@ enum ISODEPBlock: Equatable {
             return nil
         }
         let rest = octets[start...]
-        // Bit 3 says that a node address follows, which is never asked for; bit 4 that there is a CID.
+        // Bit 3 announces a node address, which this reader never uses. Bit 4 announces a CID.
         switch pcb & 0xF6 {
         case 0x02, 0x12:
             self = .information(number: pcb & 1, isChained: pcb & 0x10 != 0, payload: Array(rest))
@@ -65,18 +65,18 @@ enum ISODEPBlock: Equatable {
     }
 }
 
-/// What reader and card agreed on for ISO-DEP (ISO/IEC 14443-4, 5.2 and 7.2).
+/// The parameters of ISO-DEP that reader and card agreed on (ISO/IEC 14443-4, 5.2 and 7.2).
 public struct ISODEPParameters: Sendable, Hashable {
-    /// FSC: the longest frame that the card takes, in bytes with PCB and checksum.
+    /// FSC: the longest frame that the card accepts, in bytes with PCB and checksum.
     public var cardFrameSize: Int
-    /// FSD: the longest frame that the reader takes.
+    /// FSD: the longest frame that the reader accepts.
     public var readerFrameSize: Int
-    /// FWT: how long the card may take to begin its answer.
+    /// FWT: the longest time until the card starts its answer.
     public var frameWaitingTime: Airtime
-    /// The card identifier in every block; nil when blocks go without.
+    /// The card identifier in every block; nil when blocks have none.
     public var cid: UInt8?
 
-    /// Creates parameters; the defaults are those of a card that says nothing of itself.
+    /// Creates parameters. The defaults are those of a card that states none.
     public init(
         cardFrameSize: Int = 32,
         readerFrameSize: Int = 256,
@@ -89,66 +89,66 @@ public struct ISODEPParameters: Sendable, Hashable {
         self.cid = cid
     }
 
-    /// The frame sizes that FSCI and FSDI stand for.
+    /// The frame sizes by FSCI or FSDI.
     static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
-    /// The frame size of an FSCI or FSDI; reserved values stand for 256 bytes (ISO/IEC 14443-4, 5.2.3).
+    /// Returns the frame size for an FSCI or FSDI. Reserved values mean 256 bytes (ISO/IEC 14443-4, 5.2.3).
     public static func frameSize(index: UInt8) -> Int {
         frameSizes[min(Int(index), frameSizes.count - 1)]
     }
 
-    /// The largest FSDI that a reader with a frame limit can offer.
+    /// Returns the largest FSDI for a reader with a frame limit.
     public static func frameSizeIndex(fitting limit: Int) -> UInt8 {
         UInt8(frameSizes.lastIndex { $0 <= limit } ?? 0)
     }
 
-    /// 4096/fc * 2^FWI; the reserved FWI 15 stands for 4 (ISO/IEC 14443-4, 7.2).
+    /// Returns 4096/fc * 2^FWI. The reserved FWI 15 means 4 (ISO/IEC 14443-4, 7.2).
     public static func frameWaitingTime(index: UInt8) -> Airtime {
         Airtime(carrierPeriods: 4096 << Int64(index >= 15 ? 4 : index))
     }
 
-    /// The longest frame waiting time, to which extensions are held: FWI 14.
+    /// The longest frame waiting time, FWI 14. Extensions are limited to it.
     static let longestFrameWaitingTime = frameWaitingTime(index: 14)
 
-    /// What a reader waits on top of the frame waiting time (NFC Forum Digital 2.3, 14.6: delta FWT).
+    /// The time that a reader waits in addition to the frame waiting time (NFC Forum Digital 2.3, 14.6: delta FWT).
     static let waitingTolerance = Airtime(carrierPeriods: 49152)
 
-    /// How long the answer to a presence check is waited for: FWT, but 20 ms at most.
+    /// How long a presence check waits for the answer: FWT, but at most 20 ms.
     ///
-    /// FWT is for a card's applications and may be 4.9 s; R(ACK) is made by the transport layer alone.
+    /// FWT allows for a card's applications and may be 4.9 s. R(ACK) comes from the transport layer alone.
     var presenceWaitingTime: Airtime {
         min(frameWaitingTime, .milliseconds(20)) + Self.waitingTolerance
     }
 
-    /// Bytes of a block that are not payload: PCB, CID, two of checksum.
+    /// The bytes of a block that aren't payload: PCB, CID, two bytes of checksum.
     private var overhead: Int { cid == nil ? 3 : 4 }
 
-    /// How many bytes of a command fit into one block.
+    /// The number of command bytes that fit into one block.
     var commandPayload: Int { cardFrameSize - overhead }
-    /// How many bytes of a response fit into one block.
+    /// The number of response bytes that fit into one block.
     var responsePayload: Int { readerFrameSize - overhead }
 }
 
-/// The ATS, with which a Type A card answers RATS (ISO/IEC 14443-4, 5.2).
+/// The ATS, a Type A card's answer to RATS (ISO/IEC 14443-4, 5.2).
 public struct AnswerToSelect: Sendable, Hashable {
     /// The bytes from TL on.
     public let octets: [UInt8]
-    /// FSCI: the index of the longest frame that the card takes. 2 when the ATS has no T0.
+    /// FSCI: the index of the longest frame that the card accepts. 2 when the ATS has no T0.
     public let frameSizeIndex: UInt8
-    /// TA(1), the bit rates that the card can do; 0 means 106 kbit/s alone.
+    /// TA(1), the bit rates that the card supports; 0 means only 106 kbit/s.
     public let bitRates: UInt8
-    /// FWI: the index of the frame waiting time. 4 when there is no TB(1).
+    /// FWI: the index of the frame waiting time. 4 when the ATS has no TB(1).
     public let frameWaitingIndex: UInt8
-    /// SFGI: the index of the guard time after the ATS. 0 when there is no TB(1).
+    /// SFGI: the index of the guard time after the ATS. 0 when the ATS has no TB(1).
     public let startUpGuardIndex: UInt8
-    /// Whether blocks may have a card identifier. True when there is no TC(1).
+    /// Whether blocks may have a card identifier. True when the ATS has no TC(1).
     public let supportsCID: Bool
     /// The historical bytes, T1 to Tk (ISO/IEC 7816-4, 8.1.1).
     public let historicalBytes: [UInt8]
 
     /// Reads an ATS.
     ///
-    /// - Parameter octets: the bytes from TL on, without checksum. Bytes after TL's count are an error.
+    /// - Parameter octets: the bytes from TL on, without checksum. More bytes than TL counts are an error.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8]) throws(TagError) {
         guard let length = octets.first, length > 0, Int(length) == octets.count else {
@@ -171,13 +171,13 @@ public struct AnswerToSelect: Sendable, Hashable {
         self.bitRates = next(0x10) ?? 0
         let waiting = next(0x20)
         self.frameWaitingIndex = waiting.map { $0 >> 4 } ?? 4
-        // 15 is reserved and stands for 0.
+        // 15 is reserved and means 0.
         self.startUpGuardIndex = waiting.map { $0 & 0x0F == 15 ? 0 : $0 & 0x0F } ?? 0
         self.supportsCID = next(0x40).map { $0 & 0x02 != 0 } ?? true
         self.historicalBytes = Array(octets[position...])
     }
 
-    /// SFGT: how long the reader waits after the ATS before it sends, beyond the frame delay; zero for most cards.
+    /// SFGT: how long the reader must wait after the ATS, in addition to the frame delay; zero for most cards.
     public var startUpGuardTime: Airtime {
         startUpGuardIndex == 0 ? .zero : ISODEPParameters.frameWaitingTime(index: startUpGuardIndex)
     }

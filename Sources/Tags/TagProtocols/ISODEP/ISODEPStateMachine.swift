@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5): what to send next, and when a response is whole.
+/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5): it decides which block to send next, and when a
+/// response is complete.
 ///
-/// Every way through it ends. Damaged or missing blocks are answered at most ``retries`` times in a row, a card may ask
-/// for more time ``maximumExtensions`` times an APDU, and a response may not outgrow its limit.
+/// It always ends. Damaged or missing blocks are requested again at most ``retries`` times in a row. A card may ask for
+/// more time ``maximumExtensions`` times in one APDU. The length of a response is limited.
 struct ISODEPStateMachine {
-    /// What to do next.
+    /// The next action.
     enum Action: Equatable {
-        /// Send this block, and wait so long for the answer.
+        /// Send this block, and wait this long for the answer.
         case send([UInt8], timeout: Airtime)
-        /// The response is whole.
+        /// The response is complete.
         case finish([UInt8])
-        /// Give up.
+        /// The exchange failed.
         case fail(LinkError)
     }
 
-    /// How often in a row a missing or damaged block is asked for again (NFC Forum Digital 2.3, 16.2: nRETRY).
+    /// How often in a row a missing or damaged block is requested again (NFC Forum Digital 2.3, 16.2: nRETRY).
     static let retries = 2
     /// How often a card may extend its waiting time in one APDU.
     static let maximumExtensions = 128
     /// The longest response of a command with an extended length field: 65,536 bytes and a status word.
     static let maximumResponse = 65538
-    /// The longest response of any other command, generous to cards with commands of their own.
+    /// The longest response to any other command. It leaves room for cards with proprietary commands.
     static let maximumShortResponse = 4096
 
     private enum Phase: Equatable {
@@ -46,7 +47,7 @@ struct ISODEPStateMachine {
         self.timeout = parameters.frameWaitingTime
     }
 
-    /// Begins an APDU.
+    /// Starts an APDU.
     mutating func begin(_ apdu: [UInt8]) -> Action {
         command = apdu
         response = []
@@ -58,7 +59,7 @@ struct ISODEPStateMachine {
         return sendNextBlock()
     }
 
-    /// Takes a frame that came back.
+    /// Handles a received frame.
     mutating func receive(_ frame: Frame) -> Action {
         guard frame.validBitsInLastByte == 8, let answer = ISODEPBlock(frame.bytes, cid: parameters.cid) else {
             return recover(.init(.protocolViolation, "An answer is no block (ISO/IEC 14443-4, 7.1)."))
@@ -76,7 +77,7 @@ struct ISODEPStateMachine {
         }
     }
 
-    /// Takes the failure of an exchange.
+    /// Handles a failed exchange.
     mutating func fail(_ error: LinkError) -> Action {
         switch error.code {
         case .timeout, .transmission, .collision: return recover(error)
@@ -86,8 +87,7 @@ struct ISODEPStateMachine {
         }
     }
 
-    /// The block for a presence check: R(NAK), which a card that waits for a command answers with R(ACK)
-    /// (ISO/IEC 14443-4, 7.5.6).
+    /// The block for a presence check: R(NAK). A card that waits for a command answers R(ACK) (ISO/IEC 14443-4, 7.5.6).
     var presenceCheck: [UInt8] {
         ISODEPBlock.negativeAcknowledge(number: blockNumber).octets(cid: parameters.cid)
     }
@@ -116,7 +116,7 @@ struct ISODEPStateMachine {
             return recover(.init(.protocolViolation, "The card acknowledges its own block (ISO/IEC 14443-4, 7.5.5)."))
         }
         if number != blockNumber {
-            // The card has not had the last block (rule 6).
+            // The card did not receive the last block (rule 6).
             failures += 1
             guard failures <= Self.retries else {
                 return stop("The card does not take a block that was repeated (ISO/IEC 14443-4, 7.5.4, rule 6).")
@@ -152,7 +152,7 @@ struct ISODEPStateMachine {
         return action
     }
 
-    /// Asks for a block again: R(ACK) while the card chains, R(NAK) otherwise (rules 4 and 5).
+    /// Requests a block again: R(ACK) while the card chains, otherwise R(NAK) (rules 4 and 5).
     private mutating func recover(_ error: LinkError) -> Action {
         failures += 1
         guard failures <= Self.retries else {

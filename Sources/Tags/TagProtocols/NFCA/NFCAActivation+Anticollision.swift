@@ -3,7 +3,7 @@ import TagLink
 
 /// Commands and procedures of ISO/IEC 14443-3, 6.4 and 6.5.
 extension NFCAActivation {
-    /// The two short frames that tags in IDLE answer; WUPA reaches halted ones too.
+    /// The two short frames that tags in the IDLE state answer. WUPA also reaches halted tags.
     enum Request: UInt8 {
         case request = 0x26
         case wakeUp = 0x52
@@ -13,20 +13,21 @@ extension NFCAActivation {
 
     /// An answer to REQA or WUPA.
     struct Sense {
-        /// ATQA; 0 when the tags spoke over each other.
+        /// ATQA; 0 when several tags answered at once.
         var atqa: UInt16
-        /// Whether more than one tag spoke.
+        /// Whether more than one tag answered.
         var isCrowded: Bool
     }
 
     /// SEL of the three cascade levels.
     static let selectCodes: [UInt8] = [0x93, 0x95, 0x97]
-    /// The cascade tag, which stands in the UID's place where more of it follows (ISO/IEC 14443-3, 6.5.4).
+    /// The cascade tag. It stands in place of a UID byte when the UID continues at the next level (ISO/IEC 14443-3,
+    /// 6.5.4).
     static let cascadeTag: UInt8 = 0x88
 
     /// Sends REQA or WUPA.
     ///
-    /// - Returns: the answer, or nil when there was none.
+    /// - Returns: the answer; nil when no tag answered.
     func sense(_ command: Request) async throws(TagError) -> Sense? {
         var damaged = 0
         while true {
@@ -40,12 +41,12 @@ extension NFCAActivation {
                 switch error.code {
                 case .collision: return Sense(atqa: 0, isCrowded: true)
                 case .timeout, .tagRemoved:
-                    // After a damaged answer the tag may have gone from READY back to IDLE in silence.
+                    // After a damaged answer the tag may have gone from READY back to IDLE without an answer.
                     guard damaged > 0, damaged < Self.attempts else { return nil }
                     damaged += 1
                 case .transmission:
                     damaged += 1
-                    // Several tags may damage each other's ATQA without a clear collision: try anticollision.
+                    // Several tags can damage each other's ATQA without a detected collision: try anticollision.
                     if damaged == Self.attempts { return Sense(atqa: 0, isCrowded: true) }
                 default: throw TagError(link: error, over: .nfcA)
                 }
@@ -53,7 +54,7 @@ extension NFCAActivation {
         }
     }
 
-    /// Sends WUPA and takes anything but silence for the sign that somebody is there.
+    /// Sends WUPA. Any answer, even a damaged one, means that a tag is present.
     func wakeUp() async throws(LinkError) {
         do throws(LinkError) {
             _ = try await link.transceive(Request.wakeUp.frame, timeout: Self.answerTimeout)
@@ -64,7 +65,8 @@ extension NFCAActivation {
 
     /// Runs anticollision and SELECT through all cascade levels.
     ///
-    /// - Returns: the selected tag and whether others were heard, or nil when the tag fell silent or stayed damaged.
+    /// - Returns: the selected tag and whether others answered; nil when the tag stopped answering or its answers
+    ///   stayed damaged.
     func selectOne(_ sense: Sense) async throws(TagError) -> (target: NFCATarget, isCrowded: Bool)? {
         var uid: [UInt8] = []
         var isCrowded = false
@@ -93,11 +95,12 @@ extension NFCAActivation {
         throw TagError(.badAnswer, "A UID has at most three cascade levels (ISO/IEC 14443-3, 6.5.4).")
     }
 
-    /// Finds the four bytes of UID and the check byte of one tag at one cascade level.
+    /// Finds the four UID bytes and the check byte of one tag at one cascade level.
     ///
-    /// On a collision the branch with a 1 is taken. Every round settles at least one bit, so that 33 rounds bound it.
+    /// On a collision it follows the branch with a 1. Every round determines at least one bit, so there are at most 33
+    /// rounds.
     ///
-    /// - Returns: five bytes, or nil when the tags fell silent.
+    /// - Returns: five bytes; nil when the tags stopped answering.
     func anticollision(_ code: UInt8, isCrowded: inout Bool) async throws(TagError) -> [UInt8]? {
         var known = BitString()
         var damaged = 0
@@ -146,7 +149,7 @@ extension NFCAActivation {
         }
     }
 
-    /// The anticollision frame: SEL, NVB and the bits that are known, the last byte not whole.
+    /// Returns the anticollision frame: SEL, NVB and the known bits. The last byte may be incomplete.
     static func anticollisionFrame(_ code: UInt8, _ known: BitString) -> Frame {
         let loose = known.count % 8
         let bytes = [code, UInt8(2 + known.count / 8) << 4 | UInt8(loose)] + known.octets
@@ -164,7 +167,7 @@ extension NFCAActivation {
         return answer.bytes[0]
     }
 
-    /// Sends SELECT at every cascade level of a UID that is known.
+    /// Sends SELECT at every cascade level of a known UID.
     ///
     /// - Returns: SAK of the last level.
     func select(_ levels: [[UInt8]]) async throws(LinkError) -> UInt8 {
@@ -175,7 +178,7 @@ extension NFCAActivation {
         return sak
     }
 
-    /// The five bytes of each cascade level of a UID, or nil when it does not have 4, 7 or 10 bytes.
+    /// Returns the five bytes of each cascade level of a UID; nil when it does not have 4, 7 or 10 bytes.
     static func cascadeLevels(of uid: [UInt8]) -> [[UInt8]]? {
         let parts: [[UInt8]]
         switch uid.count {
@@ -188,25 +191,25 @@ extension NFCAActivation {
     }
 }
 
-/// Bits in the order in which they arrive, packed from the least significant bit of the first byte on.
+/// Bits in the order of arrival, packed from the least significant bit of the first byte.
 struct BitString: Equatable {
-    /// The bytes that hold the bits; unused bits of the last one are 0.
+    /// The bytes that contain the bits. Unused bits of the last byte are 0.
     private(set) var octets: [UInt8] = []
-    /// How many bits there are.
+    /// The number of bits.
     private(set) var count = 0
 
-    /// Adds one bit.
+    /// Appends one bit.
     mutating func append(_ bit: Bool) {
         if count % 8 == 0 { octets.append(0) }
         if bit { octets[count / 8] |= 1 << (count % 8) }
         count += 1
     }
 
-    /// Adds the first bits of bytes that are packed in the same way.
+    /// Appends the first bits of bytes that are packed in the same way.
     ///
     /// - Parameters:
-    ///   - bits: the bytes; they hold at least `count` bits.
-    ///   - count: how many bits to take.
+    ///   - bits: the bytes, with at least `count` bits.
+    ///   - count: the number of bits to append.
     mutating func append(_ bits: [UInt8], count: Int) {
         for index in 0..<count { append(bits.hasBit(index)) }
     }

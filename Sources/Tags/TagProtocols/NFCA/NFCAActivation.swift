@@ -6,11 +6,11 @@ public struct NFCAActivation: Sendable {
     /// The link to the field.
     public let link: any FrameLink
 
-    /// How long a tag may take beyond the frame delay. Answers in activation are synchronous, so this is tolerance of
-    /// the reader, not of the tag.
+    /// How long to wait for an answer after the frame delay. Answers during activation are synchronous, so this allows
+    /// for delays of the reader, not of the tag.
     static let answerTimeout = Airtime.milliseconds(1)
 
-    /// How often an activation that broke off is begun anew.
+    /// How often an interrupted activation is tried.
     static let attempts = 3
 
     /// Creates the procedure for a field.
@@ -20,19 +20,19 @@ public struct NFCAActivation: Sendable {
         self.link = link
     }
 
-    /// Activates every tag in the field, one after the other; the last one stays ACTIVE, the others are halted.
+    /// Activates every tag in the field, one after the other. The last one stays ACTIVE; the others are halted.
     ///
-    /// A tag that is alone costs the minimum: REQA, and anticollision and SELECT for each cascade level of its UID. Only
-    /// where tags collide is one of them selected, halted, and the search begun again. Use ``reactivate(_:)`` to get
-    /// back to a halted one. A Type 1 tag has no anticollision and is reported alone.
+    /// A single tag takes the minimum: REQA, then anticollision and SELECT for each cascade level of its UID. Only when
+    /// tags collide, one of them is selected and halted, and the search starts again. Use ``reactivate(_:)`` to return
+    /// to a halted tag. A Type 1 tag has no anticollision, so the search ends with it.
     ///
     /// - Parameters:
-    ///   - waking: whether a halted tag is woken too (WUPA in place of the first REQA). Of several halted ones only one
-    ///     is found, since the others go back to HALT when it is selected; to find them all, turn the carrier off and
-    ///     on. A tag that is ACTIVE takes the request for an error, and is missed where others answer.
+    ///   - waking: whether halted tags are woken too (the first request is WUPA instead of REQA). Of several halted
+    ///     tags only one is found, because the others go back to HALT when it is selected. To find them all, turn the
+    ///     carrier off and on. An ACTIVE tag treats the request as an error, and is missed when others answer.
     ///   - limit: the number of tags after which the search ends.
-    /// - Returns: the tags in the order in which they were found, the last one ACTIVE; none when nothing answers.
-    /// - Throws: ``TagError`` with `badAnswer` when a tag breaks the anticollision's rules, `readerUnavailable`,
+    /// - Returns: the tags in the order in which they were found, the last one ACTIVE; empty when no tag answers.
+    /// - Throws: ``TagError`` with `badAnswer` when a tag breaks the rules of anticollision, `readerUnavailable`,
     ///   `unsupported`, `cancelled`.
     public func activateAll(waking: Bool = false, limit: Int = 16) async throws(TagError) -> [NFCATarget] {
         var found: [NFCATarget] = []
@@ -46,12 +46,12 @@ public struct NFCAActivation: Sendable {
                 return found
             }
             guard let (target, isCrowded) = try await selectOne(sense) else {
-                // The tag fell silent or its answers are damaged: begin anew, a few times.
+                // The tag stopped answering or its answers are damaged: start again, a few times.
                 failures += 1
                 guard failures < Self.attempts else { break }
                 continue
             }
-            // A tag that does not keep to HLTA would be found for ever.
+            // A tag that ignores HLTA would be found endlessly.
             guard !found.contains(where: { $0.uid == target.uid }) else { return found }
             found.append(target)
             lastIsHalted = false
@@ -60,7 +60,7 @@ public struct NFCAActivation: Sendable {
             lastIsHalted = true
             command = .request
         }
-        // The one that was halted to make room for the next turned out to be the last.
+        // The tag that was halted to find the next one was the last.
         while lastIsHalted, let last = found.last {
             do throws(TagError) {
                 try await reactivate(last)
@@ -73,12 +73,13 @@ public struct NFCAActivation: Sendable {
         return found
     }
 
-    /// Wakes a tag that is known, wherever it is between IDLE, ACTIVE and HALT, and selects it by its whole UID.
+    /// Wakes a known tag in the IDLE, ACTIVE or HALT state, and selects it by its complete UID.
     ///
-    /// Other tags in the field stay unselected: they don't answer to a UID that is not theirs (ISO/IEC 14443-3, 6.5.3).
+    /// Other tags in the field stay unselected, because they don't answer to a UID that isn't theirs (ISO/IEC 14443-3,
+    /// 6.5.3).
     ///
     /// - Parameter target: the tag as ``activateAll(waking:limit:)`` found it.
-    /// - Throws: ``TagError`` with `tagLost` when it does not answer, or something with another SAK does;
+    /// - Throws: ``TagError`` with `tagLost` when the tag does not answer, or a tag with another SAK does;
     ///   `unsupported` for a Type 1 tag; `readerUnavailable`, `cancelled`.
     public func reactivate(_ target: NFCATarget) async throws(TagError) {
         if let link = link as? any SelfActivatingLink { return try await reactivate(by: link) }
@@ -89,7 +90,7 @@ public struct NFCAActivation: Sendable {
         for _ in 0..<Self.attempts {
             let answered: UInt8
             do throws(LinkError) {
-                // An ACTIVE tag takes WUPA for an error and goes to IDLE without an answer; the next one wakes it.
+                // An ACTIVE tag treats WUPA as an error and goes to IDLE without an answer. The next WUPA wakes it.
                 try await wakeUp()
                 answered = try await select(levels)
             } catch {
@@ -105,7 +106,7 @@ public struct NFCAActivation: Sendable {
         throw TagError(.tagLost, "The tag does not answer any more.", link: silence)
     }
 
-    /// Leaves it to the reader to wake its tag.
+    /// Lets the reader wake its tag.
     private func reactivate(by link: any SelfActivatingLink) async throws(TagError) {
         do throws(LinkError) {
             try await link.reactivate()
@@ -114,9 +115,9 @@ public struct NFCAActivation: Sendable {
         }
     }
 
-    /// Halts the tag that is ACTIVE. It answers to nothing but WUPA from then on (ISO/IEC 14443-3, 6.4.3).
+    /// Halts the ACTIVE tag. Afterwards it answers only WUPA (ISO/IEC 14443-3, 6.4.3).
     ///
-    /// - Throws: ``TagError`` with `readerUnavailable` or `cancelled`. Silence is the expected answer.
+    /// - Throws: ``TagError`` with `readerUnavailable` or `cancelled`. No answer is the expected result.
     public func halt() async throws(TagError) {
         do throws(LinkError) {
             _ = try await link.transceive(Frame([0x50, 0x00]), timeout: Self.answerTimeout)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What an NFC-B card says of itself in its ATQB (ISO/IEC 14443-3, 7.9).
+/// The data that an NFC-B card sends in its ATQB (ISO/IEC 14443-3, 7.9).
 public struct NFCBTarget: Sendable, Hashable {
-    /// PUPI: four bytes that tell the card apart; often random.
+    /// PUPI: four bytes that identify the card; often random.
     public var identifier: [UInt8]
     /// Four bytes: AFI, CRC_B of the application identifiers, number of applications.
     public var applicationData: [UInt8]
@@ -23,28 +23,28 @@ public struct NFCBTarget: Sendable, Hashable {
         self.protocolInfo = Array(octets[9...])
     }
 
-    /// Whether the card speaks ISO-DEP.
+    /// Whether the card supports ISO-DEP.
     public var isISODEP: Bool { protocolInfo[1] & 0x01 != 0 }
-    /// Whether the application data are coded in a way of the card's own (ISO/IEC 14443-3, 7.9.4.6: ADC).
+    /// Whether the application data have a proprietary coding (ISO/IEC 14443-3, 7.9.4.6: ADC).
     public var hasProprietaryApplicationData: Bool { protocolInfo[2] & 0x0C == 0 }
     /// Whether blocks may have a card identifier.
     public var supportsCID: Bool { protocolInfo[2] & 0x01 != 0 }
-    /// The longest frame that the card takes, with its checksum.
+    /// The longest frame that the card accepts, with its checksum.
     public var maximumFrameSize: Int { ISODEPParameters.frameSize(index: protocolInfo[1] >> 4) }
-    /// How long the card may take to begin an answer.
+    /// The longest time until the card starts an answer.
     public var frameWaitingTime: Airtime { ISODEPParameters.frameWaitingTime(index: protocolInfo[2] >> 4) }
 }
 
-/// Finds NFC-B cards with raw frames: REQB or WUPB, slots, HLTB (ISO/IEC 14443-3, 7). ATTRIB is ``ISODEP``'s.
+/// Finds NFC-B cards with raw frames: REQB or WUPB, slots, HLTB (ISO/IEC 14443-3, 7). ``ISODEP`` sends ATTRIB.
 public struct NFCBActivation: Sendable {
     /// The link to the field.
     public let link: any FrameLink
 
-    /// How long a card may take to begin its ATQB: TR0 and TR1 at their longest, and the reader's tolerance
-    /// (ISO/IEC 14443-3, 7.1.6).
+    /// The longest time until a card starts its ATQB: the maximum of TR0 and TR1, and the reader's tolerance (ISO/IEC
+    /// 14443-3, 7.1.6).
     static let answerTimeout = Airtime(carrierPeriods: 7680)
 
-    /// How often a round that broke off is begun anew.
+    /// How often a round with collisions is tried with the most slots.
     static let attempts = 3
 
     /// Creates the procedure for a field.
@@ -54,16 +54,16 @@ public struct NFCBActivation: Sendable {
         self.link = link
     }
 
-    /// Finds every card in the field. All of them wait for ATTRIB or HLTB afterwards.
+    /// Finds every card in the field. Afterwards all of them wait for ATTRIB or HLTB.
     ///
-    /// A card that is alone costs one exchange. Where cards collide, rounds with 2, 4, 8 and 16 slots follow until each
-    /// has had a slot of its own.
+    /// A single card takes one exchange. When cards collide, rounds with 2, 4, 8 and 16 slots follow, until each card
+    /// has answered in its own slot.
     ///
     /// - Parameters:
     ///   - applicationFamily: AFI; 0 for every card.
     ///   - waking: whether halted cards are woken too (WUPB).
     ///   - limit: the number of cards after which the search ends.
-    /// - Returns: the cards in the order in which they were found; none when nothing answers.
+    /// - Returns: the cards in the order in which they were found; empty when no card answers.
     /// - Throws: ``TagError`` with `readerUnavailable`, `unsupported`, `cancelled`.
     public func findAll(
         applicationFamily: UInt8 = 0,
@@ -79,7 +79,7 @@ public struct NFCBActivation: Sendable {
                 if !found.contains(where: { $0.identifier == target.identifier }) { found.append(target) }
             }
             guard round.isCrowded else { break }
-            // With 16 slots the cards choose anew each time; the cards found before are there again.
+            // In every round with 16 slots the cards choose new slots, and the cards found before answer again.
             if slotIndex == 4 { failures += 1 }
             guard failures < Self.attempts else { break }
             slotIndex = min(4, slotIndex + 1)
@@ -87,7 +87,7 @@ public struct NFCBActivation: Sendable {
         return found
     }
 
-    /// Halts a card that waits for ATTRIB: it answers to nothing but WUPB from then on (ISO/IEC 14443-3, 7.12: HLTB).
+    /// Halts a card that waits for ATTRIB. Afterwards it answers only WUPB (ISO/IEC 14443-3, 7.12: HLTB).
     ///
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `cancelled`.
     public func halt(_ target: NFCBTarget) async throws(TagError) {
@@ -102,7 +102,7 @@ public struct NFCBActivation: Sendable {
         }
     }
 
-    /// One REQB with its slots.
+    /// Sends one REQB and collects the answers of its slots.
     private func round(
         _ family: UInt8,
         _ waking: Bool,
@@ -118,12 +118,12 @@ public struct NFCBActivation: Sendable {
                 do throws(TagError) {
                     targets.append(try NFCBTarget(answer.bytes))
                 } catch {
-                    // Not an ATQB: as good as damaged.
+                    // Not an ATQB: treated like a damaged answer.
                     isCrowded = true
                 }
             } catch {
                 if let failure = TagError(fatal: error) { throw failure }
-                // Cards that speak at once damage each other's answers.
+                // Cards that answer at once damage each other's answers.
                 if error.code != .timeout { isCrowded = true }
             }
         }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// One FeliCa card or Type 3 tag, and the commands without encryption that it takes
-/// (FeliCa Card User's Manual, 4.4; NFC Forum T3T 1.0, 5).
+/// A FeliCa card or Type 3 tag, with the unencrypted commands that it supports (FeliCa Card User's Manual, 4.4; NFC
+/// Forum T3T 1.0, 5).
 ///
-/// A command that is not answered, or whose answer is damaged, is sent again twice. All of them may be repeated.
+/// A command without an answer, or with a damaged one, is sent up to two more times. All of these commands may be
+/// repeated.
 public struct FeliCaCard: Sendable {
-    /// The link over which the card was found.
+    /// The link that the card was found over.
     public let link: any FrameLink
     /// The card.
     public let target: NFCFTarget
 
-    /// How often a command is tried again.
+    /// How often a command is repeated.
     static let retries = 2
 
-    /// Takes over a card.
+    /// Creates a card.
     public init(link: any FrameLink, target: NFCFTarget) {
         self.link = link
         self.target = target
     }
 
-    /// The two status flags in answers to commands on blocks: 00 00 is done.
+    /// The two status flags in answers to block commands. 00 00 means success.
     public struct Status: Error, Sendable, Hashable, CustomStringConvertible {
-        /// 00, FF for the whole command, or the block concerned.
+        /// 00 for success, FF for an error of the whole command, or the number of the block with the error.
         public var flag1: UInt8
-        /// What is wrong: A1 to A9 and 70 to 72 are the common ones.
+        /// The kind of error. A1 to A9 and 70 to 72 are the common ones.
         public var flag2: UInt8
 
-        /// Whether the command was done.
+        /// Whether the command succeeded.
         public var isSuccess: Bool { flag1 == 0 }
 
         public var description: String {
@@ -35,12 +36,12 @@ public struct FeliCaCard: Sendable {
         }
     }
 
-    /// Sends any command and checks the answer's length, response code and IDm.
+    /// Sends any command, and checks the length, response code and IDm of the answer.
     ///
     /// - Parameters:
-    ///   - command: the command's bytes from LEN on, see ``FeliCaCommand``.
+    ///   - command: the command's bytes from LEN on; see ``FeliCaCommand``.
     ///   - timeout: how long the card may take.
-    /// - Returns: what follows IDm in the answer.
+    /// - Returns: the answer's bytes after the IDm.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
     public func send(_ command: [UInt8], timeout: Airtime) async throws(TagError) -> [UInt8] {
         var failure = TagError(.tagLost, "The card does not answer.")
@@ -68,13 +69,13 @@ public struct FeliCaCard: Sendable {
         throw failure
     }
 
-    /// The reader's tolerance on top of a maximum response time.
+    /// The reader's tolerance in addition to a maximum response time.
     static let tolerance = Airtime.milliseconds(1)
 
     /// Reads blocks of services that need no authentication.
     ///
-    /// - Returns: 16 bytes for each block; or the status with which the card refused.
-    /// - Throws: ``TagError`` as ``send(_:timeout:)`` does.
+    /// - Returns: 16 bytes for each block, or the status flags when the card refused.
+    /// - Throws: the errors of ``send(_:timeout:)``.
     public func read(
         services: [UInt16],
         blocks: [FeliCaCommand.BlockElement]
@@ -96,8 +97,8 @@ public struct FeliCaCard: Sendable {
 
     /// Writes blocks of services that need no authentication.
     ///
-    /// - Returns: the status with which the card answered.
-    /// - Throws: ``TagError`` as ``send(_:timeout:)`` does.
+    /// - Returns: the status flags of the answer.
+    /// - Throws: the errors of ``send(_:timeout:)``.
     public func write(
         services: [UInt16],
         blocks: [FeliCaCommand.BlockElement],
@@ -110,9 +111,9 @@ public struct FeliCaCard: Sendable {
         return try Self.status(answer)
     }
 
-    /// The key versions of areas and services; FFFF where the card has none.
+    /// Requests the key versions of areas and services. FFFF means that the card does not have one.
     ///
-    /// - Throws: ``TagError`` as ``send(_:timeout:)`` does.
+    /// - Throws: the errors of ``send(_:timeout:)``.
     public func requestService(_ nodes: [UInt16]) async throws(TagError) -> [UInt16] {
         let answer = try await send(
             FeliCaCommand.requestService(idm: target.idm, nodes: nodes),
@@ -127,9 +128,9 @@ public struct FeliCaCard: Sendable {
         return nodes.indices.map { UInt16(high: answer[2 + 2 * $0], low: answer[1 + 2 * $0]) }
     }
 
-    /// The card's mode, 0 to 3.
+    /// Requests the card's mode, 0 to 3.
     ///
-    /// - Throws: ``TagError`` as ``send(_:timeout:)`` does.
+    /// - Throws: the errors of ``send(_:timeout:)``.
     public func requestResponse() async throws(TagError) -> UInt8 {
         let answer = try await send(
             FeliCaCommand.requestResponse(idm: target.idm),
@@ -144,9 +145,9 @@ public struct FeliCaCard: Sendable {
         return answer[0]
     }
 
-    /// The systems on the card.
+    /// Requests the system codes on the card.
     ///
-    /// - Throws: ``TagError`` as ``send(_:timeout:)`` does.
+    /// - Throws: the errors of ``send(_:timeout:)``.
     public func requestSystemCodes() async throws(TagError) -> [UInt16] {
         let answer = try await send(
             FeliCaCommand.requestSystemCode(idm: target.idm),

@@ -3,11 +3,11 @@ import TagLink
 
 /// The bytes of FeliCa commands, from LEN on (FeliCa Card User's Manual, 4; JIS X 6319-4).
 ///
-/// A Lite-S whose card key is known is authenticated by a ``FeliCaLiteSSession``.
+/// Use a ``FeliCaLiteSSession`` to authenticate a Lite-S whose card key is known.
 public enum FeliCaCommand {
-    /// A block of a service: the place of the service in the command's list, and the block's number.
+    /// A block in a service: the index of the service in the command's list, and the block's number.
     public struct BlockElement: Sendable, Hashable {
-        /// The service's place in the command's list, 0 to 15.
+        /// The index of the service in the command's list, 0 to 15.
         public var service: UInt8
         /// The block's number.
         public var block: UInt16
@@ -21,7 +21,8 @@ public enum FeliCaCommand {
             self.accessMode = accessMode
         }
 
-        /// Two bytes up to block 255, three beyond, the block's number little endian (NFC Forum T3T 1.0, 5.6).
+        /// Two bytes for blocks up to 255, otherwise three, with the block number little endian (NFC Forum T3T 1.0,
+        /// 5.6).
         public var octets: [UInt8] {
             let head = (accessMode & 7) << 4 | service & 0x0F
             return block < 256
@@ -30,24 +31,24 @@ public enum FeliCaCommand {
         }
     }
 
-    /// Puts LEN and IDm around a command's parameters.
+    /// Builds a command from LEN, the code, the IDm and parameters.
     ///
     /// - Parameters:
-    ///   - code: the command's code, which is even.
-    ///   - idm: whom it is for.
-    ///   - parameters: what follows IDm. At most 245 bytes.
+    ///   - code: the command code, which is even.
+    ///   - idm: the IDm of the card.
+    ///   - parameters: the bytes after the IDm, at most 245.
     public static func make(_ code: UInt8, idm: [UInt8], _ parameters: [UInt8] = []) -> [UInt8] {
         let count = 2 + idm.count + parameters.count
         precondition(count <= 255, "a FeliCa command has at most 255 octets")
         return [UInt8(count), code] + idm + parameters
     }
 
-    /// Request Service: the key versions of areas and services, FFFF where there is none.
+    /// Request Service: the key versions of areas and services; FFFF for one that does not exist.
     public static func requestService(idm: [UInt8], nodes: [UInt16]) -> [UInt8] {
         make(0x02, idm: idm, [UInt8(nodes.count)] + nodes.flatMap(\.littleEndianOctets))
     }
 
-    /// Request Response: whether the card is there, and its mode.
+    /// Request Response: whether the card is present, and its mode.
     public static func requestResponse(idm: [UInt8]) -> [UInt8] {
         make(0x04, idm: idm)
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What an NFC-F tag says of itself when it is polled (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).
+/// The data that an NFC-F tag sends when it is polled (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).
 public struct NFCFTarget: Sendable, Hashable {
-    /// IDm: eight bytes by which the tag, and the system in it, is called.
+    /// IDm: eight bytes that address the tag and a system in it.
     public var idm: [UInt8]
-    /// PMm: eight bytes; IC code, and how long commands may take.
+    /// PMm: eight bytes with the IC code and the maximum response times of commands.
     public var pmm: [UInt8]
-    /// The system that was found, when the tag was asked for it or only one can have answered.
+    /// The system code of the tag. Nil when only a wildcard was polled for and the tag did not report its code.
     public var systemCode: UInt16?
 
     /// Creates a target.
@@ -15,7 +15,7 @@ public struct NFCFTarget: Sendable, Hashable {
     /// - Parameters:
     ///   - idm: eight bytes.
     ///   - pmm: eight bytes.
-    ///   - systemCode: the system that was found.
+    ///   - systemCode: the system code of the tag.
     public init(idm: [UInt8], pmm: [UInt8], systemCode: UInt16?) {
         precondition(idm.count == 8 && pmm.count == 8, "IDm and PMm have eight octets")
         self.idm = idm
@@ -23,9 +23,9 @@ public struct NFCFTarget: Sendable, Hashable {
         self.systemCode = systemCode
     }
 
-    /// The system of NDEF tags (NFC Forum T3T 1.0, 3.2).
+    /// The system code of NDEF tags (NFC Forum T3T 1.0, 3.2).
     public static let ndefSystemCode: UInt16 = 0x12FC
-    /// The system of FeliCa Lite and Lite-S.
+    /// The system code of FeliCa Lite and Lite-S.
     public static let liteSystemCode: UInt16 = 0x88B4
     /// The system code that every tag answers to.
     public static let anySystemCode: UInt16 = 0xFFFF
@@ -35,13 +35,14 @@ public struct NFCFTarget: Sendable, Hashable {
     /// Whether the tag is a FeliCa Lite or Lite-S by its IC code.
     public var isLite: Bool { icCode == 0xF0 || icCode == 0xF1 }
 
-    /// What a command's time may depend on (FeliCa Card User's Manual, 2.3.2: the bytes D10 to D15 of PMm).
+    /// The kinds of commands with a maximum response time of their own (FeliCa Card User's Manual, 2.3.2: the bytes D10
+    /// to D15 of PMm).
     public enum TimingClass: Int, Sendable {
         case requestService = 2
         case fixed, authenticate, read, write, other
     }
 
-    /// The longest time that a command may take (JIS X 6319-4; NFC Forum Digital 2.3, 8.7).
+    /// Returns the maximum response time of a command (JIS X 6319-4; NFC Forum Digital 2.3, 8.7).
     ///
     /// - Parameters:
     ///   - timing: the kind of command.
@@ -57,12 +58,12 @@ public struct NFCFTarget: Sendable, Hashable {
 
 /// Finds NFC-F tags (JIS X 6319-4; NFC Forum Digital 2.3, 8.6: SENSF_REQ).
 public struct NFCFPolling: Sendable {
-    /// What the tag is asked for besides IDm and PMm.
+    /// The data that are requested besides IDm and PMm.
     public enum RequestCode: UInt8, Sendable {
         case none = 0x00, systemCode = 0x01, communicationPerformance = 0x02
     }
 
-    /// One answer.
+    /// An answer to polling.
     public struct Answer: Sendable, Hashable {
         /// The tag.
         public var target: NFCFTarget
@@ -83,10 +84,10 @@ public struct NFCFPolling: Sendable {
     /// Polls once.
     ///
     /// - Parameters:
-    ///   - systemCode: the system to look for; FF in either half stands for any.
-    ///   - request: what the tag is asked for besides.
+    ///   - systemCode: the system to look for. FF in either byte is a wildcard.
+    ///   - request: the data that are requested besides IDm and PMm.
     ///   - timeSlots: TSN: 0, 1, 3, 7 or 15, one less than the number of slots.
-    /// - Returns: the tags that answered, in the order of their slots. None when nothing answers.
+    /// - Returns: the tags that answered, in the order of their slots; empty when no tag answers.
     /// - Throws: ``TagError`` with `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
     public func poll(
         systemCode: UInt16 = NFCFTarget.anySystemCode,
@@ -101,7 +102,7 @@ public struct NFCFPolling: Sendable {
             octets = try await link.transceive(frame, timeout: Self.timeout(timeSlots: timeSlots)).bytes
         } catch {
             if let failure = TagError(fatal: error) { throw failure }
-            // Silence, or answers in the same slot.
+            // No answer, or collided answers in one slot.
             return []
         }
         var answers: [Answer] = []
@@ -126,7 +127,7 @@ public struct NFCFPolling: Sendable {
         return answers
     }
 
-    /// The first slot begins 2.417 ms after the request, and each takes 1.208 ms (NFC Forum Digital 2.3, 8.6.3).
+    /// The first slot starts 2.417 ms after the request, and each slot takes 1.208 ms (NFC Forum Digital 2.3, 8.6.3).
     static func timeout(timeSlots: UInt8) -> Airtime {
         Airtime(carrierPeriods: 512 * 64 + 256 * 64 * (Int64(timeSlots) + 1)) + .milliseconds(1)
     }

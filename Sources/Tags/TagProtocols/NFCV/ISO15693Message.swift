@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Request flags that are not implied by anything else (ISO/IEC 15693-3, 7.3.1).
+/// Request flags that nothing else implies (ISO/IEC 15693-3, 7.3.1).
 public struct ISO15693RequestFlags: OptionSet, Sendable, Hashable {
     public var rawValue: UInt8
 
@@ -17,15 +17,15 @@ public struct ISO15693RequestFlags: OptionSet, Sendable, Hashable {
     public static let inventory = Self(rawValue: 0x04)
     /// Protocol extension.
     public static let protocolExtension = Self(rawValue: 0x08)
-    /// Only the selected tag answers; in an inventory, an AFI follows.
+    /// Only the selected tag answers. In an inventory: an AFI follows.
     public static let select = Self(rawValue: 0x10)
-    /// The UID follows; in an inventory, there is one slot.
+    /// The UID follows. In an inventory: there is one slot.
     public static let address = Self(rawValue: 0x20)
     /// The command's option.
     public static let option = Self(rawValue: 0x40)
 }
 
-/// The codes of ISO/IEC 15693-3 commands (10.1).
+/// The command codes of ISO/IEC 15693-3 (10.1).
 public struct ISO15693Command: RawRepresentable, Sendable, Hashable {
     public var rawValue: UInt8
 
@@ -33,35 +33,35 @@ public struct ISO15693Command: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// INVENTORY: find the tags in the field.
+    /// INVENTORY: finds the tags in the field.
     public static let inventory = Self(rawValue: 0x01)
-    /// STAY QUIET: the tag addressed is silent until it is selected or reset.
+    /// STAY QUIET: the addressed tag does not answer until it is selected or reset.
     public static let stayQuiet = Self(rawValue: 0x02)
     /// READ SINGLE BLOCK.
     public static let readSingleBlock = Self(rawValue: 0x20)
     /// WRITE SINGLE BLOCK.
     public static let writeSingleBlock = Self(rawValue: 0x21)
-    /// LOCK BLOCK, for ever.
+    /// LOCK BLOCK, permanently.
     public static let lockBlock = Self(rawValue: 0x22)
     /// READ MULTIPLE BLOCKS.
     public static let readMultipleBlocks = Self(rawValue: 0x23)
     /// WRITE MULTIPLE BLOCKS.
     public static let writeMultipleBlocks = Self(rawValue: 0x24)
-    /// SELECT: requests with the select flag go to this tag.
+    /// SELECT: this tag answers requests with the select flag.
     public static let select = Self(rawValue: 0x25)
-    /// RESET TO READY: ends quiet and selected.
+    /// RESET TO READY: ends the quiet and the selected state.
     public static let resetToReady = Self(rawValue: 0x26)
     /// WRITE AFI, the application family identifier.
     public static let writeAFI = Self(rawValue: 0x27)
-    /// LOCK AFI, for ever.
+    /// LOCK AFI, permanently.
     public static let lockAFI = Self(rawValue: 0x28)
     /// WRITE DSFID, the data storage format identifier.
     public static let writeDSFID = Self(rawValue: 0x29)
-    /// LOCK DSFID, for ever.
+    /// LOCK DSFID, permanently.
     public static let lockDSFID = Self(rawValue: 0x2A)
     /// GET SYSTEM INFORMATION.
     public static let getSystemInformation = Self(rawValue: 0x2B)
-    /// GET MULTIPLE BLOCK SECURITY STATUS: which blocks are locked.
+    /// GET MULTIPLE BLOCK SECURITY STATUS: reports which blocks are locked.
     public static let getMultipleBlockSecurityStatus = Self(rawValue: 0x2C)
     /// FAST READ MULTIPLE BLOCKS.
     public static let fastReadMultipleBlocks = Self(rawValue: 0x2D)
@@ -91,13 +91,13 @@ public struct ISO15693Command: RawRepresentable, Sendable, Hashable {
 
 /// A request of ISO/IEC 15693-3, without its checksum.
 public enum ISO15693Request {
-    /// Puts a request together.
+    /// Builds a request.
     ///
     /// - Parameters:
-    ///   - command: the command; those from A0 on have the manufacturer's code as their first parameter.
-    ///   - flags: the flags; `address` is added when there is a UID.
-    ///   - uid: whom it is for, from E0 on; nil for whoever hears it, or the selected tag.
-    ///   - parameters: what follows.
+    ///   - command: the command. For the codes from A0 on, the first parameter is the manufacturer's code.
+    ///   - flags: the flags. `address` is added when there is a UID.
+    ///   - uid: the tag's UID, starting with E0; nil for any tag, or for the selected one.
+    ///   - parameters: the bytes after the UID.
     public static func make(
         _ command: ISO15693Command,
         flags: ISO15693RequestFlags = .highDataRate,
@@ -111,14 +111,15 @@ public enum ISO15693Request {
 
 /// A response of ISO/IEC 15693-3.
 public enum ISO15693Response: Sendable, Hashable {
-    /// What follows the response flags.
+    /// The bytes after the response flags.
     case success([UInt8])
     /// The tag refused with an error code (ISO/IEC 15693-3, 7.4.2).
     case failure(ISO15693ErrorCode)
 
     /// Reads a response.
     ///
-    /// - Parameter frame: the answer. Where the link did not check the checksum, as after an EOF, a right one is removed.
+    /// - Parameter frame: the answer. If the link did not check the checksum, as after an EOF, a correct one is
+    ///   removed.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ frame: Frame) throws(TagError) {
         var octets = frame.bytes
@@ -163,17 +164,17 @@ public struct ISO15693ErrorCode: RawRepresentable, Error, Sendable, Hashable, Cu
     }
 }
 
-/// What GET SYSTEM INFORMATION says of a tag (ISO/IEC 15693-3, 10.4.12 and 10.4.21).
+/// The answer to GET SYSTEM INFORMATION (ISO/IEC 15693-3, 10.4.12 and 10.4.21).
 public struct ISO15693SystemInfo: Sendable, Hashable {
-    /// The UID, from E0 on.
+    /// The UID, starting with E0.
     public var uid: [UInt8]
     /// DSFID, when the tag has one.
     public var dsfid: UInt8?
     /// AFI, when the tag has one.
     public var afi: UInt8?
-    /// How many blocks the tag has.
+    /// The number of blocks.
     public var blockCount: Int?
-    /// How many bytes a block has.
+    /// The number of bytes in a block.
     public var blockSize: Int?
     /// The IC reference.
     public var icReference: UInt8?
@@ -181,8 +182,8 @@ public struct ISO15693SystemInfo: Sendable, Hashable {
     /// Reads the answer.
     ///
     /// - Parameters:
-    ///   - octets: what follows the response flags.
-    ///   - isExtended: whether it is the answer to the extended command, in which the block count has two bytes.
+    ///   - octets: the bytes after the response flags.
+    ///   - isExtended: whether this is the answer to the extended command, where the block count has two bytes.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8], isExtended: Bool = false) throws(TagError) {
         guard octets.count >= 9 else { throw Self.short }

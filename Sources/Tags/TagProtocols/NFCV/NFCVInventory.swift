@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What an NFC-V tag says of itself in an inventory (ISO/IEC 15693-3, 4.1 and 10.3.1).
+/// The data that an NFC-V tag sends in an inventory (ISO/IEC 15693-3, 4.1 and 10.3.1).
 public struct NFCVTarget: Sendable, Hashable {
-    /// The UID, eight bytes from E0 and the manufacturer's code on, as it is printed; on the air it goes backwards.
+    /// The UID as it is printed: eight bytes, E0 first, then the manufacturer's code. It is sent in the reverse order.
     public var uid: [UInt8]
     /// DSFID: the data storage format identifier.
     public var dsfid: UInt8
@@ -11,7 +11,7 @@ public struct NFCVTarget: Sendable, Hashable {
     /// Creates a target.
     ///
     /// - Parameters:
-    ///   - uid: eight bytes from E0 on.
+    ///   - uid: eight bytes, starting with E0.
     ///   - dsfid: the data storage format identifier.
     public init(uid: [UInt8], dsfid: UInt8 = 0) {
         precondition(uid.count == 8, "a UID of ISO/IEC 15693 has eight octets")
@@ -23,17 +23,17 @@ public struct NFCVTarget: Sendable, Hashable {
     public var manufacturer: UInt8 { uid[1] }
 }
 
-/// Finds NFC-V tags: INVENTORY with one slot, and with 16 slots and masks where tags collide (ISO/IEC 15693-3, 8 and
+/// Finds NFC-V tags: INVENTORY with one slot, then with 16 slots and masks when tags collide (ISO/IEC 15693-3, 8 and
 /// 10.3.1).
 public struct NFCVInventory: Sendable {
     /// The link to the field.
     public let link: any FrameLink
 
-    /// How long a tag may take beyond t1.
+    /// How long to wait for an answer after t1.
     static let answerTimeout = Airtime.milliseconds(1)
-    /// The most rounds of 16 slots: more than any field with tags that keep to the rules needs.
+    /// The most rounds of 16 slots. A field of tags that follow the rules never needs more.
     static let maximumRounds = 64
-    /// How often a slot that is damaged is looked into without a hint of a collision.
+    /// How often the first request is sent when the answer is damaged without a detected collision.
     static let attempts = 3
 
     /// Creates the procedure for a field.
@@ -45,14 +45,14 @@ public struct NFCVInventory: Sendable {
 
     /// Finds every tag in the field.
     ///
-    /// A tag that is alone costs one exchange. Where tags collide, 16 slots tell them apart by the next four bits of
-    /// their UIDs, again and again with a longer mask.
+    /// A single tag takes one exchange. When tags collide, rounds of 16 slots separate them by the next four bits of
+    /// their UIDs, with a longer mask each time.
     ///
     /// - Parameters:
     ///   - applicationFamily: AFI; nil for every tag.
     ///   - limit: the number of tags after which the search ends.
-    /// - Returns: the tags; none when nothing answers.
-    /// - Throws: ``TagError`` with `badAnswer` when tags go on colliding beyond the last bit of the UID,
+    /// - Returns: the tags; empty when no tag answers.
+    /// - Throws: ``TagError`` with `badAnswer` when tags still collide after the last bit of the UID,
     ///   `readerUnavailable`, `unsupported`, `cancelled`.
     public func findAll(applicationFamily: UInt8? = nil, limit: Int = 16) async throws(TagError) -> [NFCVTarget] {
         for _ in 0..<Self.attempts {
@@ -71,7 +71,7 @@ public struct NFCVInventory: Sendable {
         case tag(NFCVTarget)
     }
 
-    /// A mask: so many bits of the UID from its end, in bytes from the last one on.
+    /// A mask: the last bits of the UID, in bytes from the last byte on.
     private struct Mask {
         var octets: [UInt8] = []
         var bits = 0
@@ -96,7 +96,7 @@ public struct NFCVInventory: Sendable {
             rounds += 1
             guard rounds <= Self.maximumRounds else { break }
             for slot in 0..<16 where found.count < limit {
-                // The EOF alone moves on to the next slot.
+                // An EOF alone moves to the next slot.
                 let frame =
                     slot == 0
                     ? request(family, slots: 16, mask: mask.octets, bits: mask.bits)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What a DESFire, NTAG 4xx or MIFARE Plus EV1 or later answers to GetVersion (MF3ICD81 data sheet, 9.4.6).
+/// The answer of a DESFire, NTAG 4xx or MIFARE Plus EV1 or later to GetVersion (MF3ICD81 data sheet, 9.4.6).
 public struct DESFireVersion: Sendable, Hashable {
     /// Seven bytes: vendor, type, subtype, major and minor version, storage size, protocol.
     public var hardware: [UInt8]
@@ -9,13 +9,13 @@ public struct DESFireVersion: Sendable, Hashable {
     public var software: [UInt8]
     /// The UID; zeros when it is random.
     public var uid: [UInt8]
-    /// Batch number and date of production, 7 bytes or a few more, as far as the card told them.
+    /// Batch number and production date: 7 bytes or a few more, as many as the card sent.
     public var production: [UInt8]
 
-    /// Reads the three frames of the answer, one behind the other.
+    /// Reads the three frames of the answer, one after the other.
     ///
     /// - Parameter octets: 7 bytes of hardware, 7 of software, and at least 7 of UID.
-    /// - Returns: nil when there are fewer.
+    /// - Returns: nil when there are fewer bytes.
     public init?(_ octets: [UInt8]) {
         guard octets.count >= 21 else { return nil }
         hardware = Array(octets[0..<7])
@@ -27,18 +27,18 @@ public struct DESFireVersion: Sendable, Hashable {
     /// The bytes of the whole answer.
     package var octets: [UInt8] { hardware + software + uid + production }
 
-    /// Asks a card, with the command wrapped into APDUs.
+    /// Requests the version from a card, with the command wrapped in APDUs.
     ///
-    /// - Parameter card: the card; whatever application is selected stays selected.
+    /// - Parameter card: the card. Its selected application stays selected.
     /// - Returns: nil when the card does not know the command.
-    /// - Throws: ``TagError`` as `send(_:)` of the link does.
+    /// - Throws: the errors of the link's `send(_:)`.
     public static func read(from card: any APDULink) async throws(TagError) -> DESFireVersion? {
         var octets: [UInt8] = []
         var instruction: UInt8 = 0x60
         for _ in 0..<3 {
             let response = try await card.send(CommandAPDU(0x90, instruction, 0x00, 0x00, expectedLength: 256))
             octets += response.data
-            // 91AF: there is another frame.
+            // 91AF: another frame follows.
             guard response.status.rawValue == 0x91AF else {
                 return response.status.rawValue == 0x9100 ? DESFireVersion(octets) : nil
             }
@@ -47,11 +47,11 @@ public struct DESFireVersion: Sendable, Hashable {
         return nil
     }
 
-    /// The storage size in bytes as the size byte has it: a power of two, or a range above one, of which this is the
-    /// lower bound.
+    /// The storage size in bytes, from the size byte. The byte encodes a power of two, or a range above one; then this
+    /// is the lower bound.
     public var storageSize: Int { 1 << Int(hardware[5] >> 1 & 0x1F) }
 
-    /// The product's name, such as `MIFARE DESFire EV1 4K` or `NTAG 424 DNA`; nil when it isn't known.
+    /// The product's name, such as `MIFARE DESFire EV1 4K` or `NTAG 424 DNA`; nil when it is unknown.
     public var productName: String? {
         guard hardware[0] == 0x04 else { return nil }
         let size = storageSize >= 1024 ? " \(storageSize / 1024)K" : ""

@@ -2,9 +2,10 @@
 import TagLink
 
 extension NFCATarget {
-    /// The name of a MIFARE Classic, or of a product in its place, by SAK (NXP AN10833, 3); nil for other tags.
+    /// The name of a MIFARE Classic or of a product that behaves like one, by its SAK (NXP AN10833, 3); nil for other
+    /// tags.
     ///
-    /// MIFARE Plus in security level 1 has the SAK of the MIFARE Classic that it stands for.
+    /// MIFARE Plus in security level 1 has the SAK of the MIFARE Classic that it replaces.
     public var classicProductName: String? {
         guard isMIFAREClassic, let sak else { return nil }
         switch sak {
@@ -18,7 +19,7 @@ extension NFCATarget {
         }
     }
 
-    /// Why there is no message to be read from a tag for which there are no NDEF procedures, as a sentence for people.
+    /// A sentence that explains why a tag without NDEF procedures has no message to read.
     public var reasonWithoutNDEF: String {
         if let name = classicProductName {
             return "This is a \(name): its memory is behind a cipher of its own, and phones do not read it as NDEF."
@@ -29,14 +30,14 @@ extension NFCATarget {
 }
 
 extension NFCFTarget {
-    /// The product's name by its IC code, such as `FeliCa Lite-S`; nil when it isn't known.
+    /// The product's name by its IC code, such as `FeliCa Lite-S`; nil when it is unknown.
     public var productName: String? {
         switch icCode {
         case 0xF0: "FeliCa Lite"
         case 0xF1: "FeliCa Lite-S"
         case 0xF2: "FeliCa Link"
         case 0xE0, 0xE1: "FeliCa Plug"
-        // RC-S915, RC-S954, RC-S960, RC-S962, SD2 and their like.
+        // RC-S915, RC-S954, RC-S960, RC-S962, SD2 and similar.
         case 0x00...0x02, 0x08...0x0D, 0x20, 0x32, 0x35, 0x44...0x46: "FeliCa Standard"
         // Mobile FeliCa.
         case 0x06, 0x07, 0x10...0x1F: "Mobile FeliCa"
@@ -46,7 +47,7 @@ extension NFCFTarget {
 }
 
 extension Type1Target {
-    /// The product's name by HR0 and HR1, such as `Topaz 96`; nil when it isn't known.
+    /// The product's name by HR0 and HR1, such as `Topaz 96`; nil when it is unknown.
     public var productName: String? {
         switch (headerROM0, headerROM1) {
         case (0x11, 0x48): "Topaz 96"
@@ -57,7 +58,7 @@ extension Type1Target {
 }
 
 extension NFCVTarget {
-    /// The manufacturer's name, by the code in the UID (ISO/IEC 7816-6); nil when it isn't known.
+    /// The manufacturer's name, by the code in the UID (ISO/IEC 7816-6); nil when it is unknown.
     public var manufacturerName: String? {
         switch manufacturer {
         case 0x02: "STMicroelectronics"
@@ -71,9 +72,9 @@ extension NFCVTarget {
         }
     }
 
-    /// The product's name as far as the UID tells, such as `ICODE SLIX2`; nil when it does not.
+    /// The product's name by the UID, such as `ICODE SLIX2`; nil when the UID does not identify the product.
     ///
-    /// Where products of several sizes share a code, the name has them all.
+    /// When products of several sizes share a code, the name lists all of them.
     public var productName: String? {
         switch (manufacturer, uid[2]) {
         case (0x04, 0x01):
@@ -103,23 +104,23 @@ extension NFCVTarget {
     }
 }
 
-/// The families of NXP's MIFARE products, as activation tells them apart (NXP AN10833).
+/// The families of NXP's MIFARE products, as activation identifies them (NXP AN10833).
 public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
     /// MIFARE Ultralight and NTAG 2xx: Type 2 tags.
     case ultralight
-    /// MIFARE Plus in a security level in which it speaks ISO-DEP.
+    /// MIFARE Plus in a security level with ISO-DEP.
     case plus
     /// MIFARE DESFire and NTAG 4xx.
     case desfire
-    /// MIFARE Classic, and MIFARE Plus in its place. Phones without NXP's reader chips don't read it.
+    /// MIFARE Classic, and MIFARE Plus that behaves like it. Phones without NXP's reader chips can't read it.
     case classic
 
-    /// Tells a tag's family.
+    /// Identifies a tag's family.
     ///
     /// - Parameters:
     ///   - target: the tag as activation found it.
-    ///   - historicalBytes: those of its ATS, when it has one.
-    /// - Returns: nil when the tag is no MIFARE product.
+    ///   - historicalBytes: the historical bytes of its ATS, if it has one.
+    /// - Returns: nil when the tag isn't a MIFARE product.
     public init?(_ target: NFCATarget, historicalBytes: [UInt8] = []) {
         if target.isMIFAREClassic {
             self = .classic
@@ -127,7 +128,7 @@ public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
             guard target.uid.first == 0x04 else { return nil }
             self = .ultralight
         } else if target.isISODEP {
-            // MIFARE Plus has C1 05 21 30 or C1 05 2F 2F, the tag of a MIFARE application (NXP AN10833, 4).
+            // MIFARE Plus has C1 05 21 30 or C1 05 2F 2F, the identifier of a MIFARE application (NXP AN10833, 4).
             if historicalBytes.starts(with: [0xC1, 0x05]) {
                 self = .plus
             } else if target.atqa & 0x0F00 == 0x0300, historicalBytes.isEmpty || historicalBytes == [0x80] {
@@ -142,13 +143,13 @@ public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
 }
 
 extension TagTarget {
-    /// The product's name as far as the tag's own answers tell it, such as `NTAG213`: those of activation, and where they
-    /// are not enough, those to GET_VERSION and its like, which are asked for.
+    /// Identifies the product by the tag's own answers, such as `NTAG213`. It uses the answers of the activation, and
+    /// where they aren't enough, sends GET_VERSION or a similar command.
     ///
     /// - Parameters:
     ///   - tag: the tag's procedures, activated; nil for a tag that has none.
-    ///   - historicalBytes: those of a card's ATS, where it is known.
-    /// - Returns: nil when the tag does not say what it is.
+    ///   - historicalBytes: the historical bytes of a card's ATS, if known.
+    /// - Returns: nil when the tag does not identify its product.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
     public func productName(
         asking tag: (any ForumTag)?,
@@ -160,14 +161,14 @@ extension TagTarget {
             return tag.target?.productName
         case (_, let tag as Type2Tag): return try await tag.identifyProduct()
         case (.nfcA(let target), let tag as Type4Tag):
-            // Other makers' cards are not asked: what the command means to them is theirs to say.
+            // Cards of other manufacturers aren't asked: for them the command may mean something else.
             switch MIFAREFamily(target, historicalBytes: historicalBytes) {
             case .desfire, .plus: return try await tag.readVersion()?.productName
             default: return nil
             }
         case (.nfcA(let target), _): return target.classicProductName
         case (.nfcB, _): return nil
-        // A reader that keeps the PMm to itself gives all ones.
+        // A reader that does not report the PMm gives all ones.
         case (.nfcF(let target), _): return target.productName
         case (.nfcV(let target), _): return target.productName
         }
@@ -175,10 +176,10 @@ extension TagTarget {
 }
 
 extension Type4Tag {
-    /// Asks a MIFARE DESFire, NTAG 4xx or MIFARE Plus for its version. What is selected stays selected.
+    /// Requests the version of a MIFARE DESFire, NTAG 4xx or MIFARE Plus. The selected application stays selected.
     ///
     /// - Returns: nil when the card does not have the command.
-    /// - Throws: ``TagError`` as `send(_:)` of the link does.
+    /// - Throws: the errors of the link's `send(_:)`.
     public func readVersion() async throws(TagError) -> DESFireVersion? {
         try await DESFireVersion.read(from: link)
     }

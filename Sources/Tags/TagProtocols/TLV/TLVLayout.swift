@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Where the NDEF message TLV is in a data area, byte by byte, around those that are not for data.
+/// The position of the NDEF message TLV in a data area, byte by byte, without the bytes that can't hold data.
 struct TLVLayout: Equatable {
-    /// From the TLV's type to the end of the data area.
+    /// The range from the TLV's type to the end of the data area.
     var area: Range<Int>
-    /// Lock and reserved bytes in it, ascending and apart from each other.
+    /// The lock and reserved bytes in the area, ascending and separate.
     var reserved: [Range<Int>]
-    /// The control TLVs in front of the message.
+    /// The control TLVs before the message.
     var controls: [TLVControl] = []
-    /// The length of the message that is there.
+    /// The length of the current message.
     var messageLength: Int
-    /// How many bytes the length takes on the tag: 1 or 3.
+    /// The number of length bytes on the tag: 1 or 3.
     var lengthSize: Int
-    /// Whether the length that is there runs past the area, so that there is no message to read.
+    /// Whether the length on the tag runs past the area, so that no message can be read.
     var isBroken = false
 
     init(area: Range<Int>, reserved: [Range<Int>], messageLength: Int = 0, lengthSize: Int = 1) {
@@ -23,16 +23,16 @@ struct TLVLayout: Equatable {
         self.lengthSize = lengthSize
     }
 
-    /// How many bytes for data there are.
+    /// The number of bytes that can hold data.
     var count: Int { area.count - reserved.reduce(0) { $0 + $1.count } }
 
-    /// The longest message that fits from the TLV's type on: two bytes of TLV up to 254, four beyond. A length has 16
-    /// bits, of which FFFF is reserved.
+    /// The longest message that fits, counted from the TLV's type: two bytes of header up to 254, four beyond. A length
+    /// has 16 bits, and FFFF is reserved.
     var capacity: Int {
         count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4))
     }
 
-    /// The addresses of bytes for data, counted from the TLV's type.
+    /// Returns the addresses of data bytes, counted from the TLV's type.
     func addresses(_ places: Range<Int>) -> [Int] {
         var result: [Int] = []
         result.reserveCapacity(places.count)
@@ -57,7 +57,7 @@ struct TLVLayout: Equatable {
         return result
     }
 
-    /// The addresses of the bytes of the present message.
+    /// The addresses of the current message's bytes.
     var messageAddresses: [Int] {
         addresses(1 + lengthSize..<1 + lengthSize + messageLength)
     }
@@ -77,47 +77,47 @@ struct TLVLayout: Equatable {
     }
 }
 
-/// A lock control or memory control TLV: bytes that are not for data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
+/// A lock control or memory control TLV: it marks bytes that can't hold data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
 struct TLVControl: Equatable {
-    /// The TLV's three bytes of value.
+    /// The three bytes of the TLV's value.
     let value: [UInt8]
-    /// Whether the bytes are lock bits, rather than reserved for something else.
+    /// Whether the bytes are lock bits. Otherwise they are reserved for another use.
     let isLock: Bool
 
-    /// Where the bytes begin: the upper half of the first byte counts pages, the lower half bytes.
+    /// The start of the bytes. The high half of the first byte counts pages, the low half bytes.
     var address: Int {
         (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
     }
 
-    /// The second byte: the number of lock bits, or of reserved bytes; 0 stands for 256.
+    /// The second byte: the number of lock bits or of reserved bytes. 0 means 256.
     var count: Int {
         value[1] == 0 ? 256 : Int(value[1])
     }
 
-    /// The bytes that no message uses.
+    /// The range of bytes that a message can't use.
     var range: Range<Int> {
         address..<address + (isLock ? (count + 7) / 8 : count)
     }
 
-    /// How many bytes of memory each lock bit locks.
+    /// The number of memory bytes that one lock bit locks.
     var octetsPerLockBit: Int {
         1 << Int(value[2] >> 4)
     }
 }
 
-/// Memory that TLVs are looked for in, as far as it has been read.
+/// Memory in which TLVs are searched, as far as it was read.
 protocol TLVSource {
-    /// The byte at an address, or nil when it has not been read.
+    /// The byte at an address; nil when it was not read.
     subscript(octet address: Int) -> UInt8? { get }
-    /// The bytes that the tag writes at once, or nil when one of them has not been read.
+    /// Returns the bytes of a unit that the tag writes at once; nil when one of them was not read.
     func unit(_ unit: Int) -> [UInt8]?
 }
 
-/// What has been read of a tag's memory, byte by byte, in units that the tag reads and writes at once.
+/// A cache of a tag's memory, byte by byte, in the units that the tag reads and writes at once.
 struct TLVMemory: TLVSource, Equatable {
-    /// Bytes of a unit: 1 or 8 on Type 1, a block on Type 5.
+    /// The number of bytes in a unit: 1 or 8 on Type 1, a block on Type 5.
     let unitSize: Int
-    /// No more bytes than this are remembered.
+    /// The number of bytes that are cached at most.
     let limit: Int
 
     private var octets: [UInt8] = []
@@ -128,23 +128,23 @@ struct TLVMemory: TLVSource, Equatable {
         self.limit = limit
     }
 
-    /// The byte at an address, or nil when it has not been read.
+    /// The byte at an address; nil when it was not read.
     subscript(octet address: Int) -> UInt8? {
         octets.indices.contains(address) && isKnown[address] ? octets[address] : nil
     }
 
-    /// Whether every byte of a unit has been read.
+    /// Returns whether every byte of a unit was read.
     func contains(_ unit: Int) -> Bool {
         let range = unit * unitSize..<(unit + 1) * unitSize
         return range.upperBound <= octets.count && range.allSatisfy { isKnown[$0] }
     }
 
-    /// The bytes of a unit, or nil when one of them has not been read.
+    /// Returns the bytes of a unit; nil when one of them was not read.
     func unit(_ unit: Int) -> [UInt8]? {
         contains(unit) ? Array(octets[unit * unitSize..<(unit + 1) * unitSize]) : nil
     }
 
-    /// Remembers bytes.
+    /// Stores bytes.
     mutating func store(_ new: some Collection<UInt8>, at address: Int) {
         let end = min(limit, address + new.count)
         guard address < end else { return }
@@ -163,7 +163,8 @@ struct TLVMemory: TLVSource, Equatable {
         }
     }
 
-    /// The first units of a range of which a byte has not been read, up to the next one that has been read whole.
+    /// Returns the first run of units that were not read completely, up to the next unit that was; nil when there are
+    /// none.
     func firstUnknownRun(in units: Range<Int>) -> Range<Int>? {
         guard let start = units.first(where: { !contains($0) }) else { return nil }
         let end = (start..<units.upperBound).first { contains($0) } ?? units.upperBound

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Walks through the TLVs of a data area to the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3;
-/// T5T 1.0, 4.4).
+/// Searches the TLVs of a data area for the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3; T5T 1.0,
+/// 4.4).
 ///
-/// It asks for bytes as it needs them, and every step moves it on, so that an area of nothing but NULL TLVs ends.
+/// It asks for bytes as it needs them. Every step moves forward, so even an area full of NULL TLVs ends.
 struct TLVWalk {
-    /// What to do next.
+    /// The next action.
     enum Action: Equatable {
-        /// Read the byte at this address, and go on.
+        /// Read the byte at this address, then continue.
         case read(address: Int)
-        /// The message has been found.
+        /// The message was found.
         case found(TLVLayout)
     }
 
@@ -21,17 +21,17 @@ struct TLVWalk {
     private var position: Int
     private var reserved: [Range<Int>]
     private var controls: [TLVControl] = []
-    /// More control TLVs than a tag can have a use for.
+    /// The most control TLVs that are considered; no tag needs as many.
     private static let maximumControls = 32
 
     /// Creates a walk.
     ///
     /// - Parameters:
     ///   - area: the data area.
-    ///   - reserved: bytes in it that are never for data.
-    ///   - hasControls: whether lock and memory control TLVs count, as they do on Type 1 and 2.
-    ///   - specification: what errors name.
-    ///   - isForWriting: whether an NDEF message TLV whose length is broken is found too, as one that is to be written.
+    ///   - reserved: bytes in it that can never hold data.
+    ///   - hasControls: whether lock and memory control TLVs are considered, as on Type 1 and 2.
+    ///   - specification: the specification that errors refer to.
+    ///   - isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be written.
     init(
         area: Range<Int>,
         reserved: [Range<Int>] = [],
@@ -47,7 +47,7 @@ struct TLVWalk {
         self.position = area.lowerBound
     }
 
-    /// Goes on as far as the memory is known.
+    /// Continues as far as the memory was read.
     ///
     /// - Throws: ``TagError`` with `noMessageTLV` or `lengthOverrun`.
     mutating func advance(in memory: some TLVSource) throws(TagError) -> Action {

@@ -3,13 +3,13 @@ import TagLink
 
 /// Reading and writing the memory.
 extension Type1Tag {
-    /// Bytes that RALL brings.
+    /// The number of bytes that RALL returns.
     static let staticSize = 120
-    /// Bytes of a segment.
+    /// The number of bytes in a segment.
     static let segmentSize = 128
-    /// Bytes of a block.
+    /// The number of bytes in a block.
     static let blockSize = 8
-    /// From how many blocks of a segment on RSEG takes less time than a READ8 for each.
+    /// The number of unread blocks in a segment from which RSEG is faster than one READ8 for each.
     static let blocksWorthSegment = 6
 
     static let beyondMemory = TagError(
@@ -17,7 +17,7 @@ extension Type1Tag {
         "The data area goes beyond the memory (NFC Forum T1T 1.2, 4.2)."
     )
 
-    /// Reads all of the static memory: RALL (NFC Forum T1T 1.2, 5.4).
+    /// Reads the whole static memory with RALL (NFC Forum T1T 1.2, 5.4).
     func readStaticMemory() async throws(TagError) {
         let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
         guard answer[0] == target?.headerROM0, Array(answer[2..<6]) == target?.uid else {
@@ -26,9 +26,9 @@ extension Type1Tag {
         memory.store(answer[2...], at: 0)
     }
 
-    /// Reads those blocks of a range of bytes of which a byte is not known.
+    /// Reads the blocks of a range of bytes that were not read completely yet.
     ///
-    /// - Throws: ``TagError`` with `lengthOverrun` when a tag with static memory alone does not have them.
+    /// - Throws: ``TagError`` with `lengthOverrun` when a tag with only static memory does not have them.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         try await prepare()
         let size = Self.blockSize
@@ -66,12 +66,12 @@ extension Type1Tag {
     }
 
     /// Writes a unit: a byte with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). The tag answers
-    /// with what it holds then, which is compared.
+    /// with the new content, which is compared.
     ///
     /// - Parameters:
     ///   - octets: the unit's bytes.
     ///   - unit: the unit.
-    ///   - isErasing: whether bits are cleared too; without, they are only set.
+    ///   - isErasing: whether bits are cleared too. Otherwise bits are only set.
     /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else afterwards.
     func write(_ octets: [UInt8], to unit: Int, isErasing: Bool = true) async throws(TagError) {
         memory.forget(unit)

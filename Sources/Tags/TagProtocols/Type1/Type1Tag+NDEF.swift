@@ -2,11 +2,12 @@
 import TagLink
 
 extension Type1Tag {
-    /// Runs the NDEF detection procedure: RALL, and on larger tags what the TLVs lead to (NFC Forum T1T 1.2, 6.3).
+    /// Runs the NDEF detection procedure: RALL, and on larger tags the reads that the TLVs require (NFC Forum T1T 1.2,
+    /// 6.3).
     ///
-    /// - Returns: what was found. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused` when
-    ///   reading is not free, `tagLost`, `badAnswer`, `cancelled`.
+    /// - Returns: the result. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused`
+    ///   when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return NDEFDetection(
@@ -18,21 +19,21 @@ extension Type1Tag {
 
     /// Reads the NDEF message (NFC Forum T1T 1.2, 6.4).
     ///
-    /// - Returns: the message's bytes; none when the tag is empty. What has been read is not fetched again.
-    /// - Throws: ``TagError`` as ``detectNDEF()`` does.
+    /// - Returns: the message's bytes; empty when the tag is empty. Bytes that were read before are not fetched again.
+    /// - Throws: the errors of ``detectNDEF()``.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
-        // Reserved blocks are left out.
+        // Blocks that are only reserved are skipped.
         for run in runs(addresses) { try await fetch(run) }
         return addresses.map { memory[octet: $0] ?? 0 }
     }
 
-    /// Writes an NDEF message so that a tag that is lost between two writes holds the old message, none, or the new one
-    /// (NFC Forum T1T 1.2, 6.5). Each write's answer is compared with what was written.
+    /// Writes an NDEF message. A tag that is lost between two writes holds the old message, no message, or the new one
+    /// (NFC Forum T1T 1.2, 6.5). Each write's answer is compared with the written bytes.
     ///
     /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly`, `messageTooLong` and `lengthOverrun` before anything is written,
-    ///   `updateFailed` when a byte did not change, `tagLost`, and as ``detectNDEF()`` does.
+    ///   `updateFailed` when a byte did not change, `tagLost`, and the errors of ``detectNDEF()``.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(isForWriting: true)
         guard try container().isWritable else {
@@ -46,7 +47,7 @@ extension Type1Tag {
         }
         let size = memory.unitSize
         let plan = TLVWritePlan(message, layout: layout, unitSize: size)
-        // The container of a small tag may promise more than its commands can address.
+        // The container of a small tag may claim more memory than its commands can address.
         guard !isStatic || plan.units.allSatisfy({ $0 * size < Self.staticSize }) else { throw Self.beyondMemory }
         for unit in plan.unitsToPreserve { try await fetch(unit * size..<(unit + 1) * size) }
         let locked = plan.units.first { isLocked(block: $0 * size / Self.blockSize) }
@@ -61,10 +62,11 @@ extension Type1Tag {
         self.layout = written
     }
 
-    /// Makes the tag read-only, for ever: the container's write access, the static lock bits, then those that a lock
-    /// control TLV names (NFC Forum T1T 1.2, 6.6).
+    /// Makes the tag permanently read-only. It sets the container's write access, the static lock bits, and the lock
+    /// bits that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed`, `tagLost`, and as ``detectNDEF()`` does.
+    /// - Throws: ``TagError`` with `readOnly` when the tag is read-only already, `updateFailed`, `tagLost`, and the
+    ///   errors of ``detectNDEF()``.
     public func lock() async throws(TagError) {
         let layout = try await locate()
         guard try container().isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
@@ -77,7 +79,7 @@ extension Type1Tag {
         self.layout = layout
     }
 
-    /// Makes an empty NDEF tag of a Topaz 96 or 512.
+    /// Formats a Topaz 96 or 512 as an empty NDEF tag.
     ///
     /// - Throws: ``TagError`` with `unsupported` for other products, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
     public func format() async throws(TagError) {
@@ -95,7 +97,7 @@ extension Type1Tag {
         if let present = try? container(), !present.isWritable {
             throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1).")
         }
-        // From the end, so that E1 comes last.
+        // From the end, so that the magic number E1 is written last.
         let size = memory.unitSize
         for start in stride(from: 0, to: content.count, by: size).reversed() {
             let unit = (Type1CapabilityContainer.address + start) / size
@@ -111,7 +113,7 @@ extension Type1Tag {
         return octet >> (block % 8) & 1 != 0
     }
 
-    /// Writes bytes wherever they are in their units.
+    /// Writes bytes at any address, unit by unit.
     private func set(_ octets: [UInt8], at address: Int, isErasing: Bool) async throws(TagError) {
         let size = memory.unitSize
         let units = address / size..<(address + octets.count + size - 1) / size
@@ -166,7 +168,7 @@ extension Type1Tag {
         }
     }
 
-    /// Addresses that follow each other, as ranges.
+    /// Returns consecutive addresses as ranges.
     private func runs(_ addresses: [Int]) -> [Range<Int>] {
         var result: [Range<Int>] = []
         for address in addresses {
@@ -182,9 +184,10 @@ extension Type1Tag {
 
 /// The capability container of a Type 1 tag, bytes 8 to 11 (NFC Forum T1T 1.2, 6.1).
 struct Type1CapabilityContainer: Equatable {
-    /// Where it is.
+    /// The address of the container.
     static let address = 8
-    /// Blocks D to F, reserved for lock and one-time bits: up to the end of the static memory, or of segment 0.
+    /// Blocks D to F, reserved for lock and one-time programmable bits, up to the end of the static memory or of
+    /// segment 0.
     static let reserved = 104..<128
 
     var octets: [UInt8]
@@ -202,10 +205,10 @@ struct Type1CapabilityContainer: Equatable {
         self.octets = octets
     }
 
-    /// The data area, with the reserved bytes in it.
+    /// The data area, including its reserved bytes.
     var area: Range<Int> { 12..<max(12, (Int(octets[2]) + 1) * 8) }
-    /// Whether reading is free.
+    /// Whether reading is unrestricted.
     var isReadable: Bool { octets[3] >> 4 == 0 }
-    /// Whether writing is free.
+    /// Whether writing is unrestricted.
     var isWritable: Bool { octets[3] & 0x0F == 0 }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What a Type 1 tag says of itself in answer to RID (NFC Forum T1T 1.2, 5.3).
+/// A Type 1 tag's answer to RID (NFC Forum T1T 1.2, 5.3).
 public struct Type1Target: Sendable, Hashable {
-    /// HR0: 1x for NDEF; 11 is 96 bytes of static memory, 12 and others are dynamic.
+    /// HR0: 1x for NDEF. 11 means 96 bytes of static memory; 12 and others mean dynamic memory.
     public var headerROM0: UInt8
     /// HR1: 48 on Topaz 96, 4C on Topaz 512.
     public var headerROM1: UInt8
-    /// The first four bytes of the UID, which every command repeats.
+    /// The first four bytes of the UID. Every command contains them.
     public var uid: [UInt8]
 
     /// Creates a target.
@@ -25,13 +25,13 @@ public struct Type1Target: Sendable, Hashable {
 
     /// Whether the tag is made for NDEF.
     public var hasNDEF: Bool { headerROM0 >> 4 == 1 }
-    /// Whether the tag has 120 bytes, which are written one at a time, rather than more, in blocks of eight.
+    /// Whether the tag has 120 bytes, written one byte at a time. Otherwise it has more, written in blocks of eight.
     public var isStatic: Bool { headerROM0 & 0x0F == 1 }
 
-    /// Asks the Type 1 tag in the field who it is: RID, after REQA or WUPA.
+    /// Identifies the Type 1 tag in the field with RID. Call it after REQA or WUPA.
     ///
-    /// - Parameter link: the NFC-A link over which its ATQA came.
-    /// - Returns: the tag.
+    /// - Parameter link: the NFC-A link that its ATQA was received over.
+    /// - Returns: the tag's answer.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
     public static func identify(link: any FrameLink) async throws(TagError) -> Type1Target {
         var failure = TagError(.tagLost, "The tag does not answer RID.")
@@ -64,48 +64,48 @@ public struct Type1Target: Sendable, Hashable {
 /// let message = try await tag.readNDEF()
 /// ```
 public final class Type1Tag: ForumTag {
-    /// The tag's platform: always Type 1.
+    /// The tag's type: always Type 1.
     public var type: ForumTagType { .type1 }
 
-    /// The tag as RID found it; nil before RID was sent, which ``prepare()`` or the first procedure does.
+    /// The tag's answer to RID; nil before RID was sent by ``prepare()`` or the first procedure.
     public internal(set) var target: Type1Target?
 
-    /// The link over which it is reached.
+    /// The link to the tag.
     public let link: any FrameLink
 
-    /// The UID's seven bytes; nil before the memory has been read.
+    /// The seven bytes of the UID; nil before the memory was read.
     public var uid: [UInt8]? {
         memory[octet: 6] == nil ? nil : (0..<7).compactMap { memory[octet: $0] }
     }
 
-    /// What is known of the memory.
+    /// The memory that was read.
     var memory: TLVMemory
-    /// Where the message is, when it has been found.
+    /// The position of the message, once it was found.
     var layout: TLVLayout?
-    /// The error that every procedure ends with once the tag is lost.
+    /// The error that every procedure throws once the tag is lost.
     var lost: TagError?
 
-    /// How often a command is tried again. All commands sent here may be repeated.
+    /// How often a command is repeated. All commands of this type may be repeated.
     static let retries = 2
     /// How long the tag may take to answer.
     static let answerTimeout = Airtime.milliseconds(2)
-    /// How long the tag may take to write: erase and write (Topaz data sheet: 7 ms), and tolerance.
+    /// How long the tag may take to write: 7 ms to erase and write (Topaz data sheet), and a tolerance.
     static let writeTimeout = Airtime.milliseconds(10)
-    /// The largest memory that a capability container can name.
+    /// The largest memory that a capability container can describe.
     static let maximumSize = 2048
 
-    /// Takes over a tag.
+    /// Creates a tag.
     ///
     /// - Parameters:
-    ///   - target: the tag as RID found it, when it did.
-    ///   - link: the NFC-A link over which it is reached.
+    ///   - target: the tag's answer to RID, if it was sent.
+    ///   - link: the NFC-A link to the tag.
     public init(target: Type1Target? = nil, link: any FrameLink) {
         self.link = link
         self.memory = TLVMemory(unitSize: 1, limit: Self.maximumSize)
         if let target { identified(target) }
     }
 
-    /// Sends RID, unless that was done.
+    /// Sends RID, unless it was sent before.
     public func prepare() async throws(TagError) {
         if let lost { throw lost }
         guard target == nil else { return }
@@ -125,7 +125,7 @@ public final class Type1Tag: ForumTag {
     /// Whether the tag has static memory alone.
     var isStatic: Bool { target?.isStatic ?? true }
 
-    /// Takes it that the tag answers again. It has no state to forget.
+    /// Marks the tag as answering again. A Type 1 tag has no state to reset.
     public func wasActivated() {
         lost = nil
     }
@@ -135,7 +135,7 @@ public final class Type1Tag: ForumTag {
         layout = nil
     }
 
-    /// Says whether the tag still answers, by RID.
+    /// Returns whether the tag still answers RID.
     ///
     /// - Returns: false when the tag is gone or another one is in its place.
     public func isPresent() async -> Bool {
@@ -148,11 +148,11 @@ public final class Type1Tag: ForumTag {
         }
     }
 
-    /// Sends a command, with the UID behind it, until it is answered.
+    /// Sends a command followed by the UID, and repeats it until it is answered.
     ///
     /// - Parameters:
     ///   - octets: the command and its parameters.
-    ///   - answerLength: how many bytes the answer has.
+    ///   - answerLength: the number of bytes in the answer.
     ///   - timeout: how long the tag may take.
     func exchange(
         _ octets: [UInt8],
@@ -184,10 +184,10 @@ public final class Type1Tag: ForumTag {
 }
 
 extension Type1Tag {
-    /// The memory from block 0 on.
+    /// Reads the memory from block 0 on.
     ///
-    /// - Parameter count: how many bytes, such as 120 or 512.
-    /// - Returns: nil where the tag has fewer.
+    /// - Parameter count: the number of bytes, such as 120 or 512.
+    /// - Returns: nil when the tag has fewer bytes.
     package func readOctets(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             try await fetch(0..<count)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages count through all sectors.
+/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages are counted across all
+/// sectors.
 enum Type2Command {
     case read(Int)
     case fastRead(first: Int, last: Int)
@@ -12,8 +13,8 @@ enum Type2Command {
     case checkTearing(UInt8)
     case sectorSelect
 
-    /// The first answer has to begin within 5 ms for a read and 10 ms for a write (NFC Forum Digital 2.3, 9.9); a write
-    /// gets twice that, since giving up on one costs more than waiting.
+    /// How long to wait for the start of the answer. The limit is 5 ms for a read and 10 ms for a write (NFC Forum
+    /// Digital 2.3, 9.9). A write gets twice that, because giving up on a write costs more than waiting.
     var timeout: Airtime {
         switch self {
         case .write: .milliseconds(20)
@@ -21,7 +22,7 @@ enum Type2Command {
         }
     }
 
-    /// The frame, in which a page is counted from the start of its sector.
+    /// The frame. In it the page is counted from the start of its sector.
     var frame: Frame {
         switch self {
         case .read(let page): Frame([0x30, UInt8(page & 0xFF)])
@@ -35,7 +36,7 @@ enum Type2Command {
         }
     }
 
-    /// The sector that has to be selected, or nil when it makes no difference.
+    /// The sector that must be selected; nil when it does not matter.
     var sector: Int? {
         switch self {
         case .read(let page), .fastRead(let page, _), .write(let page, _): page / 256
@@ -43,7 +44,7 @@ enum Type2Command {
         }
     }
 
-    /// How many bytes the answer has; 0 for an ACK alone.
+    /// The number of bytes in the answer; 0 when it is only an ACK.
     var answerLength: Int {
         switch self {
         case .read: 16
@@ -56,7 +57,7 @@ enum Type2Command {
         }
     }
 
-    /// The command as a sentence calls it.
+    /// The command, as it is called in a sentence.
     var name: String {
         switch self {
         case .read(let page): "READ of page \(page)"
@@ -70,7 +71,7 @@ enum Type2Command {
         }
     }
 
-    /// Where the command is specified.
+    /// The specification of the command.
     var rule: String {
         switch self {
         case .read: "NFC Forum T2T 1.2, 5.2"
@@ -84,7 +85,7 @@ enum Type2Command {
         }
     }
 
-    /// What the whole exchange takes on the air.
+    /// Returns the airtime of the whole exchange.
     func cost(_ timing: FrameTiming) -> Airtime {
         let answer =
             answerLength == 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the data sheets say of NXP's Type 2 products.
+/// The properties of NXP's Type 2 products, from their data sheets.
 struct Type2Product: Equatable {
-    /// The product's name as its maker writes it.
+    /// The product's name, as its manufacturer writes it.
     let name: String
     /// The size byte of the capability container that the factory writes.
     let sizeOctet: UInt8
@@ -10,14 +10,14 @@ struct Type2Product: Equatable {
     let factoryTLVs: [UInt8]
     /// Whether the product has FAST_READ.
     let hasFastRead: Bool
-    /// Where its dynamic lock bits are and what they lock; nil when it has none.
+    /// The position and the range of its dynamic lock bits; nil when it has none.
     let dynamicLock: Type2DynamicLock?
 
     /// NXP's code in a UID (ISO/IEC 7816-6).
     static let manufacturer: UInt8 = 0x04
 
     static let empty: [UInt8] = [0x03, 0x00, 0xFE, 0x00]
-    /// The lock control TLVs of the factory: NTAG213, NTAG212, and NTAG203 with Ultralight C.
+    /// The lock control TLVs that the factory writes: NTAG213, NTAG212, and NTAG203 with Ultralight C.
     static let lockControl213: [UInt8] = [0xA0, 0x0C, 0x34]
     static let lockControl212: [UInt8] = [0x90, 0x0A, 0x34]
     static let lockControl203: [UInt8] = [0xA0, 0x10, 0x44]
@@ -64,12 +64,12 @@ struct Type2Product: Equatable {
         dynamicLock: .even(page: 256 + 0xE0, pagesPerBit: 32, endPage: 480, blockLocks: 0xFF, hasPassword: false)
     )
 
-    /// Products with 48 bytes, which the static lock bits cover.
+    /// A product with 48 bytes, all of them covered by the static lock bits.
     static func small(_ name: String, hasFastRead: Bool = true) -> Type2Product {
         Type2Product(name: name, sizeOctet: 0x06, factoryTLVs: empty, hasFastRead: hasFastRead, dynamicLock: nil)
     }
 
-    /// Products with 128 bytes and dynamic lock bits in page 36.
+    /// A product with 128 bytes and dynamic lock bits in page 36.
     static func medium(_ name: String) -> Type2Product {
         Type2Product(
             name: name,
@@ -80,7 +80,7 @@ struct Type2Product: Equatable {
         )
     }
 
-    /// Products with 888 bytes and dynamic lock bits in page 226.
+    /// A product with 888 bytes and dynamic lock bits in page 226.
     static func large(_ name: String, hasPassword: Bool = true) -> Type2Product {
         Type2Product(
             name: name,
@@ -97,7 +97,7 @@ struct Type2Product: Equatable {
         )
     }
 
-    /// The product by its version. Subtype and minor version vary within a product, so size and type decide.
+    /// Identifies the product by its version. Subtype and minor version vary within a product, so size and type decide.
     init?(_ version: Type2Version) {
         guard version.vendor == Self.manufacturer else { return nil }
         switch (version.productType, version.majorVersion, version.storageSize) {
@@ -130,8 +130,8 @@ struct Type2Product: Equatable {
         self.dynamicLock = dynamicLock
     }
 
-    /// A product of NXP's that has the memory, the locks and the commands of what can be read, or nil when that is not
-    /// certain. The name may be that of a relative.
+    /// Returns an NXP product with the memory, locks and commands that match the memory content; nil when this is
+    /// uncertain. The name may be that of a related product.
     static func inferred(sizeOctet: UInt8, lockControl: [UInt8]?) -> Type2Product? {
         switch (sizeOctet, lockControl) {
         case (0x06, _): .ultralight
