@@ -67,7 +67,7 @@ public struct NFCFPolling: Sendable {
     public struct Answer: Sendable, Hashable {
         /// The tag.
         public var target: NFCFTarget
-        /// The two bytes that were asked for; nil when the tag left them out.
+        /// The two requested bytes; nil when the tag left them out.
         public var requestData: [UInt8]?
     }
 

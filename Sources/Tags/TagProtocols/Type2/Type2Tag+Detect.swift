@@ -4,13 +4,13 @@ import TagLink
 extension Type2Tag {
     /// Runs the NDEF detection procedure (NFC Forum T2T 1.2, 6.2).
     ///
-    /// It begins with READ of page 3, which brings the capability container and 12 bytes of the data area at once, and
-    /// goes on only as far as the NDEF message TLV's length. An NDEF message TLV whose length runs past the data area is
-    /// an error; the first one counts; NULL, control, proprietary and unknown TLVs before it are passed over.
+    /// It starts with READ of page 3, which returns the capability container and 12 bytes of the data area. It reads on
+    /// only as far as the length of the NDEF message TLV. The first NDEF message TLV counts, and it is an error when
+    /// its length runs past the data area. NULL, control, proprietary and unknown TLVs before it are skipped.
     ///
-    /// - Returns: what was found. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`; `refused` when
-    ///   the tag keeps its memory back; `tagLost`, `badAnswer`, `cancelled`.
+    /// - Returns: the result. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`; `refused`
+    ///   when the tag does not let its memory be read; `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return NDEFDetection(
@@ -23,9 +23,8 @@ extension Type2Tag {
     /// Finds the NDEF message TLV.
     ///
     /// - Parameters:
-    ///   - firstPage: the page to begin with when nothing has been read: 3, or 2 when the static lock bits are wanted as
-    ///     well.
-    ///   - isForWriting: whether one with a broken length is found too, so that it can be written.
+    ///   - firstPage: the first page to read when none was read yet: 3, or 2 when the static lock bits are needed too.
+    ///   - isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be written.
     func locate(
         startingAt firstPage: Int = Type2Memory.capabilityContainerPage,
         isForWriting: Bool = false
@@ -62,11 +61,11 @@ extension Type2Tag {
         return container
     }
 
-    /// Concludes from what has been read whether the tag has FAST_READ, without asking it.
+    /// Derives from the memory read so far whether the tag has FAST_READ, without an exchange.
     ///
-    /// Among NXP's products an area of 496, 872 or 1872 bytes is an NTAG215, an NTAG216 or NTAG I2C, and one of 128 an
-    /// NTAG212 or Ultralight EV1, which all have it. One of 144 is an NTAG213, an NTAG203 or an Ultralight C: the control
-    /// TLV that the factory writes tells. One of 48 is read as fast with READ.
+    /// Among NXP's products an area of 496, 872 or 1872 bytes means NTAG215, NTAG216 or NTAG I2C, and 128 bytes mean
+    /// NTAG212 or Ultralight EV1. All of these have it. An area of 144 bytes means NTAG213, NTAG203 or Ultralight C;
+    /// the control TLV from the factory tells them apart. An area of 48 bytes is read as fast with READ.
     func assessFastRead(_ container: Type2CapabilityContainer, _ controls: [TLVControl]) {
         guard fastRead == .unknown else { return }
         if container.sizeOctet <= 0x06 {
@@ -83,16 +82,16 @@ extension Type2Tag {
 /// The capability container of a Type 2 tag: page 3 (NFC Forum T2T 1.2, 4.5).
 struct Type2CapabilityContainer: Equatable {
     static let magicNumber: UInt8 = 0xE1
-    /// The lower half of the access byte that says that nobody may write.
+    /// The low half of the access byte when writing is not allowed.
     static let noWriteAccess: UInt8 = 0x0F
 
-    /// The four bytes as they are on the tag.
+    /// The four bytes, as stored on the tag.
     let octets: [UInt8]
 
-    /// Checks and takes the container.
+    /// Reads and checks a container.
     ///
     /// - Parameter octets: the four bytes of page 3.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `refused` when reading is not free.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `refused` when reading is restricted.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == 4, octets[0] == Self.magicNumber else {
             throw TagError(
@@ -115,7 +114,7 @@ struct Type2CapabilityContainer: Equatable {
     /// The third byte: the size of the data area in units of 8 bytes.
     var sizeOctet: UInt8 { octets[2] }
 
-    /// Whether writing is free. Proprietary conditions (8 to E) count as none.
+    /// Whether writing is unrestricted. Proprietary conditions (8 to E) count as not writable.
     var isWritable: Bool { octets[3] & 0x0F == 0 }
 
     /// The bytes of the data area.
@@ -128,12 +127,12 @@ struct Type2CapabilityContainer: Equatable {
 }
 
 extension Type2Tag {
-    /// Formats a blank tag of a product that is known: an empty message, then the capability container.
+    /// Formats a blank tag of a known product: writes an empty message, then the capability container.
     ///
-    /// A tag that is formatted already stays as it is. The capability container comes last, so that a tag that is lost
-    /// on the way is blank still, or formatted.
+    /// A tag that is formatted already is not changed. The capability container is written last, so a tag that is lost
+    /// in between is either still blank or formatted.
     ///
-    /// - Throws: ``TagError`` with `unsupported` when the product isn't known or its one-time programmable page 3 holds
+    /// - Throws: ``TagError`` with `unsupported` when the product is unknown or its one-time programmable page 3 holds
     ///   something else; `readOnly` when the pages are locked; `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
     public func format() async throws(TagError) {
         do throws(TagError) {

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// One exchange with the tag: retries, reactivation, answers checked.
+/// Exchanges with the tag: retries, reactivation and checks of the answers.
 extension Type2Tag {
-    /// The 4-bit answer that means that a command was done.
+    /// The 4-bit answer that confirms a command.
     static let acknowledge: UInt8 = 0x0A
-    /// How often a command is tried again. All commands of a Type 2 tag that are sent here may be repeated.
+    /// How often a command is repeated. All Type 2 commands that are sent here may be repeated.
     static let retries = 2
-    /// How long the tag is silent after the second part of SECTOR SELECT, which is how it agrees
-    /// (NFC Forum T2T 1.2, 5.4).
+    /// How long to wait after the second part of SECTOR SELECT. The tag confirms it by not answering (NFC Forum T2T
+    /// 1.2, 5.4).
     static let passiveAcknowledgeTime = Airtime.milliseconds(1)
 
-    /// What came of a command that the tag took or refused.
+    /// The outcome of a command that the tag answered.
     enum Answer {
         case octets([UInt8])
-        /// The tag refused with these four bits, and is IDLE or halted now.
+        /// The tag refused with these four bits, and is now in the IDLE or HALT state.
         case refused(UInt8)
     }
 
-    /// Sends a command until it is answered.
+    /// Sends a command and repeats it until it is answered.
     ///
-    /// A damaged answer is asked for again. After a time-out, and after a NAK that says that the command arrived
-    /// damaged, the tag is woken and selected by its UID first.
+    /// After a damaged answer the command is sent again. After a timeout, and after a NAK that reports a damaged
+    /// command, the tag is first woken and selected by its UID.
     ///
     /// - Parameters:
     ///   - command: the command.
-    ///   - retries: how often it is tried again.
-    /// - Returns: the answer, of the length that the command has, or the tag's refusal.
-    /// - Throws: ``TagError`` with `tagLost`, `badAnswer` naming the rule that the tag broke, `cancelled`,
+    ///   - retries: how often it is repeated.
+    /// - Returns: the answer, with the length that belongs to the command, or the tag's refusal.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer` and the rule that the tag broke, `cancelled`,
     ///   `readerUnavailable`, `unsupported`.
     func exchange(_ command: Type2Command, retries: Int = Type2Tag.retries) async throws(TagError) -> Answer {
         if let lost { throw lost }
@@ -44,7 +44,7 @@ extension Type2Tag {
                 case .timeout:
                     isActive = false
                     guard failures > retries else { continue }
-                    // Gone, or there and never answering this? Only the former ends the tag's use.
+                    // The tag is either gone, or present and never answers this command. Only the former ends its use.
                     try await activate()
                     throw TagError(
                         .badAnswer,
@@ -52,7 +52,7 @@ extension Type2Tag {
                         link: error
                     )
                 case .transmission, .collision:
-                    // The tag may have agreed already and wait for the number of a sector: begin anew.
+                    // The tag may have confirmed already and wait for the sector number: start again.
                     if case .sectorSelect = command { isActive = false }
                     guard failures > retries else { continue }
                     throw TagError(
@@ -65,7 +65,7 @@ extension Type2Tag {
                     lost = failure
                     throw failure
                 default:
-                    // What the reader can't send has not reached the tag.
+                    // A frame that the reader can't send has not reached the tag.
                     if error.code != .unsupported { isActive = false }
                     throw TagError(link: error)
                 }
@@ -73,7 +73,7 @@ extension Type2Tag {
             if let nibble = frame.nibble, nibble != Self.acknowledge {
                 isActive = false
                 failures += 1
-                // NAK 1: parity or checksum of the command was wrong when it arrived.
+                // NAK 1: the command's parity or checksum was wrong when it arrived.
                 if nibble == 1, failures <= retries { continue }
                 return .refused(nibble)
             }
@@ -81,11 +81,11 @@ extension Type2Tag {
         }
     }
 
-    /// Checks an answer's length against the command's.
+    /// Checks that an answer has the length that belongs to the command.
     private func check(_ frame: Frame, _ command: Type2Command) throws(TagError) -> [UInt8] {
         if command.answerLength == 0, frame.nibble == Self.acknowledge { return [] }
         guard command.answerLength > 0, frame.validBitsInLastByte == 8, frame.bytes.count == command.answerLength else {
-            // What state the tag is in after such an answer is anybody's guess.
+            // The tag's state after such an answer is unknown.
             isActive = false
             let wanted = command.answerLength == 0 ? "a 4-bit ACK" : "\(command.answerLength) octets"
             throw TagError(
@@ -109,7 +109,7 @@ extension Type2Tag {
         sector = 0
     }
 
-    /// Selects a sector (NFC Forum T2T 1.2, 5.4). Both parts cost time, so that pages are visited in their order.
+    /// Selects a sector (NFC Forum T2T 1.2, 5.4). Both parts take time, so pages are read and written in order.
     private func selectSector(_ wanted: Int) async throws(TagError) {
         for attempt in 0...Self.retries {
             guard case .octets = try await exchange(.sectorSelect) else {
@@ -125,14 +125,15 @@ extension Type2Tag {
                 let number = Frame([UInt8(wanted), 0, 0, 0])
                 let answer = try await link.transceive(number, timeout: Self.passiveAcknowledgeTime)
                 isActive = false
-                // NAK 1: the number arrived damaged, which says nothing of the sector.
+                // NAK 1: the number arrived damaged. The sector may exist.
                 guard answer.nibble == 1 else { break }
             } catch {
                 if error.code == .timeout {
                     sector = wanted
                     return
                 }
-                // Noise in place of silence says nothing; the sector is certain again once the tag is selected anew.
+                // Noise instead of silence leaves the sector unknown. It is known again after the tag was selected
+                // again.
                 isActive = false
                 if TagError(fatal: error) != nil || attempt == Self.retries { throw TagError(link: error, over: .nfcA) }
             }

@@ -2,19 +2,20 @@
 import TagLink
 
 extension Type2Tag {
-    /// Makes the tag read-only, for ever (NFC Forum T2T 1.2, 6.5).
+    /// Makes the tag permanently read-only (NFC Forum T2T 1.2, 6.5).
     ///
-    /// The capability container's write access goes first, then the static lock bits, then the dynamic ones, each with
-    /// the bits that lock the lock bits. A tag that is lost on the way can be read as before.
+    /// First the capability container's write access is removed, then the static and then the dynamic lock bits are
+    /// set, with the bits that lock the lock bits. A tag that is lost in between can still be read.
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is already; `unsupported` when page 3 is locked and says that
-    ///   writing is free, which nothing can change; `updateFailed`, `tagLost`, `cancelled`, and as ``detectNDEF()`` does.
+    /// - Throws: ``TagError`` with `readOnly` when it is read-only already; `unsupported` when page 3 is locked while
+    ///   it grants writing, which can't be changed; `updateFailed`, `tagLost`, `cancelled`, and the errors of
+    ///   ``detectNDEF()``.
     public func lock() async throws(TagError) {
         _ = try await locate(startingAt: Type2StaticLock.page)
         guard let container = capabilityContainer, container.isWritable else {
             throw TagError(.readOnly, "The tag is read-only already.")
         }
-        // Everything that has to be read is read before the first bit is set.
+        // Everything is read before the first bit is set.
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
         let fixed = memory[page: Type2StaticLock.page] ?? [0, 0, 0, 0]
         guard !Type2StaticLock.locks(Type2Memory.capabilityContainerPage, in: fixed) else {
@@ -23,8 +24,8 @@ extension Type2Tag {
                 "The capability container is locked and grants writing, which can't be taken back."
             )
         }
-        // What can't be taken back does not rest on one refusal: a tag whose version isn't known is guessed by its size, and
-        // lock bits at a wrong place lock nothing and overwrite data.
+        // Locking is permanent, so one refusal of GET_VERSION is not enough. Without a version the product is guessed
+        // by its size, and lock bits at a wrong address lock nothing and overwrite data.
         if target.manufacturer == Type2Product.manufacturer, try await dynamicLock() != nil,
             try await readVersion() == nil, canAskVersion
         {
@@ -43,8 +44,8 @@ extension Type2Tag {
         for step in dynamic { try await write(step.octets, to: step.unit) }
     }
 
-    /// The pages of the dynamic lock bytes with every bit set. Bytes beside them are written as they are, but where a
-    /// product has a page of its own for them the rest is reserved and is written as 0.
+    /// Returns the pages of the dynamic lock bytes with every bit set. Other bytes in these pages keep their content.
+    /// Where a product has a separate page for the lock bytes, its other bytes are reserved and are written as 0.
     private func lockSteps(_ lock: Type2DynamicLock) -> [TLVWritePlan.Step] {
         let isOwnPage = target.manufacturer == Type2Product.manufacturer && lock.address % Type2Memory.pageSize == 0
         return lock.pages.map { page in
@@ -59,10 +60,10 @@ extension Type2Tag {
     }
 }
 
-/// What forbids writing pages 16 and up: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and on products with a password
-/// the page from which it is asked for (NTAG213/215/216 data sheet, 8.8).
+/// The restrictions on writing pages from 16 on: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and on products with a
+/// password the first page that needs it (NTAG213/215/216 data sheet, 8.8).
 struct Type2DynamicLock: Equatable {
-    /// One bit, and the pages that can't be written once it is set.
+    /// One lock bit, and the pages that it makes read-only.
     struct Bit: Equatable {
         /// The byte, counted from the first lock byte.
         var octet: Int
@@ -74,15 +75,17 @@ struct Type2DynamicLock: Equatable {
     let address: Int
     /// The bits that lock pages.
     let bits: [Bit]
-    /// What to set in the bytes from `address` on to lock everything for good, the lock bits themselves included.
+    /// The bits to set in the bytes from `address` on to lock everything permanently, including the lock bits
+    /// themselves.
     let mask: [UInt8]
-    /// The page whose last byte, AUTH0, is the first page that a password protects; nil when there is no such thing.
+    /// The page whose last byte, AUTH0, is the number of the first protected page; nil for products without a password.
     var protectionPage: Int?
 
-    /// The first page that dynamic lock bits govern.
+    /// The first page that dynamic lock bits apply to.
     static let firstPage = 16
 
-    /// NTAG21x and its relatives: the bits follow each other, each for as many pages, and the third byte locks them.
+    /// NTAG21x and related products: consecutive bits, each for the same number of pages. The third byte locks the lock
+    /// bits.
     static func even(
         page: Int,
         pagesPerBit: Int,
@@ -103,21 +106,21 @@ struct Type2DynamicLock: Equatable {
         )
     }
 
-    /// Ultralight C and NTAG203: two groups of three bits, four pages each, led by the bit that locks the group. The
-    /// second byte is about the counter and the keys, which are no concern of NDEF.
+    /// Ultralight C and NTAG203: two groups of three bits for four pages each. The first bit of a group locks the
+    /// group. The second byte is for the counter and the keys, which don't matter for NDEF.
     static let grouped: Type2DynamicLock = {
         let places: [(bit: Int, page: Int)] = [(1, 16), (2, 20), (3, 24), (5, 28), (6, 32), (7, 36)]
         let bits = places.map { Bit(octet: 0, mask: 1 << $0.bit, pages: $0.page..<$0.page + 4) }
         return Type2DynamicLock(address: 0x28 * Type2Memory.pageSize, bits: bits, mask: [0xFF])
     }()
 
-    /// What a lock control TLV says (NFC Forum T2T 1.2, 4.3).
+    /// Creates the lock bits that a lock control TLV describes (NFC Forum T2T 1.2, 4.3).
     init(_ control: TLVControl) {
         self.init(address: control.address, count: control.count, octetsPerBit: control.octetsPerLockBit)
     }
 
-    /// Where the lock bits are when nothing says where: behind the data area, one for 8 bytes
-    /// (NFC Forum T2T 1.2, 4.2). Nil for an area that the static lock bits cover.
+    /// Creates the default lock bits: after the data area, one bit for 8 bytes (NFC Forum T2T 1.2, 4.2). Nil for an
+    /// area that the static lock bits cover.
     init?(behind area: Range<Int>) {
         guard area.count > 48 else { return nil }
         self.init(address: area.upperBound, count: (area.count - 48 + 7) / 8, octetsPerBit: 8)
@@ -143,29 +146,29 @@ struct Type2DynamicLock: Equatable {
         bits.reduce(into: [UInt8](repeating: 0, count: size)) { $0[$1.octet] |= $1.mask }
     }
 
-    /// The pages that hold the lock bytes.
+    /// The pages that contain the lock bytes.
     var pages: Range<Int> {
         address / Type2Memory.pageSize..<(address + mask.count - 1) / Type2Memory.pageSize + 1
     }
 
-    /// The pages to look at before a write.
+    /// The pages to read before a write.
     var pagesToCheck: Range<Int> {
         pages.lowerBound..<max(pages.upperBound, (protectionPage ?? 0) + 1)
     }
 
-    /// Whether nothing at all is locked up to a page.
+    /// Returns whether nothing is locked or protected up to a page.
     func isOpen(through page: Int, in memory: Type2Memory) -> Bool {
         mask.indices.allSatisfy { mask[$0] & (memory[octet: address + $0] ?? 0) == 0 }
             && !isProtected(page, in: memory)
     }
 
-    /// Whether a page can't be written any more.
+    /// Returns whether a page can't be written any more.
     func locks(_ page: Int, in memory: Type2Memory) -> Bool {
         bits.contains { $0.pages.contains(page) && (memory[octet: address + $0.octet] ?? 0) & $0.mask != 0 }
     }
 
-    /// Whether a page can be written only with the password. FF switches protection off; with 0 the tag refuses the
-    /// first write of all, so that nothing has to be known before.
+    /// Returns whether writing a page needs the password. FF turns the protection off. With 0 the tag refuses the very
+    /// first write, so no check is needed before.
     func isProtected(_ page: Int, in memory: Type2Memory) -> Bool {
         guard let start = protectionPage.flatMap({ memory[page: $0]?.last }), start != 0xFF, start != 0 else {
             return false
@@ -178,7 +181,7 @@ struct Type2DynamicLock: Equatable {
 enum Type2StaticLock {
     static let page = 2
 
-    /// Whether a page can't be written any more, by the four bytes of page 2.
+    /// Returns whether a page can't be written any more, by the four bytes of page 2.
     static func locks(_ page: Int, in octets: [UInt8]) -> Bool {
         guard octets.count == 4 else { return false }
         return switch page {

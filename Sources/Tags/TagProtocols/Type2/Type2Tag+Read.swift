@@ -2,10 +2,10 @@
 import TagLink
 
 extension Type2Tag {
-    /// Reads the NDEF message: what detection has not brought yet, and nothing twice (NFC Forum T2T 1.2, 6.3).
+    /// Reads the NDEF message. Bytes that detection has read are not read again (NFC Forum T2T 1.2, 6.3).
     ///
-    /// - Returns: the message's bytes as they are on the tag; none when the tag is empty.
-    /// - Throws: ``TagError`` as ``detectNDEF()`` does.
+    /// - Returns: the message's bytes as stored on the tag; empty when the tag is empty.
+    /// - Throws: the errors of ``detectNDEF()``.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let layout = try await locate()
         let addresses = layout.messageAddresses
@@ -16,11 +16,11 @@ extension Type2Tag {
         return addresses.compactMap { memory[octet: $0] }
     }
 
-    /// Tells an NTAG213 from an NTAG203 and an Ultralight C by the page behind their data areas of the same size: only
-    /// an NTAG213 has BD in its last byte (NTAG213/215/216 data sheet, 8.5.3).
+    /// Distinguishes an NTAG213 from an NTAG203 and an Ultralight C by the page after their data areas, which have the
+    /// same size. Only an NTAG213 has BD in the last byte of that page (NTAG213/215/216 data sheet, 8.5.3).
     ///
-    /// It is looked at where it comes with the message's last pages in a READ that would be needed anyway, or has been
-    /// read already. Then an Ultralight C that is full is never asked for FAST_READ in vain.
+    /// The page is only used when it was read before, or comes with a READ that is needed for the end of the message
+    /// anyway. So FAST_READ is never tried on a full Ultralight C.
     private func lookForFastRead(_ pages: Range<Int>) async throws(TagError) {
         let page = 0x28
         guard fastRead == .unknown, target.manufacturer == Type2Product.manufacturer,
@@ -35,10 +35,11 @@ extension Type2Tag {
         fastRead = memory[page: page]?.last == 0xBD ? .usable : .unusable
     }
 
-    /// Reads those pages of a range that are not known.
+    /// Reads the pages of a range that were not read yet.
     ///
-    /// - Parameter pages: the pages, counted through all sectors.
-    /// - Throws: ``TagError`` with `lengthOverrun` when the tag has no such page, `refused` when it keeps it back.
+    /// - Parameter pages: the pages, counted across all sectors.
+    /// - Throws: ``TagError`` with `lengthOverrun` when the tag has no such page, `refused` when reading it is not
+    ///   allowed.
     func fetch(_ pages: Range<Int>) async throws(TagError) {
         let end = max(pages.upperBound, capabilityContainer?.endPage ?? 0)
         while let run = memory.firstUnknownRun(in: pages) {
@@ -51,7 +52,7 @@ extension Type2Tag {
             case .fastRead(let first, let last): try await performFastRead(first, last)
             case .read(let page):
                 try await performRead(page)
-                // The pages asked for were not among the ones that could be believed: ask for them alone.
+                // The requested pages were after a rollover in the answer: read them alone.
                 if !memory.contains(run.lowerBound) { try await performRead(run.lowerBound) }
             default: return
             }
@@ -60,8 +61,8 @@ extension Type2Tag {
 
     /// Reads four pages (NFC Forum T2T 1.2, 5.2).
     ///
-    /// A tag that has no more pages, or keeps the next ones back, goes on at page 0. That shows, since page 0 and 1 hold
-    /// the UID; such pages are not taken for data.
+    /// When a tag has no more pages, or does not let the next ones be read, its answer continues at page 0. This is
+    /// detected by the UID in pages 0 and 1, and such pages are not stored.
     func performRead(_ page: Int) async throws(TagError) {
         guard case .octets(let octets) = try await exchange(.read(page)) else {
             if let area = capabilityContainer?.area, area.contains(page * Type2Memory.pageSize) {
@@ -79,7 +80,7 @@ extension Type2Tag {
         memory.store(octets[0..<start * Type2Memory.pageSize], at: page)
     }
 
-    /// At which page of an answer the tag went back to page 0: 1 to 3, or 4 when it did not.
+    /// Returns the index in an answer where the tag continued at page 0: 1 to 3, or 4 when it did not.
     private func rolledOver(_ octets: [UInt8]) -> Int {
         let uid = target.uid
         guard uid.count == 7 else { return 4 }
@@ -87,7 +88,7 @@ extension Type2Tag {
         return (1...3).first { octets[($0 * 4)...].starts(with: header.prefix(16 - $0 * 4)) } ?? 4
     }
 
-    /// Reads a range of pages at once, or learns that the tag can't (NTAG213/215/216 data sheet, 10.3).
+    /// Reads a range of pages at once, or finds out that the tag can't (NTAG213/215/216 data sheet, 10.3).
     private func performFastRead(_ first: Int, _ last: Int) async throws(TagError) {
         do throws(TagError) {
             let retries = fastRead == .usable ? Self.retries : 0
@@ -100,37 +101,38 @@ extension Type2Tag {
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }
             if error.code == .badAnswer { isActive = false }
         }
-        // Refused, never answered, or of another length: READ does as well.
+        // Refused, not answered, or of the wrong length: use READ.
         fastRead = .unusable
     }
 }
 
-/// Chooses between READ and FAST_READ by what they cost on the air.
+/// Chooses between READ and FAST_READ by their airtime.
 ///
-/// READ brings four pages in 2.06 ms. FAST_READ costs 0.79 ms and 0.34 ms a page, so it wins for everything but
-/// exactly four pages. Where nothing is known about FAST_READ, its first use is the probe: it costs no more than
-/// GET_VERSION when the tag does not have it, and nothing when it does. A tag that does not have it has to be woken and
-/// selected again, 3.7 ms with the NAK, so it is tried only where it spares at least two READs, which is
-/// from messages of about 46 bytes on.
+/// READ returns four pages in 2.06 ms. FAST_READ takes 0.79 ms plus 0.34 ms for each page, so it is faster for
+/// everything except exactly four pages. While it is unknown whether the tag has FAST_READ, its first use is the test.
+/// That takes no longer than GET_VERSION when the tag does not have it, and no extra time when it does. A tag without
+/// it must be woken and selected again, which takes 3.7 ms with the NAK. So FAST_READ is only tried when it saves at
+/// least two READs, which is from messages of about 46 bytes on.
 struct Type2ReadPlan {
     var timing: FrameTiming
-    /// The largest answer that the reader takes, with its checksum.
+    /// The longest answer that the reader can receive, with its checksum.
     var maximumFrameLength: Int
     var fastRead: Type2Tag.FastRead
 
-    /// The most pages asked for at once: with the checksum they stay inside the 256 bytes of every reader's buffer.
+    /// The most pages in one request. With the checksum they fit into the 256 bytes of every reader's buffer.
     static let maximumFastReadPages = 60
 
-    /// How many pages one FAST_READ may bring.
+    /// The number of pages that one FAST_READ may return.
     var fastReadPages: Int {
         min(Self.maximumFastReadPages, (maximumFrameLength - 2) / Type2Memory.pageSize)
     }
 
-    /// The first command to read a run of pages with.
+    /// Returns the first command to read a run of pages with.
     ///
     /// - Parameters:
-    ///   - run: the pages that are wanted, in one sector.
-    ///   - end: the page after the last one that may be touched; a READ near it begins earlier rather than pass it.
+    ///   - run: the pages to read, in one sector.
+    ///   - end: the page after the last one that may be read. A READ near it starts earlier, so that it does not pass
+    ///     it.
     func firstCommand(for run: Range<Int>, end: Int) -> Type2Command {
         let reads = (run.count + 3) / 4
         let sectorEnd = (run.lowerBound / 256 + 1) * 256

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Type2Tag {
-    /// Writes an NDEF message so that a tag that is lost on the way holds the old message, none, or the new one
-    /// (NFC Forum T2T 1.2, 6.4).
+    /// Writes an NDEF message. A tag that is lost in between holds the old message, no message, or the new one (NFC
+    /// Forum T2T 1.2, 6.4).
     ///
-    /// Access, capacity and the lock bits of every page concerned are checked before the first write.
+    /// Access, capacity and the lock bits of every page to write are checked before the first write.
     ///
     /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` when the capability container or a lock bit forbids it and
     ///   `messageTooLong`, both before anything is written; `updateFailed` when the tag refused a write; `tagLost`,
-    ///   `cancelled`, and as ``detectNDEF()`` does.
+    ///   `cancelled`, and the errors of ``detectNDEF()``.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(startingAt: Type2StaticLock.page, isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else {
@@ -33,11 +33,11 @@ extension Type2Tag {
         self.layout = written
     }
 
-    /// Writes a page. Repeating it does no harm, so that an ACK that was lost is answered by the same write again.
+    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the page's content is uncertain.
     func write(_ octets: [UInt8], to page: Int) async throws(TagError) {
-        // Until the tag has agreed, neither this page nor the message in it is certain.
+        // Until the tag confirms, this page and the message in it are uncertain.
         memory.forget(page)
         layout = nil
         if page == Type2Memory.capabilityContainerPage { capabilityContainer = nil }
@@ -59,7 +59,7 @@ extension Type2Tag {
         )
     }
 
-    /// Makes sure that no lock bit forbids a write.
+    /// Checks that no lock bit forbids a write.
     ///
     /// - Throws: ``TagError`` with `readOnly`.
     func checkLocks(_ pages: [Int]) async throws(TagError) {
@@ -70,7 +70,8 @@ extension Type2Tag {
                 throw Self.locked(page)
             }
         }
-        // What the sizes suggest is good enough to see that nothing is locked; for the contrary the product counts.
+        // Lock bits at the suggested address can prove that nothing is locked. For the opposite the product must be
+        // known.
         guard let last = pages.max(), last >= Type2DynamicLock.firstPage,
             let suggested = suggestedDynamicLock(), try await isReadable(suggested),
             !suggested.isOpen(through: last, in: memory),
@@ -89,9 +90,9 @@ extension Type2Tag {
         TagError(.readOnly, "Page \(page) of the tag is locked (NFC Forum T2T 1.2, 4.2).")
     }
 
-    /// Fetches lock bytes.
+    /// Reads lock bytes.
     ///
-    /// - Returns: false when the tag has no such pages, which is no reason not to write.
+    /// - Returns: false when the tag has no such pages. That does not forbid writing.
     func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {
         guard lock.pagesToCheck.upperBound <= Type2Memory.maximumPageCount else { return false }
         do throws(TagError) {
@@ -103,7 +104,7 @@ extension Type2Tag {
         }
     }
 
-    /// Where the dynamic lock bits ought to be, without an exchange.
+    /// Returns the probable position of the dynamic lock bits, without an exchange.
     func suggestedDynamicLock() -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
         let control = layout?.controls.first { $0.isLock }
@@ -111,7 +112,8 @@ extension Type2Tag {
             if let product = Type2Product.inferred(sizeOctet: container.sizeOctet, lockControl: control?.value) {
                 return product.dynamicLock
             }
-            // NTAG213, NTAG203 and Ultralight C have them in the same page; only the first has a password behind them.
+            // NTAG213, NTAG203 and Ultralight C have them in the same page. Only the first has a password page after
+            // them.
             if container.sizeOctet == Type2Product.ntag213.sizeOctet {
                 var lock = Type2Product.ntag213.dynamicLock
                 lock?.protectionPage = nil
@@ -121,8 +123,8 @@ extension Type2Tag {
         return control.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
     }
 
-    /// Where the dynamic lock bits are, by the product, which is asked for its version; then by the lock control TLV;
-    /// then by the specification's default.
+    /// Returns the position of the dynamic lock bits: by the product, whose version is requested, then by the lock
+    /// control TLV, then by the specification's default.
     func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
         let control = layout?.controls.first { $0.isLock }

@@ -11,10 +11,11 @@ struct Type2Version: Equatable {
     var productSubtype: UInt8 { octets[3] }
     var majorVersion: UInt8 { octets[4] }
     var minorVersion: UInt8 { octets[5] }
-    /// Half of it is the exponent of the memory's size; the lowest bit says that the size is above that power of two.
+    /// The high seven bits are the exponent of the memory size. If the lowest bit is set, the size is above that power
+    /// of two.
     var storageSize: UInt8 { octets[6] }
 
-    /// Takes the eight bytes, or nil when there are not eight.
+    /// Creates a version from eight bytes; nil for another number of bytes.
     init?(_ octets: [UInt8]) {
         guard octets.count == 8 else { return nil }
         self.octets = octets
@@ -22,16 +23,16 @@ struct Type2Version: Equatable {
 }
 
 extension Type2Tag {
-    /// Asks the tag for its version, once; a tag without the command is woken again when it is needed next.
+    /// Requests the tag's version, only once. A tag without the command is woken again before its next command.
     ///
-    /// - Returns: the version, or nil when the tag does not have the command.
+    /// - Returns: the version; nil when the tag does not have the command.
     func readVersion() async throws(TagError) -> Type2Version? {
         if let version { return version }
         var found: Type2Version?
         do throws(TagError) {
             if case .octets(let octets) = try await exchange(.getVersion, retries: 1) { found = Type2Version(octets) }
         } catch {
-            // A reader that sends no such command leaves the tag as it is.
+            // When the reader can't send the command, the tag's state does not change.
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }
             if error.code == .badAnswer { isActive = false } else { canAskVersion = false }
         }
@@ -41,21 +42,22 @@ extension Type2Tag {
 }
 
 extension Type2Tag {
-    /// Says which product the tag is: by GET_VERSION, and where it has none, by how much memory answers.
+    /// Identifies the product by GET_VERSION. For tags without this command, the size of the memory decides.
     ///
-    /// - Returns: the name as its maker writes it, such as `NTAG213` or `MIFARE Ultralight C`; nil when it isn't known.
+    /// - Returns: the name as its manufacturer writes it, such as `NTAG213` or `MIFARE Ultralight C`; nil when it is
+    ///   unknown.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
     public func identifyProduct() async throws(TagError) -> String? {
         try await product()?.name
     }
 
-    /// The product, asked for once.
+    /// Returns the product. The tag is asked only once.
     func product() async throws(TagError) -> Type2Product? {
         guard target.manufacturer == Type2Product.manufacturer else { return nil }
         if let version = try await readVersion() { return Type2Product(version) }
-        // How much memory there is tells products apart that lack the command, and not those that could not be asked.
+        // The memory size distinguishes the products without the command. It can't when the reader was unable to ask.
         guard canAskVersion else { return nil }
-        // NTAG203 ends at page 41, Ultralight at page 15; Ultralight C goes on to page 47.
+        // NTAG203 ends at page 41, Ultralight at page 15, Ultralight C at page 47.
         if try await answersRead(42) { return .ultralightC }
         if try await answersRead(16) { return .ntag203 }
         return .ultralight
@@ -68,35 +70,36 @@ extension Type2Tag {
     }
 }
 
-/// What a tag tells of itself beside its message.
+/// Data of a tag besides its message.
 extension Type2Tag {
-    /// The eight bytes of GET_VERSION; nil where the tag does not have the command, or its reader can't send it.
+    /// Returns the eight bytes of GET_VERSION; nil when the tag does not have the command or its reader can't send it.
     package func versionOctets() async throws(TagError) -> [UInt8]? {
         try await readVersion()?.octets
     }
 
-    /// The 32 bytes of READ_SIG; nil where the tag does not have the command, or its reader can't send it.
+    /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.
     package func readSignature() async throws(TagError) -> [UInt8]? {
         try await ask(.readSignature)
     }
 
-    /// A counter by READ_CNT, and whether CHECK_TEARING_EVENT says that it is whole.
+    /// Reads a counter with READ_CNT, and its state with CHECK_TEARING_EVENT.
     ///
     /// - Parameter number: 0 to 2.
-    /// - Returns: the count; nil where the tag keeps it back. `tearing` is nil where it has no such command.
+    /// - Returns: the count; nil when the tag does not let it be read. `tearing` is nil for tags without that command.
     package func readCounter(_ number: UInt8) async throws(TagError) -> (count: UInt32, tearing: UInt8?)? {
         guard let octets = try await ask(.readCounter(number)) else { return nil }
         let count = UInt32(octets: octets.reversed())
         return (count, try await ask(.checkTearing(number))?.first)
     }
 
-    /// The memory from page 0 on.
+    /// Reads the memory from page 0 on.
     ///
-    /// - Parameter count: how many pages.
-    /// - Returns: four bytes a page; nil where the tag keeps a page back.
+    /// - Parameter count: the number of pages.
+    /// - Returns: four bytes for each page; nil when the tag does not let one of them be read.
     package func readPages(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
-            // The first pages by themselves: a READ that begins at page 1 or 2 could not tell them from a roll-over.
+            // The first pages are read alone: a READ that starts at page 1 or 2 could not be distinguished from a
+            // rollover.
             if !(0..<4).allSatisfy({ memory.contains($0) }) { try await performRead(0) }
             try await fetch(0..<count)
         } catch {
@@ -114,7 +117,7 @@ extension Type2Tag {
         do throws(TagError) {
             if case .octets(let octets) = try await exchange(command, retries: 1) { return octets }
         } catch {
-            // A reader that sends no such command leaves the tag as it is.
+            // When the reader can't send the command, the tag's state does not change.
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }
             if error.code == .badAnswer { isActive = false }
         }

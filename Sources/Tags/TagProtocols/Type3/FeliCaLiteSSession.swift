@@ -2,8 +2,8 @@
 import CardCryptography
 import TagLink
 
-/// A session with a FeliCa Lite-S whose card key is known: the chip proves that it knows the key too, the reader may,
-/// and what is read and written comes with codes (FeliCa Lite-S User's Manual, 5).
+/// A session with a FeliCa Lite-S whose card key is known. The chip proves that it knows the key, and the reader may
+/// prove it too. A MAC protects each read and write (FeliCa Lite-S User's Manual, 5).
 ///
 /// ```swift
 /// var session = try await FeliCaLiteSSession.begin(with: card, cardKey: key)
@@ -11,17 +11,17 @@ import TagLink
 /// let block = try await session.read([0x05])
 /// ```
 ///
-/// The session ends when the card loses power, or another challenge is written.
+/// The session ends when the card loses power, or when another challenge is written.
 public struct FeliCaLiteSSession: Sendable {
     /// The card.
     public let card: FeliCaCard
-    /// Whether the card has taken the reader's proof.
+    /// Whether the card has accepted the reader's proof.
     public private(set) var isReaderAuthenticated = false
 
     private let codes: FeliCaLiteCodes
     private var writeCounter: UInt32
 
-    /// The most blocks that are read at a time: the fourth is the code.
+    /// The most blocks in one read. The fourth block is the MAC.
     public static let maximumBlocksPerRead = 3
 
     private static let challengeBlock: UInt16 = 0x80
@@ -29,14 +29,15 @@ public struct FeliCaLiteSSession: Sendable {
     private static let stateBlock: UInt8 = 0x92
     private static let blockSize = 16
 
-    /// Begins a session: writes a challenge, and has the card prove that it knows the key (internal authentication).
+    /// Starts a session: writes a challenge, and verifies the card's proof that it knows the key (internal
+    /// authentication).
     ///
     /// - Parameters:
     ///   - card: the card, found as system 88B4 or 12FC.
     ///   - cardKey: the 16 bytes that were written to block CK.
-    ///   - challenge: 16 bytes that nobody can foresee; random ones when nil.
-    /// - Throws: ``TagError`` with `authenticationFailed` when the card has another key, `unsupported` where the
-    ///   system's OpenSSL is missing, `refused`, and as ``FeliCaCard/send(_:timeout:)`` does.
+    ///   - challenge: 16 unpredictable bytes; nil for random ones.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the card has another key, `unsupported` when the
+    ///   system's OpenSSL is missing, `refused`, and the errors of ``FeliCaCard/send(_:timeout:)``.
     public static func begin(
         with card: FeliCaCard,
         cardKey: [UInt8],
@@ -62,7 +63,7 @@ public struct FeliCaLiteSSession: Sendable {
         writeCounter = 0
     }
 
-    /// The write counter, whose code is the card's proof.
+    /// Reads the write counter. Its MAC is the card's proof.
     private func withCounter() async throws(TagError) -> FeliCaLiteSSession {
         let block = try await read([Self.writeCounterBlock])
         var session = self
@@ -70,10 +71,11 @@ public struct FeliCaLiteSSession: Sendable {
         return session
     }
 
-    /// Proves to the card that the reader knows the key (external authentication), which opens blocks that want it.
+    /// Proves to the card that the reader knows the key (external authentication). This unlocks the blocks that require
+    /// it.
     ///
-    /// - Throws: ``TagError`` with `authenticationFailed` when the card did not take the proof, and as
-    ///   ``write(_:_:)`` does.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the card did not accept the proof, and the errors of
+    ///   ``write(_:_:)``.
     public mutating func authenticateReader() async throws(TagError) {
         try await write(Self.stateBlock, [0x01] + [UInt8](repeating: 0, count: 15))
         guard try await read([Self.stateBlock]).first == 0x01 else {
@@ -82,12 +84,12 @@ public struct FeliCaLiteSSession: Sendable {
         isReaderAuthenticated = true
     }
 
-    /// Reads blocks, and checks the code that comes with them.
+    /// Reads blocks, and verifies the MAC that comes with them.
     ///
     /// - Parameter blocks: the numbers of 1 to 3 blocks.
     /// - Returns: 16 bytes for each block.
-    /// - Throws: ``TagError`` with `authenticationFailed` when the code is wrong, `refused`, `unsupported`, and as
-    ///   ``FeliCaCard/send(_:timeout:)`` does.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the MAC is wrong, `refused`, `unsupported`, and the
+    ///   errors of ``FeliCaCard/send(_:timeout:)``.
     public func read(_ blocks: [UInt8]) async throws(TagError) -> [UInt8] {
         precondition((1...Self.maximumBlocksPerRead).contains(blocks.count), "1 to 3 blocks are read at a time")
         let numbers = blocks + [FeliCaLiteCodes.macA]
@@ -111,13 +113,13 @@ public struct FeliCaLiteSSession: Sendable {
         return data
     }
 
-    /// Writes a block with a code. When the answer is lost the block may have been written or not.
+    /// Writes a block with a MAC. When the answer is lost, it is unknown whether the block was written.
     ///
     /// - Parameters:
     ///   - block: the block's number.
     ///   - data: 16 bytes.
-    /// - Throws: ``TagError`` with `updateFailed` when the card refused, `unsupported`, and as
-    ///   ``FeliCaCard/send(_:timeout:)`` does.
+    /// - Throws: ``TagError`` with `updateFailed` when the card refused, `unsupported`, and the errors of
+    ///   ``FeliCaCard/send(_:timeout:)``.
     public mutating func write(_ block: UInt8, _ data: [UInt8]) async throws(TagError) {
         precondition(data.count == Self.blockSize, "a block has 16 octets")
         let count = (0..<3).map { UInt8(truncatingIfNeeded: writeCounter >> (8 * $0)) }
@@ -138,7 +140,7 @@ public struct FeliCaLiteSSession: Sendable {
         writeCounter += 1
     }
 
-    /// Works out a code; where the system's library is missing the error says what to install.
+    /// Computes a MAC. When the system's library is missing, the error explains what to install.
     private static func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
         do throws(CryptographyError) {
             return try body()
@@ -149,12 +151,13 @@ public struct FeliCaLiteSSession: Sendable {
 }
 
 extension Type3Tag {
-    /// Authenticates a FeliCa Lite-S and its reader to each other. What is read from then on is checked, and what is
-    /// written proved, so that a tag whose blocks want authentication or codes can be used like another.
+    /// Authenticates a FeliCa Lite-S and its reader to each other. Afterwards each read is verified and each write has
+    /// a MAC, so a tag whose blocks require authentication or MACs can be used like any other.
     ///
     /// - Parameter cardKey: the 16 bytes that were written to block CK.
-    /// - Throws: ``TagError`` with `authenticationFailed` when the tag has another key, `unsupported` for other products
-    ///   and where the system's OpenSSL is missing, `refused`, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the tag has another key, `unsupported` for other
+    ///   products and when the system's OpenSSL is missing, `refused`, `updateFailed`, `tagLost`, `badAnswer`,
+    ///   `cancelled`.
     public func authenticate(cardKey: [UInt8]) async throws(TagError) {
         guard target.icCode == 0xF1 else {
             throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.")
@@ -173,7 +176,7 @@ extension Type3Tag {
         }
     }
 
-    /// Reads blocks with codes, three at a time.
+    /// Reads blocks with MACs, three at a time.
     func check(_ blocks: Range<Int>, in session: FeliCaLiteSSession) async throws(TagError) -> [UInt8] {
         var octets: [UInt8] = []
         var first = blocks.lowerBound
@@ -185,7 +188,7 @@ extension Type3Tag {
         return octets
     }
 
-    /// Writes blocks with codes, one after the other.
+    /// Writes blocks with MACs, one after the other.
     func update(_ first: Int, _ octets: [UInt8], in session: FeliCaLiteSSession) async throws(TagError) {
         var session = session
         defer { self.session = session }

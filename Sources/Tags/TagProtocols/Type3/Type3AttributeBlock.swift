@@ -5,32 +5,32 @@ import TagLink
 struct Type3AttributeBlock: Equatable {
     /// The mapping version: 0x10 is 1.0.
     var version: UInt8
-    /// Nbr: how many blocks one CHECK reads.
+    /// Nbr: the number of blocks that one CHECK can read.
     var blocksPerRead: Int
-    /// Nbw: how many blocks one UPDATE writes.
+    /// Nbw: the number of blocks that one UPDATE can write.
     var blocksPerWrite: Int
-    /// Nmaxb: how many blocks there are for a message.
+    /// Nmaxb: the number of blocks for a message.
     var blockCount: Int
-    /// Four bytes that are not in use, as they are.
+    /// Four unused bytes, kept as they are.
     var unused: [UInt8]
-    /// WriteF: not 0 while a write is under way.
+    /// WriteF: not 0 while a write is in progress.
     var writeFlag: UInt8
-    /// RWFlag: 1 when the tag may be written.
+    /// RWFlag: 1 when the tag can be written.
     var accessFlag: UInt8
     /// Ln: the message's length.
     var messageLength: Int
 
-    /// WriteF of a write that is under way.
+    /// The value of WriteF while a write is in progress.
     static let writeOn: UInt8 = 0x0F
-    /// Bytes of a block.
+    /// The number of bytes in a block.
     static let blockSize = 16
 
     /// The longest message.
     var capacity: Int { blockCount * Self.blockSize }
-    /// Whether the tag may be written.
+    /// Whether the tag can be written.
     var isWritable: Bool { accessFlag == 0x01 && blocksPerWrite > 0 }
-    /// Whether an earlier write was cut off while there was a message: then what is there can't be trusted. A write of
-    /// ours sets the length to 0 together with WriteF, and leaves an empty tag.
+    /// Whether an earlier write was interrupted while there was a message, so that the content can't be trusted. This
+    /// reader sets the length to 0 together with WriteF, so its interrupted writes leave an empty tag.
     var isTorn: Bool { writeFlag != 0 && messageLength > 0 }
 
     /// Creates a block.

@@ -2,14 +2,14 @@
 import TagLink
 
 extension Type3Tag {
-    /// Runs the NDEF detection procedure: poll for system 12FC unless that was done, and CHECK block 0
-    /// (NFC Forum T3T 1.0, 6.4.1).
+    /// Runs the NDEF detection procedure: polls for system 12FC if the tag was found by another one, then reads block 0
+    /// with CHECK (NFC Forum T3T 1.0, 6.4.1).
     ///
-    /// A WriteF that is on with a length says that a write was cut off: `writeInProgress`, and the tag can be written
-    /// all the same. With a length of 0 there is nothing to distrust, and the tag counts as empty.
+    /// WriteF with a length other than 0 means that a write was interrupted. Then the error is `writeInProgress`, but
+    /// the tag can be written. WriteF with a length of 0 counts as an empty tag.
     ///
-    /// - Returns: what was found. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` when there is no NDEF system or no attribute block,
+    /// - Returns: the result. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` when the tag has no NDEF system or no attribute block,
     ///   `badChecksum`, `badVersion`, `lengthOverrun`, `writeInProgress`, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let attributes = try await readAttributes()
@@ -28,8 +28,8 @@ extension Type3Tag {
 
     /// Reads the NDEF message, Nbr blocks at a time (NFC Forum T3T 1.0, 6.4.1).
     ///
-    /// - Returns: the message's bytes; none when the tag is empty.
-    /// - Throws: ``TagError`` as ``detectNDEF()`` does, and `refused` when the tag keeps blocks back.
+    /// - Returns: the message's bytes; empty when the tag is empty.
+    /// - Throws: the errors of ``detectNDEF()``, and `refused` when the tag does not let blocks be read.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let length = try await detectNDEF().messageLength
         if let message { return message }
@@ -66,11 +66,11 @@ extension Type3Tag {
         return read
     }
 
-    /// Polls for system 12FC when the tag was found by another.
+    /// Polls for system 12FC when the tag was found by another system.
     private func selectSystem() async throws(TagError) {
         guard target.systemCode != NFCFTarget.ndefSystemCode else { return }
         let polling = NFCFPolling(link: link)
-        // The systems of one card share the lower 60 bits of their IDm.
+        // All systems of a card have the same lower 60 bits in their IDm.
         let tail = target.idm.dropFirst()
         for timeSlots in Self.timeSlots {
             let answers = try await polling.poll(
@@ -89,7 +89,7 @@ extension Type3Tag {
         )
     }
 
-    /// How many blocks an answer to CHECK holds: 15 by the standard, fewer when the reader's frames are short.
+    /// The number of blocks in an answer to CHECK: 15 by the standard, fewer when the reader's frames are short.
     var maximumBlocksPerRead: Int {
         max(1, min(15, (link.maximumFrameLength - 2 - 13) / Type3AttributeBlock.blockSize))
     }

@@ -2,16 +2,16 @@
 import TagLink
 
 extension Type3Tag {
-    /// Writes an NDEF message: the attribute block with WriteF on and a length of 0, the data, the attribute block with
-    /// WriteF off and the length (NFC Forum T3T 1.0, 6.4.2).
+    /// Writes an NDEF message in three steps: the attribute block with WriteF on and length 0, the data, then the
+    /// attribute block with WriteF off and the length (NFC Forum T3T 1.0, 6.4.2).
     ///
-    /// A tag that is lost on the way has the old message, or WriteF on and length 0: an empty tag to this reader and to
-    /// those that go by the length, and an unfinished write to those that go by WriteF alone; or it has the new message.
-    /// A tag that an earlier write has left unfinished can be written.
+    /// A tag that is lost in between has the old message, the new message, or WriteF on with length 0. The last is an
+    /// empty tag for this reader and others that use the length, and an unfinished write for readers that only look at
+    /// WriteF. A tag with an unfinished write can be written.
     ///
     /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
-    ///   tag refused, `tagLost`, and as ``detectNDEF()`` does except `writeInProgress`.
+    ///   tag refused, `tagLost`, and the errors of ``detectNDEF()`` except `writeInProgress`.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let attributes = try await readAttributes()
         guard attributes.isWritable else {
@@ -36,13 +36,13 @@ extension Type3Tag {
         self.message = message
     }
 
-    /// Makes the tag read-only: RWFlag 00, and on FeliCa Lite and Lite-S the memory configuration block, which locks the
-    /// blocks for ever (NFC Forum T3T 1.0, 6.4.3; FeliCa Lite-S User's Manual, 7.3).
+    /// Makes the tag read-only: RWFlag 00. On FeliCa Lite and Lite-S it also writes the memory configuration block,
+    /// which locks the blocks permanently (NFC Forum T3T 1.0, 6.4.3; FeliCa Lite-S User's Manual, 7.3).
     ///
-    /// On other products only the flag stands between a writer and the tag.
+    /// On other products only the flag protects the tag from being written.
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed` when the tag refused, `tagLost`, and as
-    ///   ``detectNDEF()`` does except `writeInProgress`.
+    /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `updateFailed` when the tag refused,
+    ///   `tagLost`, and the errors of ``detectNDEF()`` except `writeInProgress`.
     public func lock() async throws(TagError) {
         var attributes = try await readAttributes()
         guard attributes.isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
@@ -79,7 +79,7 @@ extension Type3Tag {
         var rest = octets[...]
         while !rest.isEmpty {
             let count = min(attributes.blocksPerWrite, maximumBlocksPerWrite(at: block), rest.count / size)
-            // What is on the tag is uncertain until the attribute block says otherwise.
+            // The tag's content is uncertain until the attribute block is written.
             self.attributes = nil
             try await update(block, Array(rest.prefix(count * size)))
             rest = rest.dropFirst(count * size)
@@ -87,7 +87,8 @@ extension Type3Tag {
         }
     }
 
-    /// How many blocks an UPDATE holds: LEN is one byte, and blocks from 256 on take a list element of three bytes.
+    /// Returns the number of blocks in an UPDATE. LEN is one byte, and blocks from 256 on need a list element of three
+    /// bytes.
     private func maximumBlocksPerWrite(at block: Int) -> Int {
         let limit = min(255, link.maximumFrameLength - 2)
         let short = (limit - 14) / 18
@@ -95,26 +96,26 @@ extension Type3Tag {
     }
 }
 
-/// What FeliCa Lite and Lite-S have beyond other Type 3 tags (FeliCa Lite-S User's Manual, 7).
+/// The properties of FeliCa Lite and Lite-S that other Type 3 tags don't have (FeliCa Lite-S User's Manual, 7).
 enum FeliCaLite {
     /// The memory configuration block, MC.
     static let memoryConfiguration = 0x88
     /// The write counter block of Lite-S, WCNT.
     static let writeCounter = 0x90
-    /// How many of the 14 scratch pad blocks hold a message: all but the attribute block.
+    /// The number of scratch pad blocks that can hold a message: 14 without the attribute block.
     static let messageBlocks = 13
 
-    /// MC with every scratch pad block read-only and the system blocks frozen.
+    /// Returns MC with every scratch pad block read-only and the system blocks frozen.
     static func locked(_ configuration: [UInt8]) -> [UInt8] {
         var result = configuration
         result[0] = 0x00
-        // Bits 6 and 7 of the second byte are not scratch pad blocks: REG, and one that is reserved.
+        // Bits 6 and 7 of the second byte are not for scratch pad blocks: REG, and a reserved one.
         result[1] &= 0xC0
         result[2] = 0x00
         return result
     }
 
-    /// MC of a tag that answers to system 12FC.
+    /// Returns MC of a tag that answers to system 12FC.
     static func withNDEFSystem(_ configuration: [UInt8]) -> [UInt8] {
         var result = configuration
         result[3] = 0x01
@@ -123,8 +124,8 @@ enum FeliCaLite {
 }
 
 extension Type3Tag {
-    /// Makes an empty NDEF tag of a blank FeliCa Lite or Lite-S: an attribute block, and MC such that the tag answers to
-    /// system 12FC. The system takes effect when the tag next gets power.
+    /// Formats a blank FeliCa Lite or Lite-S as an empty NDEF tag: writes an attribute block, and enables system 12FC
+    /// in MC. The system becomes active when the tag is powered the next time.
     ///
     /// - Throws: ``TagError`` with `unsupported` for other products, `readOnly` when the system blocks are frozen,
     ///   `updateFailed`, `refused`, `tagLost`, `badAnswer`, `cancelled`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 3 tag from the reader's side: FeliCa Lite-S, FeliCa Standard and their like (NFC Forum T3T 1.0).
+/// A Type 3 tag from the reader's side: FeliCa Lite-S, FeliCa Standard and similar (NFC Forum T3T 1.0).
 ///
 /// ```swift
 /// let answers = try await NFCFPolling(link: link).poll(systemCode: NFCFTarget.ndefSystemCode)
@@ -10,43 +10,43 @@ public import TagLink
 /// }
 /// ```
 ///
-/// A FeliCa Lite-S whose blocks want authentication or codes refuses, and says so, until ``authenticate(cardKey:)``.
+/// A FeliCa Lite-S whose blocks require authentication or MACs refuses until ``authenticate(cardKey:)`` was called.
 public final class Type3Tag: ForumTag {
-    /// The tag's platform: always Type 3.
+    /// The tag's type: always Type 3.
     public var type: ForumTagType { .type3 }
 
-    /// The link over which the tag is reached.
+    /// The link to the tag.
     public let link: any FrameLink
 
-    /// The tag as polling found it. When it was polled for another system, detection polls for 12FC and puts what it
-    /// finds here.
+    /// The tag as polling found it. When it was found by another system, detection polls for 12FC and updates this
+    /// property.
     public internal(set) var target: NFCFTarget
 
-    /// The attribute information block, when it has been read and is good.
+    /// The attribute information block, once it was read and checked.
     var attributes: Type3AttributeBlock?
-    /// What has been read of the message.
+    /// The message, once it was read.
     var message: [UInt8]?
     /// The session with a FeliCa Lite-S whose key is known.
     var session: FeliCaLiteSSession?
-    /// The error that every procedure ends with once the tag is lost.
+    /// The error that every procedure throws once the tag is lost.
     var lost: TagError?
 
-    /// The services of NDEF tags: reading without encryption (NFC Forum T3T 1.0, 5.4).
+    /// The service of NDEF tags for reading without encryption (NFC Forum T3T 1.0, 5.4).
     static let readService: UInt16 = 0x000B
-    /// Reading and writing without encryption (NFC Forum T3T 1.0, 5.5).
+    /// The service for reading and writing without encryption (NFC Forum T3T 1.0, 5.5).
     static let writeService: UInt16 = 0x0009
 
-    /// Takes over a tag.
+    /// Creates a tag.
     ///
     /// - Parameters:
-    ///   - target: the tag as polling found it, best for system 12FC.
-    ///   - link: the NFC-F link over which it was found.
+    ///   - target: the tag as polling found it, preferably for system 12FC.
+    ///   - link: the NFC-F link that it was found over.
     public init(target: NFCFTarget, link: any FrameLink) {
         self.target = target
         self.link = link
     }
 
-    /// Takes it that the tag answers again. What was read of it stays good; an authentication does not.
+    /// Marks the tag as answering again. The cached memory stays valid; an authentication does not.
     public func wasActivated() {
         lost = nil
         session = nil
@@ -57,13 +57,13 @@ public final class Type3Tag: ForumTag {
         message = nil
     }
 
-    /// Says whether the tag still answers.
+    /// Returns whether the tag still answers.
     ///
-    /// A FeliCa Standard card is asked for its mode, which it keeps: Request Response is there for this, and takes less
-    /// than half the airtime of polling (FeliCa Card User's Manual, 4.4.4). FeliCa Lite and Lite-S do not have the
-    /// command; they, and cards that do not answer it, are polled for their system.
+    /// A FeliCa Standard card gets Request Response. This command is intended for it and takes less than half the
+    /// airtime of polling (FeliCa Card User's Manual, 4.4.4). FeliCa Lite and Lite-S do not have the command. They, and
+    /// cards that do not answer it, are polled for their system.
     ///
-    /// - Returns: false when the tag is gone or another one is in its place.
+    /// - Returns: false when the tag is gone or another tag is in its place.
     public func isPresent() async -> Bool {
         if !target.isLite, await answersRequestResponse() { return true }
         if let link = link as? any SelfActivatingLink { return (try? await link.reactivate()) != nil }
@@ -79,7 +79,7 @@ public final class Type3Tag: ForumTag {
         return false
     }
 
-    /// Asks once: a card that is silent may not know the command.
+    /// Sends Request Response only once, because a card that does not answer may not have the command.
     private func answersRequestResponse() async -> Bool {
         let command = Frame(FeliCaCommand.requestResponse(idm: target.idm))
         let timeout = min(target.maximumResponseTime(.fixed, count: 0), .milliseconds(20)) + FeliCaCard.tolerance
@@ -87,13 +87,13 @@ public final class Type3Tag: ForumTag {
         return answer.count == 11 && answer[1] == 0x05 && answer[2..<10] == target.idm[...]
     }
 
-    /// The slots of polls in a row: one for a tag that is alone, more for one that is not.
+    /// The time slots of consecutive polls: one slot for a tag that is alone, more when there are others.
     static let timeSlots: [UInt8] = [0, 3, 15]
 
-    /// The tag as a card that takes commands.
+    /// The tag as a card for FeliCa commands.
     var card: FeliCaCard { FeliCaCard(link: link, target: target) }
 
-    /// Reads blocks that lie one after the other.
+    /// Reads consecutive blocks.
     ///
     /// - Throws: ``TagError`` with `refused` when the tag answers with status flags.
     func check(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
@@ -122,7 +122,7 @@ public final class Type3Tag: ForumTag {
         }
     }
 
-    /// Writes blocks that lie one after the other.
+    /// Writes consecutive blocks.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag answers with status flags.
     func update(_ first: Int, _ octets: [UInt8]) async throws(TagError) {
@@ -161,12 +161,12 @@ public final class Type3Tag: ForumTag {
 }
 
 extension Type3Tag {
-    /// Block 88 of a FeliCa Lite or Lite-S, the memory configuration; nil where the tag keeps it back.
+    /// Reads block 88 of a FeliCa Lite or Lite-S, the memory configuration; nil when the tag does not let it be read.
     package func readMemoryConfiguration() async throws(TagError) -> [UInt8]? {
         try await register(FeliCaLite.memoryConfiguration)
     }
 
-    /// Block 90 of a FeliCa Lite-S, how often it was written; nil where the tag keeps it back.
+    /// Reads block 90 of a FeliCa Lite-S, the write counter; nil when the tag does not let it be read.
     package func readWriteCounter() async throws(TagError) -> UInt32? {
         try await register(FeliCaLite.writeCounter).map { UInt32(octets: $0.prefix(3).reversed()) }
     }

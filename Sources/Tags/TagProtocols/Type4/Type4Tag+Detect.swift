@@ -2,13 +2,13 @@
 import TagLink
 
 extension Type4Tag {
-    /// Runs the NDEF detection procedure: SELECT the application, SELECT and READ the capability container, SELECT the
-    /// NDEF file, READ NLEN with the start of the message (NFC Forum T4T 1.2, 6.2).
+    /// Runs the NDEF detection procedure: selects the application, selects and reads the capability container, selects
+    /// the NDEF file, and reads NLEN with the start of the message (NFC Forum T4T 1.2, 6.2).
     ///
-    /// - Returns: what was found. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` when there is no NDEF application or no capability container,
-    ///   `badVersion`, `noMessageTLV` when the control TLV or its file is missing, `lengthOverrun` when NLEN is larger
-    ///   than the file, `refused` when reading is not free, `tagLost`, `badAnswer`, `cancelled`.
+    /// - Returns: the result. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` when there is no NDEF application or no capability
+    ///   container, `badVersion`, `noMessageTLV` when the control TLV or its file is missing, `lengthOverrun` when NLEN
+    ///   is larger than the file, `refused` when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let container = try await readCapabilityContainer()
         let length = try await readMessageLength(container)
@@ -39,7 +39,7 @@ extension Type4Tag {
         return container
     }
 
-    /// Selects the NDEF application, unless it is selected.
+    /// Selects the NDEF application, unless it is selected already.
     func selectApplication() async throws(TagError) {
         guard !isApplicationSelected else { return }
         selectedFile = nil
@@ -60,7 +60,7 @@ extension Type4Tag {
 
     /// Reads NLEN with the start of the message.
     ///
-    /// - Parameter isForWriting: whether a length that is broken will do, since it is going to be written.
+    /// - Parameter isForWriting: whether a broken length is accepted, because it will be overwritten.
     func readMessageLength(
         _ container: Type4CapabilityContainer,
         isForWriting: Bool = false
@@ -113,41 +113,41 @@ extension Type4Tag {
 struct Type4CapabilityContainer: Equatable {
     /// The file's identifier.
     static let file: UInt16 = 0xE103
-    /// The bytes up to the end of an NDEF file control TLV of mapping versions 1 and 2.
+    /// The number of bytes up to the end of an NDEF file control TLV of mapping versions 1 and 2.
     static let minimumLength = 15
-    /// The bytes up to the end of an extended one, of mapping version 3.
+    /// The number of bytes up to the end of an extended control TLV of mapping version 3.
     static let extendedLength = 17
 
     /// The mapping version: 0x20 is 2.0.
     var version: UInt8
-    /// MLe: the most bytes that one READ BINARY brings.
+    /// MLe: the most bytes that one READ BINARY returns.
     var maximumRead: Int
-    /// MLc: the most bytes that one UPDATE BINARY takes.
+    /// MLc: the most bytes that one UPDATE BINARY accepts.
     var maximumWrite: Int
     /// The NDEF file's identifier.
     var messageFile: UInt16
-    /// The NDEF file's size, with its length field.
+    /// The NDEF file's size, including its length field.
     var fileSize: Int
-    /// The read access byte: 00 is free.
+    /// The read access byte: 00 is unrestricted.
     var readAccess: UInt8
-    /// The write access byte: 00 is free, FF is none.
+    /// The write access byte: 00 is unrestricted, FF is no access.
     var writeAccess: UInt8
-    /// Bytes of the NDEF file's length field: 2 (NLEN), or 4 (ENLEN) with an extended control TLV.
+    /// The size of the NDEF file's length field: 2 (NLEN), or 4 (ENLEN) with an extended control TLV.
     var lengthSize: Int
 
     /// The longest message.
     var capacity: Int { max(0, fileSize - lengthSize) }
-    /// Where the write access byte is in the file.
+    /// The offset of the write access byte in the file.
     var writeAccessOffset: Int { lengthSize == 4 ? 16 : 14 }
 
-    /// How many bytes of the file have to be read, by those that are known.
+    /// Returns how many bytes of the file are needed, from its first bytes.
     static func wantedLength(_ octets: [UInt8]) -> Int {
         octets.count > 7 && octets[7] == 0x06 ? extendedLength : minimumLength
     }
 
-    /// Reads the file's first bytes; proprietary control TLVs behind the first are of no concern.
+    /// Reads the file's first bytes. Proprietary control TLVs after the first TLV are ignored.
     ///
-    /// - Parameter octets: at least ``minimumLength`` bytes from the start of the file, where it has them.
+    /// - Parameter octets: at least ``minimumLength`` bytes from the start of the file, if it has them.
     /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count >= 3 else {

@@ -2,10 +2,11 @@
 import TagLink
 
 extension Type4Tag {
-    /// Makes the tag read-only: write access FF in the capability container (NFC Forum T4T 1.2, 6.5).
+    /// Makes the tag read-only: writes write access FF to the capability container (NFC Forum T4T 1.2, 6.5).
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is already, `keyNeeded` when the card protects the capability
-    ///   container with a key, `updateFailed` when the card refused, `tagLost`, and as ``detectNDEF()`` does.
+    /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `keyNeeded` when the card protects the
+    ///   capability container with a key, `updateFailed` when the card refused, `tagLost`, and the errors of
+    ///   ``detectNDEF()``.
     public func lock() async throws(TagError) {
         let container = try await readCapabilityContainer()
         guard container.writeAccess == 0 else {
@@ -21,15 +22,16 @@ extension Type4Tag {
         capabilityContainer = locked
     }
 
-    /// Asks a DESFire or an NTAG 4xx for the rights to its capability container, which is file 01 there (NXP AN11004;
-    /// NT4H2421Gx data sheet, 8.2). Other cards don't know the question, and are taken for willing.
+    /// Requests the access rights to the capability container from a DESFire or an NTAG 4xx, where it is file 01 (NXP
+    /// AN11004; NT4H2421Gx data sheet, 8.2). Other cards don't know the command, and are assumed to allow locking.
     ///
-    /// - Throws: ``TagError`` with `keyNeeded` when writing it takes a key, `tagLost`, and as ``detectNDEF()`` does.
+    /// - Throws: ``TagError`` with `keyNeeded` when writing it needs a key, `tagLost`, and the errors of
+    ///   ``detectNDEF()``.
     public func checkLocking() async throws(TagError) {
         try await selectApplication()
-        // What follows begins as on a tag that was not asked, and costs the same.
+        // Later procedures start as if nothing was sent, and take the same time.
         defer { selectionWasChanged() }
-        // GET FILE SETTINGS: type, communication, and the rights, least significant byte first.
+        // GET FILE SETTINGS: type, communication mode, and the access rights, least significant byte first.
         let settings = try await send(CommandAPDU(0x90, 0xF5, 0x00, 0x00, data: [0x01], expectedLength: 256))
         guard settings.status.rawValue == 0x9100, settings.data.count >= 4 else { return }
         let rights = [settings.data[3] & 0x0F, settings.data[2] >> 4]
@@ -40,6 +42,6 @@ extension Type4Tag {
         )
     }
 
-    /// The number that stands for everybody among the rights to a file.
+    /// The access right that means free access.
     private static let everybody: UInt8 = 0x0E
 }

@@ -4,9 +4,8 @@ import TagLink
 extension Type4Tag {
     /// Reads the NDEF message (NFC Forum T4T 1.2, 6.3).
     ///
-    /// - Returns: the message's bytes; none when the tag is empty. What detection read is not fetched again.
-    /// - Throws: ``TagError`` as ``detectNDEF()`` does, and `badAnswer` when the card brings fewer bytes than the file
-    ///   has.
+    /// - Returns: the message's bytes; empty when the tag is empty. Bytes that detection has read are not read again.
+    /// - Throws: the errors of ``detectNDEF()``, and `badAnswer` when the card returns fewer bytes than the file has.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let length = try await detectNDEF().messageLength
         guard let container = capabilityContainer, messageStart.count < length else { return messageStart }
@@ -28,23 +27,23 @@ extension Type4Tag {
         return messageStart
     }
 
-    /// How many answers to READ BINARY may be shorter than asked for in one message.
+    /// How many answers to READ BINARY may be shorter than requested in one message.
     static let maximumShortAnswers = 8
 
-    /// The most bytes that one READ BINARY asks for: MLe, and what comes in one block.
+    /// Returns the most bytes that one READ BINARY requests: MLe, and no more than fits in one block.
     func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
-        // A short Le says 256 at most; 00 for 256 is left out, as cards in the field fail on it.
+        // A short Le allows up to 256. The code 00 for 256 is not used, because some cards fail on it.
         let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
         guard offset > CommandAPDU.maximumShortOffset else {
-            // A piece does not reach over the border, where the commands change.
+            // A command does not cross the offset where the commands change.
             return max(1, min(limit, CommandAPDU.maximumShortOffset + 1 - offset))
         }
         return max(1, limit - CommandAPDU.discretionaryOverhead(limit))
     }
 
-    /// READ BINARY with either kind of offset.
+    /// Reads with READ BINARY, with either kind of offset.
     ///
-    /// - Returns: the bytes; at most so many as were wanted.
+    /// - Returns: the bytes, not more than requested.
     func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
         guard offset <= CommandAPDU.maximumOffset else {
             throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")

@@ -2,15 +2,15 @@
 import TagLink
 
 extension Type4Tag {
-    /// Writes an NDEF message so that a tag that is lost between two commands holds the old message, none, or the new
+    /// Writes an NDEF message. A tag that is lost between two commands holds the old message, no message, or the new
     /// one (NFC Forum T4T 1.2, 6.4).
     ///
-    /// Where MLc is below the size of NLEN, which is legal and does not occur in practice, one command's width remains
-    /// in which a length of more than 255 is half written.
+    /// An MLc smaller than the size of NLEN is allowed, but does not occur in practice. Then a length of more than 255
+    /// is incomplete between two commands.
     ///
     /// - Parameter message: the message's bytes; none to empty the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
-    ///   card refused, `tagLost`, and as ``detectNDEF()`` does.
+    ///   card refused, `tagLost`, and the errors of ``detectNDEF()``.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let container = try await readCapabilityContainer()
         let oldLength = try await readMessageLength(container, isForWriting: true)
@@ -40,13 +40,14 @@ extension Type4Tag {
         messageStart = message
     }
 
-    /// The most bytes that one UPDATE BINARY writes: MLc, a short Lc, and rather whole blocks.
+    /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, rounded down to whole blocks if
+    /// possible.
     func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
         guard offset <= CommandAPDU.maximumShortOffset else {
             return max(1, most - CommandAPDU.offsetDataObject(offset).count - CommandAPDU.discretionaryOverhead(most))
         }
-        // A command whose end spills over into one more block costs more than the bytes it saves.
+        // A command that needs one more block for its last bytes takes more time than these bytes save.
         let header = 5
         let block = link.singleBlockCommandLength
         let blocks = (header + most) / block
@@ -54,7 +55,7 @@ extension Type4Tag {
         return min(whole, CommandAPDU.maximumShortOffset + 1 - offset)
     }
 
-    /// UPDATE BINARY with either kind of offset.
+    /// Writes with UPDATE BINARY, with either kind of offset.
     func updateBinary(offset: Int, _ octets: [UInt8]) async throws(TagError) {
         let status: StatusWord
         do throws(TagError) {
@@ -80,12 +81,13 @@ extension Type4Tag {
 
 /// The UPDATE BINARY commands for a message, in an order in which the card may be lost after any of them.
 ///
-/// Where length field and message go in one command, that is all. Otherwise the first command writes a length of 0 and
-/// the start of the message, the others its rest, and the last one the length: after the first the tag is empty, after
-/// the last it has the message (NFC Forum T4T 1.2, 6.4).
+/// If length field and message fit in one command, that is the only one. Otherwise the first command writes a length of
+/// 0 and the start of the message, the next ones write the rest, and the last one writes the length. After the first
+/// command the tag is empty, and after the last it has the message (NFC Forum T4T 1.2, 6.4).
 ///
-/// With an MLc that is shorter than the length field, the length takes several commands, and a tag that is lost between
-/// them has a length that is none of the three: as many commands as the field's significant bytes, less one.
+/// When MLc is shorter than the length field, writing the length takes several commands. A tag that is lost between
+/// them has a length that is neither the old one, nor 0, nor the new one. The number of these moments is the number of
+/// the field's significant bytes, minus one.
 struct Type4WritePlan: Equatable {
     /// One UPDATE BINARY.
     struct Step: Equatable {
@@ -95,12 +97,12 @@ struct Type4WritePlan: Equatable {
 
     let steps: [Step]
 
-    /// Lays a message out.
+    /// Computes the plan for a message.
     ///
     /// - Parameters:
     ///   - message: the message; not longer than the capacity.
-    ///   - lengthSize: bytes of the length field.
-    ///   - oldLength: the length that is on the tag.
+    ///   - lengthSize: the number of bytes in the length field.
+    ///   - oldLength: the current length on the tag.
     ///   - limit: the most data bytes of a command at an offset.
     init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
         let length = Self.lengthField(message.count, size: lengthSize)
@@ -110,7 +112,7 @@ struct Type4WritePlan: Equatable {
         }
         var steps: [Step] = []
         if limit(0) < lengthSize {
-            // Byte by byte: leave those alone that are as they shall be, the most significant one last.
+            // Byte by byte, the most significant byte last. Bytes that need no change are left out.
             let old = Self.lengthField(oldLength, size: lengthSize)
             for index in old.indices.reversed() where old[index] != 0 { steps.append(Step(offset: index, octets: [0])) }
             steps += Self.pieces(message, at: lengthSize, limit: limit)
@@ -124,7 +126,7 @@ struct Type4WritePlan: Equatable {
         self.steps = steps
     }
 
-    /// A length, most significant byte first.
+    /// Returns a length field, most significant byte first.
     private static func lengthField(_ length: Int, size: Int) -> [UInt8] {
         (0..<size).reversed().map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: length >> (8 * index)) }
     }

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 4 tag from the reader's side: the NDEF application on any card that speaks ISO-DEP, such as NTAG 424 DNA,
-/// DESFire EV1 to EV3, ST25TA and Java Cards (NFC Forum T4T 1.2, and mapping version 3).
+/// A Type 4 tag from the reader's side: the NDEF application on any card with ISO-DEP, such as NTAG 424 DNA, DESFire
+/// EV1 to EV3, ST25TA and Java Cards (NFC Forum T4T 1.2, and mapping version 3).
 ///
-/// NLEN is read together with the start of the message, and no response is longer than one block, so that a message
-/// takes as few commands as the card allows.
+/// NLEN is read together with the start of the message, and no response is longer than one block. So a message takes as
+/// few commands as the card allows.
 ///
 /// ```swift
 /// let tag = Type4Tag(link: ISODEP(link: link))
 /// let message = try await tag.readNDEF()
 /// ```
 public final class Type4Tag: ForumTag {
-    /// The tag's platform: always Type 4.
+    /// The tag's type: always Type 4.
     public var type: ForumTagType { .type4 }
 
-    /// The card.
+    /// The link to the card.
     public let link: any APDULink
 
-    /// The mapping version that the capability container gives, such as 0x20; nil before detection.
+    /// The mapping version in the capability container, such as 0x20; nil before detection.
     public var mappingVersion: UInt8? { capabilityContainer?.version }
 
-    /// The capability container, when it has been read and is good.
+    /// The capability container, once it was read and checked.
     var capabilityContainer: Type4CapabilityContainer?
     /// Whether the NDEF application is selected.
     var isApplicationSelected = false
-    /// P2 of SELECT by file identifier: 0C, or 00 on mapping 1.0.
+    /// P2 of SELECT by file identifier: 0C, or 00 with mapping version 1.0.
     var fileSelectParameter: UInt8 = 0x0C
-    /// The file that is selected.
+    /// The selected file.
     var selectedFile: UInt16?
-    /// The length of the present message, when it is known.
+    /// The length of the current message, if known.
     var messageLength: Int?
-    /// What has been read of the message from its start.
+    /// The start of the message, as far as it was read.
     var messageStart: [UInt8] = []
-    /// The error that every procedure ends with once the card is lost.
+    /// The error that every procedure throws once the card is lost.
     var lost: TagError?
 
     /// The NDEF Tag Application of mapping versions 2 and 3.
@@ -41,25 +41,26 @@ public final class Type4Tag: ForumTag {
     /// The NDEF Tag Application of mapping version 1.
     public static let applicationName1: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
 
-    /// How many bytes of a message the first READ BINARY of the NDEF file asks for beside the length field.
+    /// The number of message bytes that the first READ BINARY of the NDEF file requests besides the length field.
     ///
-    /// How long the message is shows only when it is there. Asking for the length alone costs an exchange, 1.3 ms, on
-    /// every message; each byte too many costs 0.085 ms on a short one. Whatever the number is, either an empty tag or a
-    /// message just above it takes at least 1.12 times what a reader takes that knows the length. 20 bytes bring a short
-    /// link whole and leave 1.19 to an empty tag, 1.12 to messages of 21 bytes, and 1.10 or less from 48 on.
+    /// The length of the message is only known after this read. Requesting the length alone takes one more exchange,
+    /// 1.3 ms, for every message. Each byte too many takes 0.085 ms on a short message. With any number, either an
+    /// empty tag or a message just longer than this takes at least 1.12 times as long as with a known length. 20 bytes
+    /// include a whole short link. The factor is then 1.19 for an empty tag, 1.12 for messages of 21 bytes, and at most
+    /// 1.10 from 48 bytes on.
     static let firstReadLength = 20
 
-    /// The longest message that is read or written: the memory that a card can make the reader use.
+    /// The longest message that is read or written. It limits the memory that a card can make the reader use.
     public static let maximumMessageLength = 1 << 20
 
-    /// Takes over a card.
+    /// Creates a tag.
     ///
-    /// - Parameter link: the card, with any application selected.
+    /// - Parameter link: the link to the card. Any application may be selected.
     public init(link: any APDULink) {
         self.link = link
     }
 
-    /// Begins ISO-DEP, unless it has begun.
+    /// Starts ISO-DEP, unless it was started before.
     public func prepare() async throws(TagError) {
         guard let card = link as? ISODEP else { return }
         do throws(LinkError) {
@@ -69,7 +70,7 @@ public final class Type4Tag: ForumTag {
         }
     }
 
-    /// Takes it that nothing is selected on the card, and that ISO-DEP has to begin anew.
+    /// Notifies the tag that the card was activated again: nothing is selected, and ISO-DEP starts again.
     public func wasActivated() {
         link.wasActivated()
         selectionWasChanged()
@@ -83,19 +84,19 @@ public final class Type4Tag: ForumTag {
         selectionWasChanged()
     }
 
-    /// Tells the procedures that someone else has sent commands to the card, and may have selected another application.
+    /// Notifies the tag that other code has sent commands to the card, and may have selected another application.
     public func selectionWasChanged() {
         isApplicationSelected = false
         selectedFile = nil
     }
 
-    /// Says whether the card still answers, without a command to its applications.
+    /// Returns whether the card still answers, without a command to its applications.
     public func isPresent() async -> Bool {
         guard lost == nil else { return false }
         return await link.isPresent()
     }
 
-    /// Sends a command; remembers when the card is lost.
+    /// Sends a command, and records when the card is lost.
     func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
         if let lost { throw lost }
         do throws(TagError) {
@@ -110,7 +111,7 @@ public final class Type4Tag: ForumTag {
         return error
     }
 
-    /// Selects a file, unless it is selected.
+    /// Selects a file, unless it is selected already.
     ///
     /// - Returns: false when the card has no such file.
     func select(file: UInt16) async throws(TagError) -> Bool {
@@ -129,19 +130,19 @@ public final class Type4Tag: ForumTag {
 }
 
 extension Type4Tag {
-    /// The file that the capability container names for the message.
+    /// The NDEF file that the capability container describes.
     package struct MessageFile: Sendable, Hashable {
-        /// Its identifier, such as E104.
+        /// The file identifier, such as E104.
         package var identifier: UInt16
-        /// Its bytes, those of the length field included.
+        /// The file's size in bytes, including the length field.
         package var size: Int
-        /// 00 where reading is free.
+        /// 00 when reading is unrestricted.
         package var readAccess: UInt8
-        /// 00 where writing is free, FF where there is none.
+        /// 00 when writing is unrestricted, FF when it is not allowed.
         package var writeAccess: UInt8
     }
 
-    /// The file that the capability container names; nil before that was read, and where it is none.
+    /// The NDEF file; nil before the capability container was read, and when it is invalid.
     package var messageFile: MessageFile? {
         capabilityContainer.map {
             MessageFile(

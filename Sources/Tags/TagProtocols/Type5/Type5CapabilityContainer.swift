@@ -8,14 +8,14 @@ struct Type5CapabilityContainer: Equatable {
     /// MLEN: the size of the data area in units of 8 bytes.
     var areaLength: Int
 
-    /// Whether there is an 8-byte container, by its first four bytes.
+    /// Returns whether the container has 8 bytes, by its first four.
     static func isLong(_ octets: [UInt8]) -> Bool {
         octets.count > 2 && octets[2] == 0
     }
 
     /// Reads a container.
     ///
-    /// - Parameter octets: the memory's first bytes, four at least; eight when there are so many.
+    /// - Parameter octets: the memory's first bytes: at least four, and eight if there are as many.
     /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count >= 4, octets[0] == 0xE1 || octets[0] == 0xE2 else {
@@ -45,8 +45,8 @@ struct Type5CapabilityContainer: Equatable {
     /// Creates the container for a memory.
     ///
     /// - Parameters:
-    ///   - size: the memory's bytes.
-    ///   - hasLongAddresses: whether there are more than 256 blocks.
+    ///   - size: the memory's size in bytes.
+    ///   - hasLongAddresses: whether the memory has more than 256 blocks.
     init?(forMemoryOf size: Int, hasLongAddresses: Bool) {
         guard size >= 16 else { return nil }
         let magic: UInt8 = hasLongAddresses ? 0xE2 : 0xE1
@@ -61,18 +61,18 @@ struct Type5CapabilityContainer: Equatable {
         }
     }
 
-    /// The data area as the container has it, by the bytes' addresses.
+    /// The addresses of the data area, according to the container.
     var area: Range<Int> { octets.count..<octets.count + 8 * areaLength }
-    /// Whether blocks have two-byte addresses.
+    /// Whether block addresses have two bytes.
     var hasLongAddresses: Bool { octets[0] == 0xE2 }
-    /// Whether reading is free.
+    /// Whether reading is unrestricted.
     var isReadable: Bool { octets[1] >> 2 & 3 == 0 }
-    /// Whether writing is free.
+    /// Whether writing is unrestricted.
     var isWritable: Bool { octets[1] & 3 == 0 }
-    /// Whether the tag answers a write only when another EOF comes.
+    /// Whether the tag answers a write only after another EOF.
     var usesSpecialFrame: Bool { octets[3] & 0x10 != 0 }
 
-    /// The same container with write access 11, none.
+    /// This container with write access 11: no access.
     var readOnly: Type5CapabilityContainer {
         var result = self
         result.octets[1] |= 0x03

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// One exchange with the tag, and the commands for blocks.
+/// Exchanges with the tag, and the commands for blocks.
 extension Type5Tag {
-    /// How often a command is tried again. All commands sent here may be repeated.
+    /// How often a command is repeated. All commands that are sent here may be repeated.
     static let retries = 2
-    /// How long a tag may take beyond t1 to answer.
+    /// How long to wait for an answer after t1.
     static let answerTimeout = Airtime.milliseconds(1)
-    /// How long a tag may take to program (ISO/IEC 15693-3, 8.4.2: 20 ms).
+    /// How long a tag may take to program its memory (ISO/IEC 15693-3, 8.4.2: 20 ms).
     static let writeTimeout = Airtime.milliseconds(21)
 
-    /// What came of a command.
+    /// The outcome of a command.
     enum Answer {
         case octets([UInt8])
         case refused(ISO15693ErrorCode)
-        /// Nothing: a tag that is gone, or one that has not heard of the command. Called without their UID, tags keep
-        /// silent on errors.
+        /// No answer: the tag is gone, or does not know the command. A tag that is addressed without its UID does not
+        /// answer errors.
         case silent(LinkError)
     }
 
-    /// Sends a command until it is answered.
+    /// Sends a command and repeats it until it is answered.
     ///
     /// - Parameters:
     ///   - command: the command.
-    ///   - parameters: what follows the UID.
+    ///   - parameters: the bytes after the UID.
     ///   - isWrite: whether the tag programs its memory.
-    /// - Throws: ``TagError`` with `badAnswer`, `tagLost` when the reader says so, `readerUnavailable`, `cancelled`.
+    /// - Throws: ``TagError`` with `badAnswer`, `tagLost` when the reader reports it, `readerUnavailable`, `cancelled`.
     func exchange(
         _ command: ISO15693Command,
         _ parameters: [UInt8],
@@ -40,7 +40,7 @@ extension Type5Tag {
             let request = Frame(
                 ISO15693Request.make(command, flags: flags, uid: isAddressed ? target.uid : nil, parameters)
             )
-            // From here on, only this tag is meant.
+            // From here on, only this tag is addressed.
             isAddressed = true
             do throws(LinkError) {
                 let answer = try await send(request, isWrite: isWrite)
@@ -75,20 +75,20 @@ extension Type5Tag {
         do throws(LinkError) {
             return try await link.transceive(request, timeout: Self.writeTimeout)
         } catch {
-            // It has programmed, and waits for an EOF before it answers (ISO/IEC 15693-3, 10.4.2).
+            // The tag has programmed its memory, and answers after an EOF (ISO/IEC 15693-3, 10.4.2).
             guard error.code == .timeout else { throw error }
             return try await link.transceive(Frame([], checksum: .none), timeout: Self.answerTimeout)
         }
     }
 
-    /// Remembers that the tag is gone.
+    /// Converts an error, and records when the tag is lost.
     func loss(_ error: LinkError) -> TagError {
         let failure = TagError(link: error, over: .nfcV)
         if failure.code == .tagLost { lost = failure }
         return failure
     }
 
-    /// A block's address as a command has it, and whether that is one of two bytes.
+    /// Returns a block's address as it is sent, and whether it has two bytes.
     func address(_ block: Int) -> (octets: [UInt8], isLong: Bool) {
         block < 256 ? ([UInt8(block)], false) : (UInt16(truncatingIfNeeded: block).littleEndianOctets, true)
     }
@@ -97,7 +97,7 @@ extension Type5Tag {
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the block's content is uncertain.
     func write(_ octets: [UInt8], to block: Int) async throws(TagError) {
-        // Until the tag has agreed, neither this block nor the message in it is certain.
+        // Until the tag confirms, this block and the message in it are uncertain.
         memory.forget(block)
         layout = nil
         let place = address(block)
@@ -110,7 +110,7 @@ extension Type5Tag {
         }
     }
 
-    /// Locks a block for ever; one that is locked already is as good.
+    /// Locks a block permanently. A block that is locked already is not an error.
     func lock(block: Int) async throws(TagError) {
         let place = address(block)
         let command: ISO15693Command = place.isLong ? .extendedLockBlock : .lockBlock
@@ -123,12 +123,12 @@ extension Type5Tag {
         }
     }
 
-    /// Sends a command that programs, with the option flag where the tag wants it.
+    /// Sends a command that programs the memory, with the option flag if the tag requires it.
     private func program(_ command: ISO15693Command, _ parameters: [UInt8]) async throws(TagError) -> Answer {
         do throws(TagError) {
             let answer = try await exchange(command, parameters, isWrite: true)
             guard case .refused(let code) = answer, code.rawValue == 0x03 else { return answer }
-            // The option is not supported, or the lack of it isn't.
+            // The tag does not support the option flag, or requires it.
             writesWithOption.toggle()
             return try await exchange(command, parameters, isWrite: true)
         } catch {

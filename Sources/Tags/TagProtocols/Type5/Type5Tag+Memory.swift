@@ -3,17 +3,17 @@ import TagLink
 
 /// Reading blocks.
 extension Type5Tag {
-    /// How many blocks one READ MULTIPLE BLOCKS asks for at most. Tags with a limit have this one.
+    /// The most blocks in one READ MULTIPLE BLOCKS. Tags with a limit have this one.
     static let maximumBlocksPerRead = 32
-    /// How many blocks can be addressed.
+    /// The number of blocks that can be addressed.
     static let maximumBlockCount = 65536
-    /// How many bytes the first read brings: the container, a TLV and the start of a short message.
+    /// The number of bytes in the first read: the container, a TLV and the start of a short message.
     static let firstReadLength = 16
 
-    /// Reads the first blocks, by which the size of a block shows.
+    /// Reads the first blocks, which also determines the block size.
     ///
-    /// Four blocks where they have four bytes, as nearly all do: so much that a message of up to 10 bytes comes
-    /// whole, and no message takes an exchange more than with a shorter first read.
+    /// It reads four blocks if they have four bytes, as almost all tags do. This includes a whole message of up to 10
+    /// bytes, and never needs more exchanges than a shorter first read.
     func readFirstBlocks() async throws(TagError) {
         guard blockSize == 0 else { return }
         let count = Type5Product.assumedBlockSize(target) == 4 ? 4 : 2
@@ -41,26 +41,26 @@ extension Type5Tag {
         memory.store(octets, at: 0)
     }
 
-    /// Reads those bytes of a range that have not been read.
+    /// Reads the bytes of a range that were not read yet.
     ///
-    /// - Throws: ``TagError`` with `lengthOverrun` when a block is not there.
+    /// - Throws: ``TagError`` with `lengthOverrun` when a block does not exist.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         try await readFirstBlocks()
         var units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
         while let run = memory.firstUnknownRun(in: units) {
             try await readBlocks(run.lowerBound, run.prefix(blocksPerRead(from: run.lowerBound)).count)
-            // What comes before is known.
+            // Everything before it was read.
             units = run.lowerBound..<units.upperBound
         }
     }
 
-    /// How many blocks to read from one on: the command's limit, what the reader's frame holds, and where the product
-    /// has sectors, no further than the sector.
+    /// Returns how many blocks to read, starting at one: limited by the command, by the reader's frame, and by the
+    /// sector for products with sectors.
     private func blocksPerRead(from block: Int) -> Int {
         guard readsMultiple else { return 1 }
         var count = max(1, min(Self.maximumBlocksPerRead, (link.maximumFrameLength - 3) / blockSize))
         if Type5Product.readsWithinSectors(target) { count = min(count, 32 - block % 32) }
-        // A read does not reach over the border, where the commands change.
+        // A read does not cross the address where the commands change.
         if block < 256 { count = min(count, 256 - block) }
         return count
     }
@@ -77,7 +77,7 @@ extension Type5Tag {
                 try store(octets, first, count)
                 return
             }
-            // The tag may have READ MULTIPLE and not this range, such as one that reaches over the memory's end.
+            // The tag may support READ MULTIPLE BLOCKS, but not this range, for example when it ends after the memory.
         }
         let command: ISO15693Command = place.isLong ? .extendedReadSingleBlock : .readSingleBlock
         switch try await exchange(command, place.octets) {
@@ -103,7 +103,7 @@ extension Type5Tag {
         memory.store(octets, at: first * blockSize)
     }
 
-    /// How many bytes of memory the tag has, when it says so: GET SYSTEM INFORMATION, or the extended one.
+    /// Returns the size of the memory, if the tag reports it: by GET SYSTEM INFORMATION, or by the extended command.
     func readMemorySize() async throws(TagError) -> Int? {
         if let known = Type5Product.memorySize(target) { return known }
         if let octets = try await systemInformation(.getSystemInformation, []),
@@ -121,7 +121,8 @@ extension Type5Tag {
         return nil
     }
 
-    /// Nil when the tag does not tell, or its reader can't ask.
+    /// Sends a command that not all tags have. Returns nil when the tag does not answer it, or its reader can't send
+    /// it.
     func systemInformation(
         _ command: ISO15693Command,
         _ parameters: [UInt8]
@@ -135,31 +136,31 @@ extension Type5Tag {
     }
 }
 
-/// What is known of Type 5 products by their UIDs, without an exchange.
+/// Facts about Type 5 products by their UID, without an exchange.
 enum Type5Product {
-    /// The block size to expect; the first answer tells for certain.
+    /// Returns the expected block size. The first answer determines the real one.
     static func assumedBlockSize(_ target: NFCVTarget) -> Int {
-        // Fujitsu's FRAM tags, MB89R118 and MB89R119, have 8 and 4.
+        // Fujitsu's FRAM tags: MB89R118 has 8, MB89R119 has 4.
         target.manufacturer == 0x08 ? 8 : 4
     }
 
-    /// The bytes of memory for a message, where every tag of that UID has the same.
+    /// Returns the bytes of memory for a message, if it is the same for every tag with that UID range.
     static func memorySize(_ target: NFCVTarget) -> Int? {
         guard target.manufacturer == 0x04, target.uid[2] == 0x01 else { return nil }
         switch target.uid[3] >> 3 & 3 {
         // ICODE SLI and SLIX: 28 blocks.
         case 0b00, 0b10: return 112
-        // ICODE SLIX2: 80 blocks, of which the last is the counter.
+        // ICODE SLIX2: 80 blocks; the last one is the counter.
         case 0b01: return 316
         default: return nil
         }
     }
 
-    /// Whether READ MULTIPLE BLOCKS keeps to sectors of 32 blocks: ST's LRIS64K, M24LR04E, M24LR16E and M24LR64, and
-    /// ON Semiconductor's N24RF.
+    /// Returns whether READ MULTIPLE BLOCKS can't cross sectors of 32 blocks, as on ST's LRIS64K, M24LR04E, M24LR16E
+    /// and M24LR64, and on ON Semiconductor's N24RF.
     static func readsWithinSectors(_ target: NFCVTarget) -> Bool {
         switch target.manufacturer {
-        // The product code is in the upper six bits.
+        // The high six bits are the product code.
         case 0x02: [0x2C, 0x44, 0x4C, 0x5C, 0x58].contains(target.uid[2] & 0xFC)
         case 0x67: true
         default: false

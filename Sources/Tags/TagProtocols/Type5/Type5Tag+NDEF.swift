@@ -3,13 +3,13 @@
 extension Type5Tag {
     /// Runs the NDEF detection procedure (NFC Forum T5T 1.0, 6.2).
     ///
-    /// The first read brings the capability container and the start of the data area at once. Where the container
-    /// gives a size that only a whole memory has, as some tools write it, the tag is asked for its size, and the area
-    /// ends with the memory.
+    /// The first read returns the capability container and the start of the data area. Some tools write the size of the
+    /// whole memory into the container. When the size looks like that, the tag is asked for its memory size, and the
+    /// area ends with the memory.
     ///
-    /// - Returns: what was found. A second call makes no exchange.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused` when
-    ///   reading is not free, `tagLost`, `badAnswer`, `cancelled`.
+    /// - Returns: the result. A second call makes no exchange.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`, `refused`
+    ///   when reading is restricted, `tagLost`, `badAnswer`, `cancelled`.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return NDEFDetection(
@@ -21,8 +21,8 @@ extension Type5Tag {
 
     /// Reads the NDEF message (NFC Forum T5T 1.0, 6.3).
     ///
-    /// - Returns: the message's bytes; none when the tag is empty. Blocks that have been read are not fetched again.
-    /// - Throws: ``TagError`` as ``detectNDEF()`` does.
+    /// - Returns: the message's bytes; empty when the tag is empty. Blocks that were read are not read again.
+    /// - Throws: the errors of ``detectNDEF()``.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
         guard let first = addresses.first, let last = addresses.last else { return [] }
@@ -30,12 +30,12 @@ extension Type5Tag {
         return addresses.map { memory[octet: $0] ?? 0 }
     }
 
-    /// Writes an NDEF message so that a tag that is lost between two blocks holds the old message, none, or the new one
+    /// Writes an NDEF message. A tag that is lost between two blocks holds the old message, no message, or the new one
     /// (NFC Forum T5T 1.0, 6.4).
     ///
     /// - Parameter message: the message's bytes; none to empty the tag.
-    /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the tag
-    ///   refused, such as for a locked block, `tagLost`, and as ``detectNDEF()`` does.
+    /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
+    ///   tag refused, for example because a block is locked, `tagLost`, and the errors of ``detectNDEF()``.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else {
@@ -58,10 +58,11 @@ extension Type5Tag {
         self.layout = written
     }
 
-    /// Makes the tag read-only, for ever: write access 11 in the capability container, then LOCK BLOCK on every block of
-    /// it and of the data area (NFC Forum T5T 1.0, 6.5).
+    /// Makes the tag permanently read-only: write access 11 in the capability container, then LOCK BLOCK on every block
+    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5).
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is already, `updateFailed`, `tagLost`, and as ``detectNDEF()`` does.
+    /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `updateFailed`, `tagLost`, and the errors
+    ///   of ``detectNDEF()``.
     public func lock() async throws(TagError) {
         let layout = try await locate()
         guard let container = capabilityContainer, container.isWritable else {
@@ -73,8 +74,8 @@ extension Type5Tag {
         first[1] = container.readOnly.octets[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
-        // The container, and with it the ban on writing, can't be changed back. ST25DV and its like lock no
-        // blocks but 0 and 1.
+        // The container is locked first, so its write access can't be changed back. ST25DV and similar tags can only
+        // lock the blocks 0 and 1.
         let containerBlocks = (container.octets.count + blockSize - 1) / blockSize
         for block in 0..<containerBlocks { try await lock(block: block) }
         for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
@@ -88,10 +89,11 @@ extension Type5Tag {
         self.layout = layout
     }
 
-    /// Makes an empty NDEF tag of a blank one: a capability container by the size of its memory, and an empty message.
+    /// Formats a blank tag as an empty NDEF tag: a capability container for the size of its memory, and an empty
+    /// message.
     ///
-    /// - Throws: ``TagError`` with `readOnly` when there is a container that forbids writing, `unsupported` when the tag
-    ///   does not tell its size, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    /// - Throws: ``TagError`` with `readOnly` when a container forbids writing, `unsupported` when the tag does not
+    ///   report its memory size, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
     public func format() async throws(TagError) {
         try await readFirstBlocks()
         if let present = try? readContainerFromMemory(), !present.isWritable {
@@ -109,7 +111,7 @@ extension Type5Tag {
         var octets = container.octets + [0x03, 0x00, 0xFE]
         while octets.count % blockSize != 0 { octets.append(0) }
         capabilityContainer = nil
-        // The first block last: without it there is no NDEF tag, and nothing to misread.
+        // The first block is written last. Without it the tag is not an NDEF tag, so nothing can be misread.
         for block in (0..<octets.count / blockSize).reversed() {
             try await write(Array(octets[block * blockSize..<(block + 1) * blockSize]), to: block)
         }
@@ -118,7 +120,8 @@ extension Type5Tag {
 
     /// Finds the NDEF message TLV.
     ///
-    /// - Parameter isForWriting: whether one with a broken length is found too, so that it can be written.
+    /// - Parameter isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be
+    ///   written.
     func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
@@ -129,7 +132,7 @@ extension Type5Tag {
             specification: "NFC Forum T5T 1.0, 4.4",
             isForWriting: isForWriting
         )
-        // What comes in front of a message is short; where it is not, larger pieces take less time.
+        // Usually few bytes come before a message. If there are many, larger reads take less time.
         var piece = Self.firstReadLength
         while true {
             switch try walk.advance(in: memory) {
@@ -151,9 +154,9 @@ extension Type5Tag {
         guard container.isReadable else {
             throw TagError(.refused, "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2).")
         }
-        // Block addresses have two bytes at most.
+        // Block addresses have at most two bytes.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
-        // Right sizes leave out the container's bytes: a power of two is the whole memory.
+        // A correct size excludes the container's bytes. A power of two means that it is the whole memory.
         let length = container.areaLength
         if let known = Type5Product.memorySize(target) {
             areaEnd = min(areaEnd, known)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 5 tag from the reader's side: ICODE SLIX, ST25TV, ST25DV and their like (NFC Forum T5T 1.0).
+/// A Type 5 tag from the reader's side: ICODE SLIX, ST25TV, ST25DV and similar (NFC Forum T5T 1.0).
 ///
-/// A tag that is alone in the field is called without its UID, which spares eight bytes, 2.4 ms, in every command; an
-/// exchange that fails is tried again with it, and the first write of a message has it, so that another tag in the tag's
-/// place is never written.
+/// A tag that is alone in the field is addressed without its UID, which saves eight bytes, 2.4 ms, in every command. A
+/// failed exchange is repeated with the UID, and the first write of a message has it too. So another tag in its place is never
+/// written.
 ///
 /// ```swift
 /// let targets = try await NFCVInventory(link: link).findAll()
@@ -15,53 +15,53 @@ public import TagLink
 /// }
 /// ```
 public final class Type5Tag: ForumTag {
-    /// The tag's platform: always Type 5.
+    /// The tag's type: always Type 5.
     public var type: ForumTagType { .type5 }
 
     /// The tag as the inventory found it.
     public let target: NFCVTarget
 
-    /// The link over which it was found.
+    /// The link that it was found over.
     public let link: any FrameLink
 
     /// Whether no other tag is in the field.
     public let isAlone: Bool
 
-    /// Bytes of a block; 0 until the first answer.
+    /// The number of bytes in a block; 0 until the first answer.
     public internal(set) var blockSize = 0
 
-    /// What is known of the memory.
+    /// The memory that was read.
     var memory = TLVMemory(unitSize: 4, limit: 0)
-    /// The capability container, when it has been read and is good.
+    /// The capability container, once it was read and checked.
     var capabilityContainer: Type5CapabilityContainer?
-    /// Where the data area ends, which a container may have wrong.
+    /// The end of the data area. It may differ from the container when that is wrong.
     var areaEnd = 0
-    /// Where the message is, when it has been found.
+    /// The position of the message, once it was found.
     var layout: TLVLayout?
-    /// How READ MULTIPLE BLOCKS goes with this tag.
+    /// Whether READ MULTIPLE BLOCKS works with this tag.
     var readsMultiple = true
     /// Whether writes have the option flag, and are answered after an EOF.
     var writesWithOption: Bool
-    /// Whether the next command has to have the UID.
+    /// Whether the next command must have the UID.
     var needsAddress = false
-    /// The error that every procedure ends with once the tag is lost.
+    /// The error that every procedure throws once the tag is lost.
     var lost: TagError?
 
-    /// Takes over a tag.
+    /// Creates a tag.
     ///
     /// - Parameters:
     ///   - target: the tag as the inventory found it.
-    ///   - link: the NFC-V link over which it was found.
+    ///   - link: the NFC-V link that it was found over.
     ///   - isAlone: whether the inventory found no other tag.
     public init(target: NFCVTarget, link: any FrameLink, isAlone: Bool) {
         self.target = target
         self.link = link
         self.isAlone = isAlone
-        // Texas Instruments' tags take writes with the option flag only.
+        // Texas Instruments' tags only accept writes with the option flag.
         self.writesWithOption = target.manufacturer == 0x07
     }
 
-    /// Takes it that the tag answers again. What was read of it stays good.
+    /// Marks the tag as answering again. The cached memory stays valid.
     public func wasActivated() {
         lost = nil
     }
@@ -74,9 +74,9 @@ public final class Type5Tag: ForumTag {
         layout = nil
     }
 
-    /// Says whether the tag still answers: READ SINGLE BLOCK with its UID.
+    /// Returns whether the tag still answers READ SINGLE BLOCK with its UID.
     ///
-    /// - Returns: false when the tag is gone or another one is in its place.
+    /// - Returns: false when the tag is gone or another tag is in its place.
     public func isPresent() async -> Bool {
         guard lost == nil else { return false }
         needsAddress = true
@@ -89,10 +89,10 @@ public final class Type5Tag: ForumTag {
     }
 }
 
-/// What a tag tells of itself beside its message.
+/// Data of a tag besides its message.
 extension Type5Tag {
-    /// GET SYSTEM INFORMATION, and the extended one for a tag that gives its size there alone; nil where the tag does not
-    /// tell, or its reader can't ask.
+    /// Sends GET SYSTEM INFORMATION, and the extended command to a tag that only reports its size there. Nil when the
+    /// tag does not answer, or its reader can't send them.
     package func readSystemInfo() async throws(TagError) -> ISO15693SystemInfo? {
         let told = try await systemInformation(.getSystemInformation, []).flatMap { try? ISO15693SystemInfo($0) }
         if told?.blockCount != nil { return told }
@@ -102,10 +102,10 @@ extension Type5Tag {
         return extended ?? told
     }
 
-    /// The blocks that are locked, by GET MULTIPLE BLOCK SECURITY STATUS; nil where the tag, or its reader, does not have
-    /// the command.
+    /// Returns the locked blocks, by GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader does not
+    /// support the command.
     ///
-    /// - Parameter count: how many blocks there are.
+    /// - Parameter count: the number of blocks.
     package func readLockedBlocks(of count: Int) async throws(TagError) -> [Int]? {
         var locked: [Int] = []
         var first = 0
@@ -126,17 +126,18 @@ extension Type5Tag {
         return locked
     }
 
-    /// The bytes of the capability container; nil before it was read, and where it is none.
+    /// The bytes of the capability container; nil before it was read, and when it is invalid.
     package var capabilityContainerOctets: [UInt8]? { capabilityContainer?.octets }
 
-    /// The 32 bytes of NXP's READ SIGNATURE; nil where the tag has none, or its reader can't ask.
+    /// Reads the 32 bytes of NXP's READ SIGNATURE; nil when the tag has no signature, or its reader can't send the
+    /// command.
     package func readSignature() async throws(TagError) -> [UInt8]? {
         guard hasSignature, let octets = try await systemInformation(Self.readSignatureCommand, [target.manufacturer])
         else { return nil }
         return octets.count == 32 && octets.contains { $0 != 0 } ? octets : nil
     }
 
-    /// The counter in block 79 of an ICODE SLIX2 (SL2S2602 data sheet); nil for other tags.
+    /// Reads the counter in block 79 of an ICODE SLIX2 (SL2S2602 data sheet); nil for other tags.
     package func readCounter() async throws(TagError) -> UInt16? {
         guard target.productName == "ICODE SLIX2",
             let octets = try await systemInformation(.readSingleBlock, [79]), octets.count == 4
@@ -144,7 +145,7 @@ extension Type5Tag {
         return UInt16(high: octets[1], low: octets[0])
     }
 
-    /// A command of NXP's own (SL2S2602 data sheet).
+    /// NXP's own READ SIGNATURE command (SL2S2602 data sheet).
     private static let readSignatureCommand = ISO15693Command(rawValue: 0xBD)
 
     private var hasSignature: Bool { ["ICODE SLIX2", "ICODE DNA"].contains(target.productName) }
