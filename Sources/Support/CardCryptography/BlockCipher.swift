@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A block cipher with its key: AES-128, or DES in its single and triple forms.
+/// A block cipher with its key: AES-128, single DES or triple DES.
 ///
-/// Data are whole blocks: padding is a matter of the card's protocol.
+/// All data are whole blocks. Padding depends on the card's protocol and is done by the caller.
 public struct BlockCipher: Sendable, Hashable {
-    /// How blocks depend on each other (NIST SP 800-38A).
+    /// How the blocks of a message depend on each other (NIST SP 800-38A).
     public enum Mode: Sendable, Hashable {
-        /// Each block by itself.
+        /// Each block is encrypted alone (ECB).
         case electronicCodebook
-        /// Each block is combined with the enciphered one before it; the first with the given vector of one block.
+        /// Each block is combined with the encrypted block before it (CBC). The first one is combined with the vector
+        /// of one block.
         case blockChaining(vector: [UInt8])
     }
 
-    /// What the library is asked for. Single DES is triple DES with three equal keys: OpenSSL 3 has no single DES any more.
+    /// The functions of the library that are used. Single DES is triple DES with three equal keys, because OpenSSL 3
+    /// has no single DES.
     enum Transformation: CaseIterable {
         case aesECB, aesCBC, tripleDESECB, tripleDESCBC
 
@@ -28,7 +30,7 @@ public struct BlockCipher: Sendable, Hashable {
 
     /// The length of a block: 16 bytes for AES, 8 for DES.
     public let blockLength: Int
-    /// The key as the library takes it.
+    /// The key in the form that the library needs.
     private let key: SecretBytes
 
     private init(blockLength: Int, key: [UInt8]) {
@@ -36,7 +38,7 @@ public struct BlockCipher: Sendable, Hashable {
         self.key = SecretBytes(key)
     }
 
-    /// AES with a key of 16 bytes (FIPS 197).
+    /// Creates AES with a key of 16 bytes (FIPS 197).
     ///
     /// - Throws: ``CryptographyError`` with `wrongLength`.
     public static func aes(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
@@ -46,7 +48,8 @@ public struct BlockCipher: Sendable, Hashable {
         return BlockCipher(blockLength: 16, key: key)
     }
 
-    /// DES with a key of 8 bytes, or triple DES with one of 16 (the first 8 are used again) or 24 (NIST SP 800-67).
+    /// Creates DES with a key of 8 bytes, or triple DES with a key of 16 or 24 bytes (NIST SP 800-67). With 16 bytes,
+    /// the first 8 are used again as the third part.
     ///
     /// - Throws: ``CryptographyError`` with `wrongLength`.
     public static func des(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
@@ -58,23 +61,23 @@ public struct BlockCipher: Sendable, Hashable {
         }
     }
 
-    /// Enciphers whole blocks.
+    /// Encrypts whole blocks.
     ///
     /// - Parameters:
-    ///   - data: whole blocks, or nothing.
-    ///   - mode: how blocks depend on each other.
-    /// - Returns: as many bytes.
+    ///   - data: whole blocks; may be empty.
+    ///   - mode: how the blocks depend on each other.
+    /// - Returns: the encrypted data, of the same length.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func encrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
         try transform(data, mode, encrypts: true)
     }
 
-    /// Deciphers whole blocks.
+    /// Decrypts whole blocks.
     ///
     /// - Parameters:
-    ///   - data: whole blocks, or nothing.
-    ///   - mode: how blocks depend on each other.
-    /// - Returns: as many bytes.
+    ///   - data: whole blocks; may be empty.
+    ///   - mode: how the blocks depend on each other.
+    /// - Returns: the decrypted data, of the same length.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func decrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
         try transform(data, mode, encrypts: false)
@@ -114,13 +117,13 @@ public struct BlockCipher: Sendable, Hashable {
 }
 
 extension BlockCipher {
-    /// The message authentication code CMAC (NIST SP 800-38B).
+    /// Computes the message authentication code CMAC (NIST SP 800-38B).
     ///
     /// - Parameters:
     ///   - message: any number of bytes.
-    ///   - vector: the block that the first one is combined with: zero in the standard, and what cards that chain their
-    ///     codes take the code before for.
-    /// - Returns: one block; protocols cut it to what they need.
+    ///   - vector: the block that the first one is combined with. Nil for zeros, as in the standard; the previous MAC,
+    ///     for cards that chain their MACs.
+    /// - Returns: one block. Protocols truncate it as they need.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func cmac(_ message: [UInt8], vector: [UInt8]? = nil) throws(CryptographyError) -> [UInt8] {
         let zero = [UInt8](repeating: 0, count: blockLength)
@@ -138,7 +141,7 @@ extension BlockCipher {
         return Array(try encrypt(padded, .blockChaining(vector: vector ?? zero)).suffix(blockLength))
     }
 
-    /// Twice a block in the field of SP 800-38B, 5.3: its polynomial ends in 87 for 16 bytes and in 1B for 8.
+    /// Doubles a block in the field of SP 800-38B, 5.3. Its polynomial ends in 87 for 16 bytes and in 1B for 8.
     private static func doubled(_ block: [UInt8]) -> [UInt8] {
         var result = block
         var carry: UInt8 = 0
@@ -150,10 +153,11 @@ extension BlockCipher {
         return result
     }
 
-    /// The message authentication code of ISO/IEC 9797-1, algorithm 3 with DES, that ICAO 9303 calls the retail MAC.
+    /// Computes the message authentication code of ISO/IEC 9797-1, algorithm 3, with DES. ICAO 9303 calls it the retail
+    /// MAC.
     ///
     /// - Parameters:
-    ///   - message: whole blocks of 8 bytes: padding is the caller's.
+    ///   - message: whole blocks of 8 bytes. The caller does the padding.
     ///   - key: 16 bytes.
     /// - Returns: 8 bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.

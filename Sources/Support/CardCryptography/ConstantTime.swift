@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Comparisons that take the same time wherever the difference is, so that nobody learns a code byte by byte.
+/// Comparisons whose time does not depend on the data, so that an attacker can't find a secret byte by byte.
 public enum ConstantTime {
-    /// Whether two codes are the same. Their lengths are no secret.
+    /// Returns whether two codes are equal. The time still depends on their lengths.
     @inline(never)
     public static func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         guard left.count == right.count else { return false }

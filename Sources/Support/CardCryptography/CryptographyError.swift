@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why something could not be enciphered or hashed.
+/// Why data could not be encrypted, hashed or signed.
 public struct CryptographyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct CryptographyError: Error, Sendable, Hashable, CustomStringConverti
 
         /// OpenSSL's libcrypto is not installed.
         public static let libraryMissing = Code(kind: .libraryMissing)
-        /// A key, an initialisation vector or data have a length that the cipher does not take.
+        /// The length of a key, an initialisation vector or the data does not fit the cipher.
         public static let wrongLength = Code(kind: .wrongLength)
         /// The library refused the operation.
         public static let refused = Code(kind: .refused)
@@ -18,7 +18,7 @@ public struct CryptographyError: Error, Sendable, Hashable, CustomStringConverti
 
     /// The kind of failure.
     public var code: Code
-    /// What happened, as a sentence for people that says what to do.
+    /// A sentence that explains the failure and what to do.
     public var reason: String
 
     init(_ code: Code, _ reason: String) {

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The message authentication codes of FeliCa Lite and Lite-S: triple DES with session keys that follow from the card
-/// key and a challenge (FeliCa Lite-S User's Manual, 5).
+/// The message authentication codes of FeliCa Lite and Lite-S: triple DES with session keys that are derived from the
+/// card key and a challenge (FeliCa Lite-S User's Manual, 5).
 ///
-/// The chip counts bytes from the other end than the cipher does: each half of a block is turned around before and
-/// after.
+/// The chip uses the opposite byte order of the cipher, so each half of a block is reversed before and after.
 public struct FeliCaLiteCodes: Sendable, Hashable {
     /// The number of the block MAC_A.
     public static let macA: UInt8 = 0x91
 
     private let reading: BlockCipher
     private let writing: BlockCipher
-    /// The first half of the challenge, with which every code begins.
+    /// The first half of the challenge, the initial vector of every MAC.
     private let vector: [UInt8]
 
-    /// Works out the session keys.
+    /// Derives the session keys.
     ///
     /// - Parameters:
-    ///   - cardKey: block CK, 16 bytes as they are written to the chip.
-    ///   - challenge: block RC, 16 bytes as they are written to the chip.
+    ///   - cardKey: block CK: 16 bytes, as written to the chip.
+    ///   - challenge: block RC: 16 bytes, as written to the chip.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public init(cardKey: [UInt8], challenge: [UInt8]) throws(CryptographyError) {
         guard cardKey.count == 16, challenge.count == 16 else {
@@ -32,7 +31,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
         vector = Array(turned[..<8])
     }
 
-    /// The code of FeliCa Lite, in block 81: over blocks that were read.
+    /// Computes the MAC of FeliCa Lite, in block 81, over blocks that were read.
     ///
     /// - Parameter data: the blocks' bytes.
     /// - Returns: 8 bytes.
@@ -41,10 +40,10 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
         try code(data, reading)
     }
 
-    /// The code of FeliCa Lite-S, in block 91: over blocks that were read.
+    /// Computes the MAC of FeliCa Lite-S, in block 91, over blocks that were read.
     ///
     /// - Parameters:
-    ///   - blocks: the numbers of the blocks that were asked for, MAC_A last; four at most.
+    ///   - blocks: the numbers of the requested blocks, with MAC_A as the last one; four at most.
     ///   - data: the bytes of the blocks before MAC_A.
     /// - Returns: 8 bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
@@ -53,12 +52,12 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
         return try code(numbers + data, reading)
     }
 
-    /// The code that a write of one block comes with, in block 91.
+    /// Computes the MAC for writing one block, in block 91.
     ///
     /// - Parameters:
     ///   - block: the block's number.
     ///   - data: the bytes to write.
-    ///   - counter: the write counter, of 24 bits.
+    ///   - counter: the write counter, 24 bits.
     /// - Returns: 8 bytes.
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public func writeCode(block: UInt8, data: [UInt8], counter: UInt32) throws(CryptographyError) -> [UInt8] {
@@ -73,7 +72,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
         return try cipher.encrypt(Self.turned(data), .blockChaining(vector: vector)).suffix(8).reversed()
     }
 
-    /// Each 8 bytes the other way around.
+    /// Reverses each group of 8 bytes.
     private static func turned(_ octets: [UInt8]) -> [UInt8] {
         stride(from: 0, to: octets.count, by: 8).flatMap { octets[$0..<min(octets.count, $0 + 8)].reversed() }
     }

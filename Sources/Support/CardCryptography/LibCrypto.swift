@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemLibrary
 
-/// The functions of OpenSSL's libcrypto that cards need, from the library of the system.
+/// The functions of the system's OpenSSL libcrypto that cards need.
 ///
-/// It is opened when it is first needed, so that the package builds and runs where it is absent. Versions 3 and 1.1 have
-/// the same functions. Pointers to functions never change once they were found, so that any thread may use them.
+/// The library is opened when it is first needed, so the package builds and runs without it. Versions 3 and 1.1 have
+/// the same functions. Function pointers never change once they were found, so any thread may use them.
 @safe struct LibCrypto: @unchecked Sendable {
     typealias Named = @convention(c) () -> OpaquePointer?
     typealias Free = @convention(c) (OpaquePointer?) -> Void
@@ -32,7 +32,7 @@ import SystemLibrary
     let ciphers: [BlockCipher.Transformation: Named]
     let digests: [MessageDigest: Named]
 
-    /// The library, or why it can't be had.
+    /// The library, or the reason why it is not available.
     static let shared: Result<LibCrypto, CryptographyError> = Result { () throws(CryptographyError) in try LibCrypto() }
 
     private init() throws(CryptographyError) {
@@ -55,7 +55,7 @@ import SystemLibrary
         unsafe self.digests = digests
     }
 
-    /// Opens the library; opening it again gives the same one.
+    /// Opens the library. Opening it again returns the same one.
     static func openLibrary() throws(CryptographyError) -> SystemLibrary {
         guard let library = SystemLibrary.libcrypto(version: "3") ?? SystemLibrary.libcrypto(version: "1.1") else {
             throw CryptographyError(

@@ -2,7 +2,7 @@
 
 /// A hash function of FIPS 180-4.
 public enum MessageDigest: Sendable, Hashable, CaseIterable {
-    /// SHA-1, 20 bytes: what ICAO 9303 derives keys with.
+    /// SHA-1, 20 bytes. ICAO 9303 derives keys with it.
     case sha1
     /// SHA-256, 32 bytes.
     case sha256
@@ -24,7 +24,7 @@ public enum MessageDigest: Sendable, Hashable, CaseIterable {
 
     /// Hashes data.
     ///
-    /// - Parameter data: what to hash.
+    /// - Parameter data: the data to hash.
     /// - Returns: ``length`` bytes.
     /// - Throws: ``CryptographyError`` with `libraryMissing` or `refused`.
     public func hash(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemLibrary
 
-/// A key in memory of its own, which is overwritten when nobody holds it any more and never printed.
+/// A key in its own memory, which is overwritten when the last reference to it is released. It is never printed.
 ///
-/// The bytes never move, so that no copy of them stays behind. What is made of them, such as an array that is taken out, is a
-/// copy of its own that is not overwritten.
+/// The bytes never move, so no copy of them stays behind. But a value that is made from them, such as the array in
+/// ``bytes``, is a separate copy, and is not overwritten.
 @safe public final class SecretBytes: @unchecked Sendable {
-    // Sendable because the memory is written before and after, and never while, others hold it.
+    // Sendable because the memory is only written in `init` and `deinit`, when no other thread has a reference.
     private let memory: UnsafeMutableRawBufferPointer
 
     /// Copies a key.
@@ -22,22 +22,22 @@ import SystemLibrary
         unsafe memory.deallocate()
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { unsafe memory.count }
 
     /// A copy of the bytes.
     public var bytes: [UInt8] { unsafe Array(memory) }
 
-    /// Lends the bytes to a call.
+    /// Calls a function with a pointer to the bytes.
     func withBytes<Result>(_ body: (UnsafePointer<UInt8>?) -> Result) -> Result {
         unsafe body(memory.bindMemory(to: UInt8.self).baseAddress.map { unsafe UnsafePointer($0) })
     }
 }
 
 extension SecretBytes: Hashable {
-    /// Compares in a time that does not depend on the bytes.
+    /// Compares in constant time.
     public static func == (left: SecretBytes, right: SecretBytes) -> Bool {
-        // mutate: equivalent, because being equal has no direction.
+        // mutate: equivalent, because equality is symmetric.
         ConstantTime.areEqual(left.bytes, right.bytes)
     }
 
@@ -45,7 +45,7 @@ extension SecretBytes: Hashable {
 }
 
 extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How many bytes there are, and none of them.
+    /// The number of bytes, without their values.
     public var description: String { "\(count) bytes, not shown" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -62,7 +62,7 @@ public struct Hidden<Value: Hashable & Sendable>: Sendable, Hashable {
 }
 
 extension Hidden: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// That there is something, and not what.
+    /// A text without the value.
     public var description: String { "not shown" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A private key that signs, such as that of whoever issues a document.
+/// A private key for signing, such as the key of a document's issuer.
 public struct SigningKey: Sendable, Hashable {
     private let encoded: SecretBytes
 
-    /// Takes a key; whether it is one shows when it signs.
+    /// Creates a key. Whether it is valid is only checked when it signs.
     ///
     /// - Parameter encoded: the key in DER: PKCS #8 (RFC 5958) without encryption, or the older form of its algorithm.
     public init(encoded: [UInt8]) {
@@ -13,14 +13,14 @@ public struct SigningKey: Sendable, Hashable {
 
     /// Hashes a message and signs the hash.
     ///
-    /// A key of RSA signs by PKCS #1 1.5 (RFC 8017, 8.2), so that the signature of a message is always the same. One of an
-    /// elliptic curve signs by ECDSA, with a signature in DER that differs each time.
+    /// An RSA key signs with PKCS #1 1.5 (RFC 8017, 8.2), so the signature of a message is always the same. An elliptic
+    /// curve key signs with ECDSA; the signature is in DER and differs each time.
     ///
     /// - Parameters:
     ///   - message: the message.
-    ///   - digest: how it is hashed.
+    ///   - digest: the hash function.
     /// - Returns: the signature.
-    /// - Throws: ``CryptographyError`` with `libraryMissing`, or `refused` for what is no private key that can sign.
+    /// - Throws: ``CryptographyError`` with `libraryMissing`, or `refused` when the key is invalid or can't sign.
     public func sign(_ message: [UInt8], _ digest: MessageDigest) throws(CryptographyError) -> [UInt8] {
         let hashes = try LibCrypto.shared.get()
         let library = try LibCryptoSigning.shared.get()
@@ -37,7 +37,7 @@ public struct SigningKey: Sendable, Hashable {
         var isDone =
             unsafe library.signInit(context, nil, hashes.digests[digest]?(), nil, key) == 1
             && library.sign(context, nil, &length, message, message.count) == 1
-        // The largest key of RSA that libcrypto takes has 16384 bits.
+        // The largest RSA key that libcrypto accepts has 16384 bits.
         guard isDone, (1...2048).contains(length) else { throw refusal }
         var signature = [UInt8](repeating: 0, count: length)
         isDone = unsafe signature.withUnsafeMutableBufferPointer { output in
@@ -48,9 +48,9 @@ public struct SigningKey: Sendable, Hashable {
     }
 }
 
-/// The functions of libcrypto that sign. Few programs need them, so that they are found apart from the others.
+/// The functions of libcrypto for signing. Few programs need them, so they are looked up separately.
 ///
-/// Pointers to functions never change once they were found, so that any thread may use them.
+/// Function pointers never change once they were found, so any thread may use them.
 @safe struct LibCryptoSigning: @unchecked Sendable {
     typealias DecodePrivateKey =
         @convention(c) (
@@ -72,7 +72,7 @@ public struct SigningKey: Sendable, Hashable {
     let signInit: SignInit
     let sign: Sign
 
-    /// The functions, or why they can't be had.
+    /// The functions, or the reason why they are not available.
     static let shared: Result<LibCryptoSigning, CryptographyError> = Result { () throws(CryptographyError) in
         try LibCryptoSigning()
     }

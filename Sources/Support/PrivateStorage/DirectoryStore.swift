@@ -2,9 +2,9 @@
 import Glibc
 import SystemLibrary
 
-/// A folder on the disk that only its owner can read, as are its files.
+/// A folder on the disk. Only its owner can read it and its files.
 public final class DirectoryStore: FileStore {
-    /// Of a folder with more files than that, none is looked at.
+    /// The most files in a folder. The names in a larger folder are not read.
     static let maximumCount = 1_000_000
 
     let folder: OpenFolder
@@ -16,8 +16,8 @@ public final class DirectoryStore: FileStore {
     ///
     /// - Parameters:
     ///   - path: its absolute path. It may not be a symbolic link.
-    ///   - creates: whether it is made, and those above it, when it is not there.
-    /// - Throws: ``StorageError``; of code `unsafe` when the folder is another user's.
+    ///   - creates: whether the folder and its parents are created if they are missing.
+    /// - Throws: ``StorageError``, with code `unsafe` when the folder belongs to another user.
     public init(_ path: String, creates: Bool = true) throws(StorageError) {
         if creates { try Self.create(path) }
         folder = try OpenFolder(path, followsLink: false)
@@ -53,7 +53,7 @@ public final class DirectoryStore: FileStore {
     }
 
     public func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] {
-        // Without waiting: opening a pipe would wait for whoever writes it.
+        // Opened without waiting, because opening a pipe would wait for its writer.
         let file: Int32
         do throws(StorageError) {
             file = try folder.open(name, O_RDONLY | O_NONBLOCK)
@@ -79,7 +79,7 @@ public final class DirectoryStore: FileStore {
 
     public func rename(_ name: String, to new: String) throws(StorageError) { try folder.rename(name, to: new) }
 
-    /// Removes a file, or a folder that is empty.
+    /// Removes a file or an empty folder.
     public func remove(_ name: String) throws(StorageError) {
         try OpenFolder.check(name)
         let bytes = FileName.bytes(name).map(CChar.init(bitPattern:)) + [0]
@@ -88,7 +88,7 @@ public final class DirectoryStore: FileStore {
         throw .system("\(path)/\(FileName.shown(name)) can't be removed")
     }
 
-    /// Whether the folder is still the one at its path: it was neither removed nor moved, and nothing is in its place.
+    /// Whether the folder is still at its path: it was not removed, moved or replaced.
     public var isInPlace: Bool {
         var there = stat()
         guard let own = try? folder.status(), unsafe lstat(path, &there) == 0 else { return false }

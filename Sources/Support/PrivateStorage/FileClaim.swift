@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file that one holder at a time has, among all processes. It is given back when this object goes, and when the process
-/// ends, however it ends.
+/// An exclusive claim on a file, among all processes. It is released with this object, and whenever the process ends,
+/// even when it crashes.
 public final class FileClaim: Sendable {
     private let descriptor: Int32
 
-    /// Takes over an open file, which is closed with this object.
+    /// Takes ownership of an open file, which is closed with this object.
     fileprivate init(owning descriptor: Int32) { self.descriptor = descriptor }
 
     deinit {
@@ -18,11 +18,11 @@ public final class FileClaim: Sendable {
 extension DirectoryStore {
     /// Claims a file, without waiting.
     ///
-    /// The claim is one on the file, whatever its name becomes. It keeps nobody from reading or removing the file; it keeps
-    /// others from claiming it.
+    /// The claim is on the file itself, so it stays when the file is renamed. Others can't claim the file, but can
+    /// still read or remove it.
     ///
     /// - Parameter name: the file's name.
-    /// - Throws: ``StorageError``, of code `inUse` when somebody else has claimed it, and `missing` when it is gone.
+    /// - Throws: ``StorageError``, with code `inUse` when the file is claimed already, and `missing` when it is gone.
     public func claim(_ name: String) throws(StorageError) -> FileClaim {
         let file = try openToClaim(name)
         let claim = FileClaim(owning: file)
@@ -34,19 +34,19 @@ extension DirectoryStore {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK: throw StorageError(.inUse, "Another program has \(path)/\(name).")
-            // A file system without locks: whether another program has it is not known there.
+            // This file system has no locks, so it is unknown whether another program uses the file.
             case ENOLCK, EOPNOTSUPP, ENOSYS: return claim
             default: throw .system("\(path)/\(name) can't be locked")
             }
         }
-        // Whoever had it before may have removed it, between its opening here and the lock.
+        // The previous holder may have removed the file after it was opened here and before it was locked.
         guard unsafe fstat(file, &status) == 0, status.st_nlink > 0 else {
             throw StorageError(.missing, "\(path)/\(name) is gone.")
         }
         return claim
     }
 
-    /// Opened for writing, since a network's file system locks nothing else for one holder.
+    /// Opens the file for writing, because network file systems only allow exclusive locks on such files.
     private func openToClaim(_ name: String) throws(StorageError) -> Int32 {
         do throws(StorageError) {
             return try folder.open(name, O_RDWR | O_NONBLOCK)

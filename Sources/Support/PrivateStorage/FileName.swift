@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of files as text, exactly: a name is any bytes, and need not be UTF-8.
+/// Converts file names to text without loss. A file name may contain any bytes, and does not have to be UTF-8.
 ///
-/// Of a name that is not UTF-8, each byte that is not ASCII is a character of its own, in a row that Unicode leaves to private
-/// use (U+10FF80 to U+10FFFF). A name that has such a character itself is written so too, so that no two names are one text.
+/// When a name isn't UTF-8, each byte that isn't ASCII becomes one character in a private use range of Unicode
+/// (U+10FF80 to U+10FFFF). A name that contains such a character is converted in the same way, so two names never have
+/// the same text.
 public enum FileName {
     private static let base: UInt32 = 0x10FF00
     private static let range: ClosedRange<UInt32> = 0x10FF80...0x10FFFF
 
-    /// The text of a name.
+    /// Returns the text of a name.
     ///
-    /// - Parameter bytes: the name, without its end.
+    /// - Parameter bytes: the name, without the terminating zero.
     package static func text(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self),
             !text.unicodeScalars.contains(where: { range.contains($0.value) })
@@ -25,7 +26,7 @@ public enum FileName {
         return String(scalars)
     }
 
-    /// The name that a text is of.
+    /// Returns the name for a text.
     package static func bytes(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
@@ -38,7 +39,7 @@ public enum FileName {
         return bytes
     }
 
-    /// A name for people: of bytes that are no text, each is `\x` and two digits.
+    /// Returns a name to show to people. Each byte that isn't text becomes `\x` and two digits.
     ///
     /// - Parameter name: a name as ``FileStore/names()`` returns it.
     public static func shown(_ name: String) -> String {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A folder of small files, with the steps that keep it whole when the power fails between any two of them.
+/// A folder of small files. Its operations keep the files intact when the power fails between any two of them.
 public protocol FileStore: Sendable {
     /// The names of all files.
     func names() throws(StorageError) -> [String]
@@ -9,28 +9,29 @@ public protocol FileStore: Sendable {
     ///
     /// - Parameters:
     ///   - name: its name.
-    ///   - limit: the most bytes; a larger file is ``StorageError/Code-swift.struct/tooLarge``.
+    ///   - limit: the most bytes. A larger file throws ``StorageError/Code-swift.struct/tooLarge``.
     func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8]
 
-    /// Writes a file anew, and waits until its bytes are on the disk. If that is interrupted, part of the file is there.
+    /// Writes a new file, and waits until its bytes are on the disk. If this is interrupted, the file may be
+    /// incomplete.
     func write(_ name: String, _ octets: [UInt8]) throws(StorageError)
 
-    /// Gives a file another name, in one step; a file that had that name is gone.
+    /// Renames a file in one step. A file that had the new name is replaced.
     func rename(_ name: String, to new: String) throws(StorageError)
 
-    /// Removes a file. One that is not there is no error.
+    /// Removes a file. It is not an error when the file is missing.
     func remove(_ name: String) throws(StorageError)
 
-    /// Waits until the names of files are on the disk.
+    /// Waits until the names of all files are on the disk.
     func synchronize() throws(StorageError)
 }
 
 extension FileStore {
-    /// Puts a file in place so that at any time the old one is there or the new one, whole.
+    /// Replaces a file. At any time either the old or the new file is there, complete.
     ///
     /// - Parameters:
     ///   - name: the file's name.
-    ///   - octets: what it holds.
+    ///   - octets: the new content.
     public func replace(_ name: String, with octets: [UInt8]) throws(StorageError) {
         let temporary = name + Self.unfinished
         do throws(StorageError) {
@@ -43,12 +44,12 @@ extension FileStore {
         }
     }
 
-    /// What the names of files end in that are being written.
+    /// The suffix of files that are being written.
     public static var unfinished: String { ".tmp" }
 
-    /// Removes what an interrupted ``replace(_:with:)`` left. Only for the one process that writes.
+    /// Removes the files that an interrupted ``replace(_:with:)`` left. Only call it in the one process that writes.
     ///
-    /// What can't be removed, such as a folder of that name, stays and does no harm.
+    /// What can't be removed, such as a folder with such a name, is left and does no harm.
     public func removeUnfinished() throws(StorageError) {
         for name in try names() where name.hasSuffix(Self.unfinished) { try? remove(name) }
     }

@@ -2,12 +2,13 @@
 import CSystemCalls
 import Glibc
 
-/// What a path leads to, found before it is opened: to look at a pipe or a device does not wait, and changes nothing.
+/// The file that a path leads to, found without opening it for reading or writing. So looking at a pipe or a device
+/// does not wait and changes nothing.
 ///
-/// The system follows the path's symbolic links once, by its own rules for links that others have made. What is done
-/// afterwards is done to the very file that was found.
+/// The system follows the path's symbolic links once, by its own rules for links of other users. Later operations apply
+/// to exactly the file that was found.
 final class FoundFile {
-    /// What a file is.
+    /// The kind of a file.
     enum Kind: String {
         case regular = "file"
         case folder
@@ -17,9 +18,9 @@ final class FoundFile {
         case socket
     }
 
-    /// The path by which it was found.
+    /// The path that the file was found by.
     let path: String
-    /// What the system knows of it.
+    /// The file's status.
     let status: stat
     private let descriptor: Int32
 
@@ -31,7 +32,7 @@ final class FoundFile {
 
     /// Follows a path.
     ///
-    /// - Returns: what it leads to; nil when there is nothing.
+    /// - Returns: the file that it leads to; nil when there is none.
     static func find(_ path: String) throws(StorageError) -> FoundFile? {
         let descriptor = unsafe ocn_open_target(path)
         guard descriptor >= 0 else {
@@ -66,7 +67,7 @@ final class FoundFile {
     /// Whether the process may write it.
     var isWritable: Bool { unsafe faccessat(AT_FDCWD, link, W_OK, AT_EACCESS) == 0 }
 
-    /// Opens it for reading or writing. No terminal becomes that of the process.
+    /// Opens the file for reading or writing. A terminal never becomes the controlling terminal of the process.
     func open(_ flags: Int32) throws(StorageError) -> Int32 {
         let flags = flags | O_CLOEXEC | O_NOCTTY
         while true {
@@ -77,7 +78,8 @@ final class FoundFile {
         }
     }
 
-    /// Where it is now: its folder, and its name there. Nil when that can't be told, or when another file has its name.
+    /// Returns the file's current folder and its name there. Nil when this is unknown, or when another file has that
+    /// name.
     func place() -> (folder: OpenFolder, name: String)? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(link, &buffer, buffer.count)
@@ -90,16 +92,16 @@ final class FoundFile {
         return (open, parts.name)
     }
 
-    /// Whether it has more to it than mode and owner, such as a list of who else may read it.
+    /// Whether the file has attributes besides mode and owner, such as an access control list.
     var hasAttributes: Bool {
         var names = [CChar](repeating: 0, count: 64 << 10)
         let count = unsafe max(0, ocn_attribute_names(link, &names, UInt(names.count)))
-        // What the system's guards attach, they attach to a new file too.
+        // Security modules attach their attributes to a new file too.
         return names[..<count].split(separator: 0).contains { name in
             !name.lazy.map { UInt8(bitPattern: $0) }.starts(with: "security.".utf8)
         }
     }
 
-    /// The name by which the system opens the very file that was found.
+    /// The path by which the system opens exactly the file that was found.
     private var link: String { "/proc/self/fd/\(descriptor)" }
 }

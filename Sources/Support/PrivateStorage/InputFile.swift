@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file that is read from its beginning to its end, and never further than a limit.
+/// A file that is read from start to end, up to a limit.
 ///
-/// The size of a file is looked at before it is read. What has no size, such as a pipe, is read up to the limit.
+/// The size of a file is checked before it is read. A source without a size, such as a pipe, is read up to the limit.
 public final class InputFile {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// What people call the file.
+    /// The file's name in messages.
     private let name: String
     private let limit: Int
     private var total = 0
@@ -17,9 +17,9 @@ public final class InputFile {
     /// - Parameters:
     ///   - path: its path.
     ///   - limit: the most bytes.
-    ///   - takesPipes: whether it may be a pipe or a device too, for which this waits.
-    /// - Throws: ``StorageError``; of code `notAFile` when it is something that is not read, `tooLarge` when it has more
-    ///   bytes.
+    ///   - takesPipes: whether it may also be a pipe or a device. Reading then waits for data.
+    /// - Throws: ``StorageError``, with code `notAFile` when it is of a kind that is not read, and `tooLarge` when it
+    ///   has more bytes than the limit.
     public convenience init(_ path: String, limit: Int, takesPipes: Bool = false) throws(StorageError) {
         guard let found = try FoundFile.find(path) else {
             throw .system("\(path) can't be read", ENOENT)
@@ -34,14 +34,14 @@ public final class InputFile {
         try self.init(owning: try found.open(O_RDONLY), name: path, limit: limit)
     }
 
-    /// Standard input, which is not closed at the end.
+    /// Reads standard input, which is not closed at the end.
     ///
     /// - Parameter limit: the most bytes.
     public static func standardInput(limit: Int) -> InputFile {
         InputFile(STDIN_FILENO, name: "Standard input", limit: limit, ownsDescriptor: false)
     }
 
-    /// Takes over a descriptor, and closes it in any case.
+    /// Takes ownership of a descriptor, and closes it even when this throws.
     convenience init(owning descriptor: Int32, name: String, limit: Int) throws(StorageError) {
         self.init(descriptor, name: name, limit: limit, ownsDescriptor: true)
         var status = stat()
@@ -63,10 +63,10 @@ public final class InputFile {
     /// Waits for more bytes.
     ///
     /// - Parameters:
-    ///   - buffer: what to append them to.
-    ///   - count: the most to take.
-    /// - Returns: false at the end.
-    /// - Throws: ``StorageError``; of code `tooLarge` when there are more bytes than the limit.
+    ///   - buffer: the array to append them to.
+    ///   - count: the most bytes to read.
+    /// - Returns: false at the end of the file.
+    /// - Throws: ``StorageError``, with code `tooLarge` when the file has more bytes than the limit.
     public func read(into buffer: inout [UInt8], upTo count: Int = 64 << 10) throws(StorageError) -> Bool {
         var number: Int32 = 0
         let block = unsafe [UInt8](unsafeUninitializedCapacity: count) { memory, initialized in
@@ -85,7 +85,7 @@ public final class InputFile {
         return !block.isEmpty
     }
 
-    /// Everything to the end.
+    /// Reads all bytes up to the end.
     public func readToEnd() throws(StorageError) -> [UInt8] {
         var bytes: [UInt8] = []
         while try read(into: &bytes) {}

@@ -3,8 +3,8 @@ import Glibc
 
 /// Writes to open files.
 enum OpenFile {
-    /// Writes bytes at the file's place, all of them. A pipe that nobody reads any more is an error, and does not end the
-    /// process.
+    /// Writes all bytes at the file's current position. Writing to a pipe that nobody reads is an error, and does not
+    /// end the process.
     static func write(_ file: Int32, _ bytes: [UInt8], name: String) throws(StorageError) {
         let number = PipeSignal.held { write(file, bytes) }
         guard number == 0 else { throw .system("\(name) can't be written", number) }
@@ -31,12 +31,13 @@ enum OpenFile {
     }
 }
 
-/// The signal that a process gets when it writes to a pipe that nobody reads, and that ends it unless it is prepared.
+/// The signal `SIGPIPE`. A process gets it when it writes to a pipe that nobody reads, and it ends the process by
+/// default.
 enum PipeSignal {
-    /// Does work in which such a write is an error alone.
+    /// Runs a function in which such a write only returns an error.
     ///
-    /// - Parameter work: writes, and returns 0 or the number of the error.
-    /// - Returns: what the work returned.
+    /// - Parameter work: writes, and returns 0 or the error number.
+    /// - Returns: the result of the function.
     static func held(_ work: () -> Int32) -> Int32 {
         var signal = sigset_t()
         var before = sigset_t()
@@ -49,7 +50,7 @@ enum PipeSignal {
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         let number = work()
         if number == EPIPE, !wasPending {
-            // The signal came to this thread, and is taken here.
+            // The signal was sent to this thread, and is removed here.
             var atOnce = timespec()
             while unsafe sigtimedwait(&signal, nil, &atOnce) < 0, errno == EINTR {}
         }

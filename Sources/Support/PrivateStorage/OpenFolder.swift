@@ -2,20 +2,20 @@
 import CSystemCalls
 import Glibc
 
-/// A folder that is opened once. All that is done in it goes through its descriptor, so that nobody can put another folder
-/// in its place meanwhile, and no symbolic link in it is followed.
+/// A folder that is opened once. Every operation goes through its descriptor, so nobody can replace the folder in
+/// between. Symbolic links in the folder are not followed.
 final class OpenFolder: Sendable {
-    /// The folder's path, for people.
+    /// The folder's path, for messages.
     let path: String
-    /// The open folder.
+    /// The descriptor of the open folder.
     let descriptor: Int32
 
     /// Opens a folder.
     ///
     /// - Parameters:
     ///   - path: its path.
-    ///   - followsLink: whether the path may be that of a symbolic link to the folder.
-    ///   - lists: whether its names are read. Without that, a folder whose names are secret can be opened too.
+    ///   - followsLink: whether the path may be a symbolic link to the folder.
+    ///   - lists: whether the names in it will be read. If not, the folder may be one that can't be listed.
     init(_ path: String, followsLink: Bool, lists: Bool = true) throws(StorageError) {
         self.path = path
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
@@ -25,7 +25,7 @@ final class OpenFolder: Sendable {
         descriptor = folder
     }
 
-    /// Takes over a folder that is open.
+    /// Takes ownership of an open folder.
     ///
     /// - Parameters:
     ///   - descriptor: the folder, which is closed with this object.
@@ -37,20 +37,20 @@ final class OpenFolder: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The owner, the mode and the rest of what the system knows of the folder.
+    /// Returns the folder's status, such as its owner and mode.
     func status() throws(StorageError) -> stat {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system("The folder \(path) can't be read") }
         return status
     }
 
-    /// The same of a file in it; nil when there is none.
+    /// Returns the status of a file in the folder; nil when it is missing.
     func status(of name: String) -> stat? {
         var status = stat()
         return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
-    /// Opens a file in it. A symbolic link in its place is an error.
+    /// Opens a file in the folder. It is an error when the file is a symbolic link.
     func open(_ name: String, _ flags: Int32, mode: mode_t = 0o600) throws(StorageError) -> Int32 {
         try Self.check(name)
         let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -58,7 +58,7 @@ final class OpenFolder: Sendable {
         return file
     }
 
-    /// Gives a file another name, in one step; a file that had that name is gone.
+    /// Renames a file in one step. A file that had the new name is replaced.
     func rename(_ name: String, to new: String) throws(StorageError) {
         try Self.check(name)
         try Self.check(new)
@@ -67,7 +67,7 @@ final class OpenFolder: Sendable {
         }
     }
 
-    /// Removes a file. One that is not there is no error.
+    /// Removes a file. It is not an error when the file is missing.
     func remove(_ name: String) throws(StorageError) {
         try Self.check(name)
         guard unsafe unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
@@ -75,16 +75,16 @@ final class OpenFolder: Sendable {
         }
     }
 
-    /// Waits until the names of files are on the disk.
+    /// Waits until the names of all files are on the disk.
     func synchronize() throws(StorageError) {
         guard fsync(descriptor) == 0 else { throw .system("The folder \(path) can't be written") }
     }
 
-    /// Makes a new file under a name that nobody can foresee.
+    /// Creates a new file with an unpredictable name.
     ///
     /// - Parameters:
-    ///   - mode: who may read and write it; the process's mask is taken off.
-    ///   - path: the path of the file that it is made for, for people.
+    ///   - mode: the permissions, from which the process's mask is removed.
+    ///   - path: the path of the file that it will become, for messages.
     /// - Returns: its name, and its descriptor for writing.
     func makeTemporary(mode: mode_t, for path: String) throws(StorageError) -> (name: String, file: Int32) {
         for _ in 0..<100 {
@@ -98,15 +98,15 @@ final class OpenFolder: Sendable {
         throw .system("\(path) can't be written")
     }
 
-    /// What the names of temporary files end in.
+    /// The suffix of temporary files.
     static let temporarySuffix = ".tmp"
 
-    /// Refuses what is not a plain name, such as one with a slash.
+    /// Throws unless a name is a plain name, without a slash for example.
     static func check(_ name: String) throws(StorageError) {
         guard isName(name) else { throw StorageError(.denied, "'\(name)' is not a file name.") }
     }
 
-    /// Whether a text is the name of a file, and not a path.
+    /// Returns whether a text is a file name and not a path.
     static func isName(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(0x2F) && !name.utf8.contains(0)
     }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Writes a file whole, at a path that a person chose.
+/// Writes a complete file to a path that a person chose.
 ///
-/// - A regular file is replaced in one step: at any time it holds the old bytes or the new ones, whatever happens. It keeps
-///   its mode and its owner. A symbolic link to it stays one.
-/// - A regular file that could not be the same afterwards is written in its place: one with several names (hard links), with
-///   an access list or other attributes, of another owner, in a folder that takes no new files, or that is mounted.
-/// - A pipe or a device, such as `/dev/null`, is written to. Folders, disks and sockets are refused, and so is a pipe that
-///   nobody reads.
-/// - A link that another user has put into a folder in which others may make files is not followed, and keys and passwords
-///   are not written into a file of another user.
+/// - A regular file is replaced in one step: at any time it has the old or the new content. It keeps its mode and its
+///   owner. A symbolic link to it is kept.
+/// - A regular file that can't be replaced without changing its properties is overwritten. This applies to a file with
+///   several names (hard links), with an access list or other attributes, or of another owner, and to a file in a
+///   folder where no files can be created, or that is a mount point.
+/// - A pipe or a device, such as `/dev/null`, is written to. Folders, disks, sockets and pipes without a reader are
+///   refused.
+/// - A symbolic link that another user created in a folder where others may create files is not followed. Keys and
+///   passwords are not written to another user's file.
 public enum OutputFile {
-    /// Who may read a file that was not there before.
+    /// The users who may read a newly created file.
     public enum Readers: Sendable {
-        /// All whom the process's mask (`umask`) leaves.
+        /// Everyone that the process's mask (`umask`) allows.
         case everyone
-        /// Its owner, because it has keys or passwords other than the delivered ones.
+        /// Only the owner, because the file has keys or passwords that aren't the factory defaults.
         case ownerAlone
 
         var mode: mode_t { self == .everyone ? 0o644 : 0o600 }
@@ -25,11 +26,11 @@ public enum OutputFile {
     /// Writes a file.
     ///
     /// - Parameters:
-    ///   - bytes: all that it is to hold.
-    ///   - path: its path; relative to the process's folder unless it begins with a slash.
-    ///   - readers: who may read it, where it was not there before.
-    /// - Throws: ``StorageError``; a file that was there is then as before, but for one that is written in its place and
-    ///   whose disk fails.
+    ///   - bytes: the complete new content.
+    ///   - path: the path; relative to the process's current folder unless it starts with a slash.
+    ///   - readers: the users who may read it, if it is new.
+    /// - Throws: ``StorageError``. An existing file is unchanged then, except when it was being overwritten and its
+    ///   disk fails.
     public static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
         try refuseForeignLink(path)
         if let found = try FoundFile.find(path) {
@@ -76,8 +77,8 @@ public enum OutputFile {
         try? folder.synchronize()
     }
 
-    /// Refuses a symbolic link that somebody else has put into a folder that others write, as Linux does for sticky folders
-    /// where `fs.protected_symlinks` is on.
+    /// Refuses a symbolic link that another user created in a folder that others can write, as Linux does for sticky
+    /// folders when `fs.protected_symlinks` is on.
     private static func refuseForeignLink(_ path: String) throws(StorageError) {
         var link = stat()
         var folder = stat()
@@ -98,8 +99,8 @@ public enum OutputFile {
         return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// Makes the file that a symbolic link names. The system follows the link, by its own rules for links that others have
-    /// made.
+    /// Creates the missing file that a symbolic link points to. The system follows the link, by its own rules for links
+    /// of other users.
     private static func createBehindLink(_ path: String, _ bytes: [UInt8], _ readers: Readers) throws(StorageError) {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, readers.mode)
         guard file >= 0 else { throw .system("\(path) can't be written") }
@@ -131,7 +132,7 @@ public enum OutputFile {
 
     /// Puts a new file in place of the one that was found.
     ///
-    /// - Returns: false when the new one could not be the same in mode and owner, or can't be put there.
+    /// - Returns: false when the new file can't have the same mode and owner, or can't be put there.
     private static func replace(
         _ found: FoundFile,
         with bytes: [UInt8],
@@ -163,7 +164,7 @@ public enum OutputFile {
         return false
     }
 
-    /// Gives a file the owner and the mode of another one.
+    /// Sets the owner and the mode of a file to those of another one.
     private static func giveMode(of status: stat, to file: Int32) -> Bool {
         var now = stat()
         guard unsafe fstat(file, &now) == 0 else { return false }
@@ -174,8 +175,8 @@ public enum OutputFile {
         return now.st_mode & 0o777 == mode || fchmod(file, mode) == 0
     }
 
-    /// Writes the file that was found. Where it becomes longer, what is added is written first, which fails on a full
-    /// disk before anything is lost; and after a failure the old bytes are put back.
+    /// Overwrites the file that was found. If it gets longer, the additional bytes are written first, so a full disk
+    /// fails before anything is lost. After a failure the old bytes are restored.
     private static func overwrite(_ found: FoundFile, with bytes: [UInt8]) throws(StorageError) {
         let file = try found.open(O_WRONLY)
         defer { close(file) }
@@ -195,7 +196,7 @@ public enum OutputFile {
         }
     }
 
-    /// What a file holds before it is written; nil when it can't be read, or is larger than is kept.
+    /// Returns a file's content before it is written; nil when it can't be read, or is too large to keep.
     private static func oldBytes(of found: FoundFile) -> [UInt8]? {
         guard let file = try? found.open(O_RDONLY) else { return nil }
         return try? InputFile(owning: file, name: found.path, limit: 64 << 20).readToEnd()
@@ -208,7 +209,7 @@ public enum OutputFile {
 }
 
 extension FoundFile {
-    /// Opens a pipe or a device for writing, at once or not at all.
+    /// Opens a pipe or a device for writing, without waiting.
     func openForWriting(_ flags: Int32) throws(StorageError) -> Int32 {
         let file: Int32
         do throws(StorageError) {
@@ -217,12 +218,12 @@ extension FoundFile {
             guard kind == .pipe, error.number == ENXIO else { throw error }
             throw StorageError(.failed, "\(path) is a pipe that nobody reads. Start its reader first.")
         }
-        // Whoever reads may take their time.
+        // Later writes may wait for the reader.
         _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)
         return file
     }
 
-    /// Why it is not written.
+    /// The error for a file that can't be written.
     var refusal: StorageError {
         kind == .folder
             ? StorageError(.notAFile, "\(path) is a folder. Name a file in it.")

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The folder and the name of a file's path.
+/// The folder and the file name of a path.
 package struct PathParts: Sendable {
-    /// The folder's path; `.` where the path has none.
+    /// The folder's path; `.` when the path has none.
     package let folder: String
-    /// The file's name in it.
+    /// The file name.
     package let name: String
 
-    /// Takes a path apart.
+    /// Splits a path.
     ///
-    /// - Returns: nil when the path names no file, as one with a slash at its end.
+    /// - Returns: nil when the path has no file name, for example when it ends with a slash.
     package init?(_ path: String) {
         let end = path.utf8.lastIndex(of: 0x2F)
         name = String(path[(end.map(path.utf8.index(after:)) ?? path.startIndex)...])

@@ -2,23 +2,23 @@
 import Glibc
 import SystemLibrary
 
-/// A folder that only its owner may enter: opened once, checked by its descriptor, and used from there.
+/// A folder that only its owner may enter. It is opened once, checked through its descriptor, and used through it.
 ///
-/// Use it for whatever decides something or is nobody else's business: sockets, configurations that another program loads, and
-/// logs. The messages of tags are kept in a ``DirectoryStore``. After it is open, a path that is swapped changes nothing: each
-/// call works in the folder that was checked. No call follows a symbolic link in the folder.
+/// Use it for sensitive files: sockets, configurations that another program loads, and logs. Messages of tags are
+/// stored in a ``DirectoryStore``. Once it is open, replacing something in its path has no effect, because each call
+/// uses the folder that was checked. No call follows a symbolic link in the folder.
 public final class PrivateFolder: Sendable {
-    /// What becomes of other users.
+    /// The access of other users.
     public enum Guests: Sendable {
-        /// A folder that others may enter is closed to them. For folders that this program makes for itself.
+        /// Their access is removed. For folders that this program creates for itself.
         case closedOut
-        /// They may stay as they are, as long as they can't write. For folders that a person has named.
+        /// Their access stays, as long as they can't write. For folders that a person has named.
         case mayRead
     }
 
     /// The folder's path, as it was given.
     public let path: String
-    /// The folder; it is closed with this object.
+    /// The descriptor of the folder. It is closed with this object.
     package var descriptor: Int32 { folder.descriptor }
     private let folder: OpenFolder
 
@@ -26,10 +26,10 @@ public final class PrivateFolder: Sendable {
     ///
     /// - Parameters:
     ///   - path: its absolute path. Its last part may not be a symbolic link.
-    ///   - creates: whether the folder, and those above it, are made with mode 0700 when they are missing.
-    ///   - guests: who else may be in it.
-    ///   - newMode: the mode of folders that it makes, whatever the process's mask is.
-    /// - Throws: ``StorageError``; of code `unsafe` when the folder, or one on the way to it, can be changed by another user.
+    ///   - creates: whether the folder and its parents are created with mode 0700 if they are missing.
+    ///   - guests: the access of other users.
+    ///   - newMode: the mode of folders that are created, regardless of the process's mask.
+    /// - Throws: ``StorageError``, with code `unsafe` when another user can change the folder or one of its parents.
     public init(
         _ path: String,
         creates: Bool = true,
@@ -54,10 +54,10 @@ public final class PrivateFolder: Sendable {
         }
     }
 
-    /// Makes a new folder whose name nobody can guess, in `TMPDIR` or `/tmp`.
+    /// Creates a folder with an unpredictable name, in `TMPDIR` or `/tmp`.
     ///
-    /// - Parameter prefix: what its name begins with.
-    /// - Throws: ``StorageError`` when it can't be made.
+    /// - Parameter prefix: the start of its name.
+    /// - Throws: ``StorageError`` when it can't be created.
     public static func random(_ prefix: String) throws(StorageError) -> PrivateFolder {
         let parent = parentOfRandom
         var template = Array((parent + "/\(prefix).XXXXXX").utf8CString)
@@ -66,22 +66,22 @@ public final class PrivateFolder: Sendable {
         return try PrivateFolder(path, creates: false)
     }
 
-    /// Where ``random(_:)`` makes folders: `TMPDIR` where that is an absolute path, else `/tmp`.
+    /// The folder in which ``random(_:)`` creates folders: `TMPDIR` if it is an absolute path, otherwise `/tmp`.
     public static var parentOfRandom: String {
         let parent = EnvironmentVariable.value("TMPDIR") ?? "/tmp"
         return parent.hasPrefix("/") ? parent : "/tmp"
     }
 
-    /// A folder in this one.
+    /// Opens a folder in this one.
     ///
-    /// - Parameter name: its name; it is made when it is missing.
+    /// - Parameter name: its name. It is created if it is missing.
     public func folder(_ name: String) throws(StorageError) -> PrivateFolder {
         try OpenFolder.check(name)
         return try PrivateFolder(path + "/" + name)
     }
 
-    /// Whether the folder is open to its group and to nobody else (mode 2750), as root sets one up for a service with a user of
-    /// its own: sockets in it are the group's too.
+    /// Whether only the folder's group can enter it besides its owner (mode 2750). Root creates such folders for a
+    /// service with its own user. Sockets in it belong to the group too.
     public var isSharedWithGroup: Bool {
         var status = stat()
         return unsafe fstat(descriptor, &status) == 0 && status.st_mode & 0o7077 == 0o2050
@@ -89,7 +89,7 @@ public final class PrivateFolder: Sendable {
 
     // MARK: Files
 
-    /// Makes a new file for writing, in place of one that has the name.
+    /// Creates a new file for writing. An existing file with that name is replaced.
     ///
     /// - Parameter name: its name.
     /// - Returns: its descriptor, which the caller closes. Its mode is 0600.
@@ -98,7 +98,7 @@ public final class PrivateFolder: Sendable {
         return try open(name, O_RDWR | O_CREAT | O_EXCL)
     }
 
-    /// Writes a new file, in place of one that has the name, and waits until its bytes are on the disk.
+    /// Writes a new file, and waits until its bytes are on the disk. An existing file with that name is replaced.
     public func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         let file = try makeFile(name)
         defer { close(file) }
@@ -106,17 +106,17 @@ public final class PrivateFolder: Sendable {
         try OpenFile.synchronize(file, name: name)
     }
 
-    /// Lets others see what is in the folder, or closes it to them.
+    /// Sets the mode of the folder, which determines who can see its content.
     public func setMode(_ mode: UInt32) throws(StorageError) {
         guard fchmod(descriptor, mode) == 0 else { throw .system("The mode of \(path) can't be changed") }
     }
 
-    /// Puts a file in place in one step: at any time the old one is there or the new one, whole.
+    /// Replaces a file in one step: at any time either the old or the new file is there, complete.
     ///
     /// - Parameters:
     ///   - name: the file's name.
-    ///   - bytes: what it holds.
-    ///   - mode: who may read it.
+    ///   - bytes: the new content.
+    ///   - mode: the file's mode.
     public func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(StorageError) {
         try OpenFolder.check(name)
         let (temporary, file) = try folder.makeTemporary(mode: 0o600, for: path + "/" + name)
@@ -132,7 +132,7 @@ public final class PrivateFolder: Sendable {
         }
     }
 
-    /// Makes a folder in this one for another user, as root does.
+    /// Creates a folder in this one for another user. Only root can do this.
     ///
     /// - Parameters:
     ///   - name: its name.
@@ -146,7 +146,7 @@ public final class PrivateFolder: Sendable {
         }
         let folder = try open(name, O_RDONLY | O_DIRECTORY)
         defer { close(folder) }
-        // The mode last: a change of the owner takes the special bits away.
+        // The mode is set last, because changing the owner removes the special bits.
         guard fchown(folder, owner, group) == 0, fchmod(folder, mode) == 0 else {
             throw .system("The folder \(path)/\(name) can't be given to its user")
         }
@@ -156,16 +156,16 @@ public final class PrivateFolder: Sendable {
     ///
     /// - Parameters:
     ///   - name: its name. A symbolic link is not followed.
-    ///   - flags: as `openat` takes them.
+    ///   - flags: the flags for `openat`.
     /// - Returns: its descriptor, which the caller closes.
     public func open(_ name: String, _ flags: Int32) throws(StorageError) -> Int32 {
         try folder.open(name, flags)
     }
 
-    /// Gives a file another name, in one step; a file that had that name is gone.
+    /// Renames a file in one step. A file that had the new name is replaced.
     public func rename(_ name: String, to new: String) throws(StorageError) { try folder.rename(name, to: new) }
 
-    /// Removes a file. One that is missing is no error.
+    /// Removes a file. It is not an error when the file is missing.
     public func remove(_ name: String) throws(StorageError) { try folder.remove(name) }
 
     /// Removes the folder itself, if it is empty.
@@ -177,8 +177,8 @@ public final class PrivateFolder: Sendable {
     ///
     /// - Parameters:
     ///   - name: its name. A symbolic link is not followed.
-    ///   - files: the files that may be in it, which are removed first.
-    /// - Returns: whether it was there and is gone; one with other files stays.
+    ///   - files: the files that may be in it. They are removed first.
+    /// - Returns: whether the folder was there and is now removed. A folder with other files stays.
     public func removeFolder(_ name: String, with files: [String]) -> Bool {
         guard let opened = try? open(name, O_RDONLY | O_DIRECTORY) else { return false }
         defer { close(opened) }
@@ -188,7 +188,7 @@ public final class PrivateFolder: Sendable {
 
     // MARK: The way to it
 
-    /// Opens each folder on the way from the one above it, and the last one without following a link.
+    /// Opens each folder of the path from its parent, and the last one without following a link.
     private static func open(_ path: String, making mode: UInt32?) throws(StorageError) -> Int32 {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw StorageError(.denied, "\(path) is not an absolute path.")
@@ -223,7 +223,7 @@ public final class PrivateFolder: Sendable {
         if !isNew, errno != EEXIST { return -1 }
         let made = unsafe openat(folder, name, flags)
         if isNew, mode != 0o700, made >= 0 {
-            // By a descriptor that takes a mode: the one for the way to it does not.
+            // Setting the mode needs another descriptor; one that was opened with `O_PATH` does not allow it.
             let open = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             _ = fchmod(open, mode)
             close(open)
@@ -231,15 +231,16 @@ public final class PrivateFolder: Sendable {
         return made
     }
 
-    /// Whether another user than root could put something else in the place of a folder in this one.
+    /// Returns whether a user other than root could replace a folder in this one.
     private static func isOpenToOthers(_ folder: Int32) -> Bool {
         var status = stat()
         guard unsafe fstat(folder, &status) == 0 else { return true }
         guard status.st_uid == 0 || status.st_uid == geteuid() else { return true }
-        // With the sticky bit only its owner replaces an entry. A group of the user's own is common (umask 002).
+        // With the sticky bit only its owner can replace an entry. A group that only has this user is common (umask
+        // 002).
         return status.st_mode & 0o002 != 0 && status.st_mode & 0o1000 == 0
     }
 
-    /// `O_PATH`, which the C library's module leaves out.
+    /// `O_PATH`, which the Glibc module does not export.
     static let openPathOnly: Int32 = 0o10000000
 }

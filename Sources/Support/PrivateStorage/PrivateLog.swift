@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file that grows piece by piece, and that only its owner may read.
+/// A file to append to, which only its owner may read.
 ///
-/// A pipe or a device may take its place: then it is whoever reads that who may read it.
+/// Its path may also be a pipe or a device. Then the reader of the pipe or device gets the data.
 public final class PrivateLog: Sendable {
     /// The file's path.
     public let path: String
     private let descriptor: Int32
-    /// Whether the file was made here.
+    /// Whether this object created the file.
     private let isNew: Bool
 
-    /// Whether the file has anything in it, as far as a regular file can tell; true for others.
+    /// Whether a regular file has any content; always true for other files.
     public var isStarted: Bool {
         var status = stat()
         return unsafe fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG || status.st_size > 0
     }
 
-    /// Makes the file, or empties one that is there; a file that others could read is closed to them.
+    /// Creates the file, or empties an existing one. If others can read an existing file, their access is removed.
     ///
     /// - Parameters:
     ///   - path: the file's path.
-    ///   - beginning: what a file that is there has to begin with to be replaced, unless it is empty.
-    /// - Throws: ``StorageError``; of code `occupied` when another file is there, `unsafe` when it is another user's.
+    ///   - beginning: the bytes that an existing file must start with to be replaced, unless it is empty.
+    /// - Throws: ``StorageError``, with code `occupied` when another file is there, and `unsafe` when it belongs to
+    ///   another user.
     public init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
         self.path = path
         guard let found = try FoundFile.find(path) else {
@@ -40,7 +41,7 @@ public final class PrivateLog: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Adds bytes at the end. When that fails, and nothing is in a file that was made here, the file is taken away.
+    /// Appends bytes. When that fails, and this object created the file and it is empty, the file is removed.
     public func append(_ bytes: [UInt8]) throws(StorageError) {
         do throws(StorageError) {
             try OpenFile.write(descriptor, bytes, name: path)
@@ -50,7 +51,7 @@ public final class PrivateLog: Sendable {
         }
     }
 
-    /// Takes the file away, unless another one has its name by now.
+    /// Removes the file, unless another file has its name now.
     private func remove() {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, let found = try? FoundFile.find(path),
@@ -61,7 +62,7 @@ public final class PrivateLog: Sendable {
     }
 
     private static func create(_ path: String) throws(StorageError) -> Int32 {
-        // The system follows a link that leads to no file, by its own rules for links that others have made.
+        // The system follows a link to a missing file, by its own rules for links of other users.
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system("\(path) can't be written") }
         var status = stat()

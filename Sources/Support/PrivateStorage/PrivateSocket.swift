@@ -2,34 +2,34 @@
 import CSystemCalls
 import Glibc
 
-/// UNIX sockets in private folders, and who is at their other end.
+/// UNIX sockets in private folders, with a check of the process at the other end.
 public enum PrivateSocket {
-    /// Who is at the other end of a connection, as the system knows it (`SO_PEERCRED`).
+    /// The process at the other end of a connection, as reported by the system (`SO_PEERCRED`).
     public struct Peer: Sendable, Hashable {
-        /// The process that made the connection or the socket.
+        /// The process that created the connection or the socket.
         public var process: Int32
         /// Its user.
         public var user: UInt32
 
-        /// Whether it is this process's user or root.
+        /// Whether its user is this process's user or root.
         public var isOwnOrRoot: Bool { user == geteuid() || user == 0 }
     }
 
     /// The longest path that other programs can connect to.
     public static let maximumPathLength = 107
 
-    /// Makes a socket that listens.
+    /// Creates a listening socket.
     ///
-    /// The socket has its mode before anybody can see it: 0600, or 0660 in a folder that is shared with a group. A socket that is
-    /// there already is replaced unless somebody listens at it; anything else there stays.
+    /// The socket has its mode before anyone can see it: 0600, or 0660 in a folder that is shared with a group. An
+    /// existing socket is replaced, unless a program is listening on it. Any other existing file is left.
     ///
     /// - Parameters:
     ///   - name: its name in the folder.
     ///   - folder: the folder.
     ///   - backlog: how many connections may wait.
     /// - Returns: the descriptor, which the caller closes. It does not block.
-    /// - Throws: ``StorageError``; of code `inUse` when somebody listens there, of code `occupied` when something else than a
-    ///   socket is there.
+    /// - Throws: ``StorageError``, with code `inUse` when another program listens there, and `occupied` when there is a
+    ///   file that isn't a socket.
     public static func listen(
         _ name: String,
         in folder: PrivateFolder,
@@ -43,7 +43,7 @@ public enum PrivateSocket {
                 "\(path) is too long for a socket: \(maximumPathLength) bytes are the most. Give a shorter path."
             )
         }
-        // By the folder's descriptor: the path may lead elsewhere by now.
+        // Uses the folder's descriptor, because the path may lead elsewhere by now.
         guard let address = SocketAddress("/proc/self/fd/\(folder.descriptor)/\(name)") else {
             throw StorageError(.denied, "The name \(name) is too long for a socket.")
         }
@@ -51,7 +51,7 @@ public enum PrivateSocket {
         try checkPlace(name, in: folder)
         try folder.remove(name)
         guard let descriptor = make() else { throw .system("No socket can be made") }
-        // The mode of the socket's own node becomes that of its name when it is bound.
+        // The mode of the unbound socket becomes the mode of its file when it is bound.
         let isShared = folder.isSharedWithGroup
         guard fchmod(descriptor, isShared ? 0o660 : 0o600) == 0,
             unsafe address.with({ unsafe bind(descriptor, $0, $1) }) == 0,
@@ -65,7 +65,7 @@ public enum PrivateSocket {
         return descriptor
     }
 
-    /// Only a socket that was left is removed: a file may be somebody's.
+    /// Checks the existing file. Only an abandoned socket may be removed, because other files may be important.
     private static func checkPlace(_ name: String, in folder: PrivateFolder) throws(StorageError) {
         var status = stat()
         guard unsafe fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
@@ -79,7 +79,7 @@ public enum PrivateSocket {
         )
     }
 
-    /// Lets the group connect, whatever the process's mask (`umask`) has taken off the mode when the socket was bound.
+    /// Lets the group connect, regardless of the process's mask (`umask`) when the socket was bound.
     private static func admitGroup(_ name: String, in folder: PrivateFolder) -> Bool {
         let node = unsafe ocn_open_path("/proc/self/fd/\(folder.descriptor)/\(name)")
         defer { close(node) }
@@ -88,9 +88,9 @@ public enum PrivateSocket {
 
     /// Connects to a socket of the same user or of root.
     ///
-    /// - Parameter path: its path. A symbolic link in place of the socket is not followed.
-    /// - Returns: the descriptor, which the caller closes and which does not block; nil when nobody listens there, or somebody
-    ///   else does.
+    /// - Parameter path: its path. It may not be a symbolic link.
+    /// - Returns: the descriptor, which the caller closes and which does not block; nil when no program listens there,
+    ///   or it is another user's.
     public static func connect(_ path: String) -> Int32? {
         let node = unsafe ocn_open_path(path)
         guard node >= 0 else { return nil }
@@ -109,18 +109,18 @@ public enum PrivateSocket {
         return descriptor
     }
 
-    /// Takes a connection that waits.
+    /// Accepts a waiting connection.
     ///
-    /// - Parameter listener: a descriptor of ``listen(_:in:backlog:)``.
-    /// - Returns: the connection, which does not block and is closed in programs that are started; nil when none waits.
+    /// - Parameter listener: a descriptor from ``listen(_:in:backlog:)``.
+    /// - Returns: the connection, which does not block and is closed in child programs; nil when none is waiting.
     public static func accept(_ listener: Int32) -> Int32? {
         let descriptor = ocn_accept(listener)
         return descriptor < 0 ? nil : descriptor
     }
 
-    /// Who is at the other end of a connection; nil when that can't be known.
+    /// Returns the process at the other end of a connection; nil when it is unknown.
     public static func peer(of connection: Int32) -> Peer? {
-        // Its process, its user and its group, as the system writes them.
+        // Process, user and group, in the layout of the system's `ucred`.
         var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: credentials))
         guard unsafe getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
@@ -133,11 +133,11 @@ public enum PrivateSocket {
         return descriptor < 0 ? nil : descriptor
     }
 
-    /// Whether somebody listens at an address.
+    /// Returns whether a program listens at an address.
     private static func isInUse(_ address: SocketAddress) -> Bool {
         guard let descriptor = make() else { return false }
         defer { close(descriptor) }
-        // A listener whose queue is full is one too.
+        // A listener whose queue is full is in use too.
         return unsafe address.with { unsafe Glibc.connect(descriptor, $0, $1) } == 0 || errno == EAGAIN
     }
 }
@@ -155,7 +155,7 @@ private struct SocketAddress {
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     }
 
-    /// Calls a function of the system with the address.
+    /// Calls a system function with the address.
     func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

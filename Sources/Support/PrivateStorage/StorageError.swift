@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Why something could not be kept or read. Equal by code.
+/// Why a file or folder could not be read or written. Two errors with the same code are equal.
 public struct StorageError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
@@ -9,30 +9,30 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
 
         let kind: Kind
 
-        /// There is no such file.
+        /// The file does not exist.
         public static let missing = Code(kind: .missing)
-        /// The system does not let it be read or written.
+        /// The system does not allow reading or writing it.
         public static let denied = Code(kind: .denied)
-        /// Others could have written it, or it is no ordinary file.
+        /// Another user could have written it, or it is not a regular file.
         public static let unsafe = Code(kind: .unsafe)
-        /// It is a folder, a pipe or a device where a file is wanted.
+        /// It is a folder, a pipe or a device, but must be a file.
         public static let notAFile = Code(kind: .notAFile)
         /// Something else is in its place.
         public static let occupied = Code(kind: .occupied)
-        /// It is larger than it may be.
+        /// It is larger than the limit.
         public static let tooLarge = Code(kind: .tooLarge)
-        /// Another program has it.
+        /// Another program uses it.
         public static let inUse = Code(kind: .inUse)
-        /// The disk is full or at fault.
+        /// The disk is full or has an error.
         public static let failed = Code(kind: .failed)
     }
 
     /// The kind of failure.
     public var code: Code
-    /// What is wrong, as a sentence for people.
+    /// A sentence that explains the failure.
     public var reason: String
 
-    /// The system's number of the error; 0 when it is none of the system's.
+    /// The system's error number; 0 when the system reported no error.
     let number: Int32
 
     /// Creates an error.
@@ -46,11 +46,11 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// An error of a call of the system.
+    /// Creates an error from a failed system call.
     ///
     /// - Parameters:
-    ///   - what: what failed, as the beginning of a sentence.
-    ///   - number: the error; that of the last call, which is left in `errno`, unless given.
+    ///   - what: what failed, as the start of a sentence.
+    ///   - number: the error number. The default is `errno`, the error of the last call.
     package static func system(_ what: String, _ number: Int32 = errno) -> StorageError {
         let code: Code =
             switch number {

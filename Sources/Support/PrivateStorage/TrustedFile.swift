@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file that decides what may happen: only the user and the system's owner may have written it.
+/// A file with security decisions, such as permissions. Only the user and root may have written it.
 public enum TrustedFile {
     /// Reads a file.
     ///
     /// - Parameters:
     ///   - path: its path.
     ///   - limit: the most bytes.
-    /// - Throws: ``StorageError``; of code `unsafe` when it belongs to somebody else, when others may write it, or when it
-    ///   is no ordinary file.
+    /// - Throws: ``StorageError``, with code `unsafe` when it belongs to another user, when others can write it, or
+    ///   when it is not a regular file.
     public static func read(_ path: String, limit: Int) throws(StorageError) -> [UInt8] {
         guard let found = try FoundFile.find(path) else {
             throw .system("\(path) can't be read", ENOENT)

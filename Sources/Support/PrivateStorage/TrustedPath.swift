@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Whether what a path leads to can be changed by anybody but root: a program that root runs may load it then.
+/// Checks whether only root can change what a path leads to. Then a program that runs as root may load it.
 public enum TrustedPath {
-    /// The first part of a path that somebody else than root can change.
+    /// Returns the first part of a path that a user other than root can change.
     ///
     /// - Parameters:
-    ///   - path: an absolute path. Symbolic links are followed, and the way that they lead is looked at too.
-    ///   - owner: a user who may change it too; nil for root alone.
-    /// - Returns: the part; nil when only root can change the file and every folder on the way to it.
+    ///   - path: an absolute path. Symbolic links are followed, and the paths that they lead to are checked too.
+    ///   - owner: another user who may change it; nil when only root may.
+    /// - Returns: the part; nil when only root can change the file and every folder on its path.
     public static func partOpenToOthers(_ path: String, owner: UInt32? = nil) -> String? {
         guard path.hasPrefix("/"), let resolved = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(resolved) }
@@ -20,7 +20,7 @@ public enum TrustedPath {
                 guard unsafe lstat(part, &status) == 0, status.st_uid == 0 || status.st_uid == owner else {
                     return part
                 }
-                // A link has no mode of its own; in a sticky folder only an entry's owner replaces it.
+                // A link has no mode. In a sticky folder only its owner can replace an entry.
                 let isLink = status.st_mode & S_IFMT == S_IFLNK
                 let isSticky = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & 0o1000 != 0
                 if !isLink, !isSticky, status.st_mode & 0o022 != 0 { return part }
@@ -29,7 +29,7 @@ public enum TrustedPath {
         return nil
     }
 
-    /// The same, for what may be missing yet: the folders that are there are looked at.
+    /// Returns the same for a path that may not exist yet. The existing folders are checked.
     ///
     /// - Parameter path: an absolute path.
     public static func partOpenToOthers(existingPartOf path: String) -> String? {

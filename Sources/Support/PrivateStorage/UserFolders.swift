@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The user's folders (XDG Base Directory Specification 0.8). Relative paths do not count.
+/// The user's folders (XDG Base Directory Specification 0.8). Relative paths are ignored.
 public struct UserFolders: Sendable, Hashable {
     /// `XDG_DATA_HOME`.
     public let data: String
@@ -11,14 +11,14 @@ public struct UserFolders: Sendable, Hashable {
     public let cache: String
     /// `XDG_CONFIG_HOME`.
     public let config: String
-    /// `XDG_CONFIG_HOME` and then `XDG_CONFIG_DIRS`, in the order of their weight, each once.
+    /// `XDG_CONFIG_HOME` and then `XDG_CONFIG_DIRS`, in order of preference, without duplicates.
     public let allConfig: [String]
-    /// `XDG_DATA_HOME` and then `XDG_DATA_DIRS`, in the order of their weight, each once.
+    /// `XDG_DATA_HOME` and then `XDG_DATA_DIRS`, in order of preference, without duplicates.
     public let allData: [String]
 
     /// Finds the folders.
     ///
-    /// - Parameter environment: the variables of the process.
+    /// - Parameter environment: the process's environment variables.
     public init(environment: [String: String]) {
         func path(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         let home = path("HOME") ?? Self.ownHome

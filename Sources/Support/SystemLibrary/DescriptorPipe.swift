@@ -2,17 +2,17 @@
 import CSystemCalls
 import Glibc
 
-/// A pipe whose ends are closed in programs that are started, from the moment that it is made.
+/// A pipe whose ends are closed in child programs (close-on-exec) from its creation on.
 public struct DescriptorPipe: Sendable {
-    /// The end that is read.
+    /// The end to read from.
     public let reader: Int32
-    /// The end that is written.
+    /// The end to write to.
     public let writer: Int32
 
-    /// Makes a pipe; whoever makes it closes both ends.
+    /// Creates a pipe. The caller closes both ends.
     ///
     /// - Parameter blocks: whether reading and writing wait.
-    /// - Returns: nil when the process has no more descriptors.
+    /// - Returns: nil when the process can't open more descriptors.
     public init?(blocks: Bool = true) {
         var ends: [Int32] = [-1, -1]
         guard unsafe ocn_pipe(&ends) == 0 else { return nil }

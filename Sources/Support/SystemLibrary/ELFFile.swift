@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the header of a program or a library says about how the system loads it (System V gABI, chapters 4 and 5).
+/// The header of a program or a library, with the properties that matter for loading it (System V gABI, chapters 4 and
+/// 5).
 ///
-/// Use it before a program that has more rights loads a file: what it needs, and where it looks for that. Every offset is checked
-/// against the file before it is used.
+/// Use it before a privileged program loads a file, to check which libraries the file needs and where they are
+/// searched. Every offset is checked against the file before it is used.
 public struct ELFFile: Sendable, Hashable {
-    /// Whether it may be loaded at any address: a library, or a program that is position-independent.
+    /// Whether the file can be loaded at any address: a library, or a position-independent program.
     public private(set) var isPositionIndependent = false
-    /// Whether a part of it becomes read-only after it is loaded (`PT_GNU_RELRO`).
+    /// Whether part of the file becomes read-only after loading (`PT_GNU_RELRO`).
     public private(set) var hasReadOnlyRelocations = false
-    /// Whether all its symbols are bound when it is loaded (`DF_BIND_NOW`, `DF_1_NOW`), so that no table stays writable.
+    /// Whether all symbols are bound when the file is loaded (`DF_BIND_NOW`, `DF_1_NOW`), so that no table stays
+    /// writable.
     public private(set) var bindsAtStart = false
-    /// Whether its stack may hold code.
+    /// Whether its stack is executable.
     public private(set) var hasExecutableStack = true
-    /// The libraries that it needs, by their names.
+    /// The names of the libraries that it needs.
     public private(set) var neededLibraries: [String] = []
-    /// The folders in which it looks for them first (`DT_RPATH`, `DT_RUNPATH`), with colons between; nil where there are none.
+    /// The folders in which these are searched first (`DT_RPATH`, `DT_RUNPATH`), separated by colons; nil when there
+    /// are none.
     public private(set) var runPath: String?
 
-    /// Why a file can't be read. Equal by reason.
+    /// Why a file can't be read. Two failures with the same reason are equal.
     public struct Failure: Error, Hashable {
-        /// What is wrong, as a sentence without the file's name.
+        /// The problem, as a sentence without the file's name.
         public var reason: String
     }
 
     /// Reads a header.
     ///
-    /// - Parameter bytes: the whole file. Only files of 64 bits with the low byte first are read.
+    /// - Parameter bytes: the whole file. Only 64-bit little-endian files are supported.
     /// - Throws: ``Failure``.
     public init(parsing bytes: [UInt8]) throws(Failure) {
         let file = Bytes(bytes)
@@ -105,7 +108,7 @@ public struct ELFFile: Sendable, Hashable {
         }
     }
 
-    /// A part of the file as it is loaded.
+    /// A part of the file that is loaded.
     private struct Segment {
         let kind: UInt64
         let flags: UInt64
@@ -125,7 +128,7 @@ public struct ELFFile: Sendable, Hashable {
         }
     }
 
-    /// The file, which is read in bounds alone.
+    /// The file's bytes, with bounds checks for every access.
     private struct Bytes {
         private let bytes: [UInt8]
 
@@ -138,21 +141,21 @@ public struct ELFFile: Sendable, Hashable {
             return bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
 
-        /// A number that is a place in the file.
+        /// Reads a number that is an offset in the file.
         func offset(at place: Int, _ size: Int = 8) throws(Failure) -> Int {
             let value = try number(at: place, size)
             guard value <= UInt64(bytes.count) else { throw Failure(reason: "It is cut off.") }
             return Int(value)
         }
 
-        /// A place behind another one, in the file.
+        /// Adds a distance to an offset. The result must be in the file.
         func sum(_ start: Int, _ distance: Int) throws(Failure) -> Int {
             let (sum, overflow) = start.addingReportingOverflow(distance)
             guard !overflow, sum >= 0, sum <= bytes.count else { throw Failure(reason: "It is cut off.") }
             return sum
         }
 
-        /// A name of a table.
+        /// Returns a name from a string table.
         func text(at place: UInt64, from start: Int, _ size: Int) throws(Failure) -> String {
             guard place < UInt64(size) else { throw Failure(reason: "A name lies outside of its table.") }
             let table = bytes[start..<start + size].dropFirst(Int(place))

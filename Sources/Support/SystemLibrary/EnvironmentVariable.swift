@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSystemCalls
 
-/// Variables of the process's environment.
+/// The environment variables of the process.
 public enum EnvironmentVariable {
-    /// The value of a variable.
+    /// Returns the value of a variable.
     ///
-    /// A program that runs with the rights of somebody else than who started it (set-user-ID, file capabilities) has no variables
-    /// here: who starts it must not choose the paths and sockets that it uses. See secure_getenv(3).
+    /// The result is nil in a program that runs with other rights than its caller's (set-user-ID, file capabilities),
+    /// because the caller must not choose the paths and sockets that it uses. See secure_getenv(3).
     ///
     /// - Parameter name: the variable's name.
     /// - Returns: its value; nil when it is unset.

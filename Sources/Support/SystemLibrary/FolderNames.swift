@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The names of what is in a folder of the system.
+/// The names of the entries of a folder.
 public enum FolderNames {
     /// Reads the names in a folder.
     ///
     /// - Parameters:
     ///   - path: the folder's path.
-    ///   - limit: the most names. No more than a hundred times as many entries are looked at.
-    ///   - isWanted: whether a name counts.
+    ///   - limit: the most names to return. At most a hundred times as many entries are read.
+    ///   - isWanted: whether a name is included.
     /// - Returns: the names, sorted, without `.` and `..`; nil when the folder can't be read.
     public static func read(
         _ path: String,
@@ -19,19 +19,19 @@ public enum FolderNames {
         return unsafe names(of: stream, limit, { String(decoding: $0, as: UTF8.self) }, isWanted)
     }
 
-    /// Reads the names in a folder that is open, from the first one on.
+    /// Reads the names in an open folder, starting with the first one.
     ///
     /// - Parameters:
-    ///   - descriptor: the folder, which stays open.
-    ///   - limit: the most names.
-    ///   - text: the text of a name's bytes, for whom a name that is not UTF-8 matters.
+    ///   - descriptor: the folder. It stays open.
+    ///   - limit: the most names to return.
+    ///   - text: converts a name's bytes to text. Pass it when names that aren't UTF-8 matter.
     /// - Returns: the names, sorted, without `.` and `..`; nil when the folder can't be read, with the reason in `errno`.
     public static func read(
         _ descriptor: Int32,
         limit: Int = .max,
         text: ([UInt8]) -> String = { String(decoding: $0, as: UTF8.self) }
     ) -> [String]? {
-        // A descriptor of its own, so that each reading begins at the beginning.
+        // A separate descriptor, so that each call starts at the first entry.
         let own = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard own >= 0 else { return nil }
         guard let stream = unsafe fdopendir(own) else {

@@ -3,7 +3,7 @@ import CSystemCalls
 
 /// Overwrites memory that held a secret.
 public enum MemoryWipe {
-    /// Overwrites memory with zeros, also where the compiler sees that nobody reads it any more.
+    /// Overwrites memory with zeros, even if the compiler sees that it is not read again.
     public static func wipe(_ memory: UnsafeMutableRawBufferPointer) {
         unsafe ocn_wipe(memory.baseAddress, UInt(memory.count))
     }

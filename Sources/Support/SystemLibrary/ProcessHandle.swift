@@ -2,21 +2,21 @@
 import CSystemCalls
 import Glibc
 
-/// A process, held by a descriptor.
+/// A process, identified by a descriptor.
 ///
-/// The number of a process that has ended may become another's, and a signal to the number goes there. A handle stands for the
-/// process that had the number when it was opened. Use it for every process that is not a child that was not waited for yet.
-/// What else is known of the process by its number (proc(5)) is read after the handle is opened: if the number was another's
-/// by then, the handle's process has ended, and signals go nowhere.
+/// The number of an ended process may be reused by another one, and a signal to the number would reach that one. A
+/// handle always means the process that had the number when it was opened. Use it for every process except a child that
+/// was not waited for yet. Read other data by the number (proc(5)) only after you opened the handle: if the number was
+/// reused by then, the handle's process has ended, and signals to it have no effect.
 public final class ProcessHandle: Sendable {
-    /// The process's number.
+    /// The process number.
     public let number: Int32
     private let descriptor: Int32
 
     /// Opens a handle.
     ///
-    /// - Parameter number: the process's number.
-    /// - Returns: nil when there is no such process, or the system has no such descriptors (before Linux 5.3).
+    /// - Parameter number: the process number.
+    /// - Returns: nil when the process does not exist, or the system has no process descriptors (before Linux 5.3).
     public init?(_ number: Int32) {
         let descriptor = ocn_process_descriptor(number)
         guard descriptor >= 0 else { return nil }
@@ -28,8 +28,8 @@ public final class ProcessHandle: Sendable {
 
     /// Sends a signal.
     ///
-    /// - Parameter signal: the signal; 0 only asks.
-    /// - Returns: whether the process was there, and may be sent signals.
+    /// - Parameter signal: the signal; 0 only checks the process.
+    /// - Returns: whether the process exists and may be sent signals.
     @discardableResult
     public func send(_ signal: Int32) -> Bool { ocn_signal_process(descriptor, signal) == 0 }
 }

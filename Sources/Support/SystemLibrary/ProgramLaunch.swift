@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// How a program is started: with words of its own that no shell sees, every signal as it is at first, and no more of this
-/// process than is named here.
+/// Starts a program with given arguments, without a shell. The program has default signal handling and inherits only
+/// the listed descriptors.
 public struct ProgramLaunch: Sendable {
-    /// What becomes of the terminal and its signals.
+    /// The relation of the program to the terminal.
     public enum Separation: Sendable {
-        /// Ctrl-C in this process's terminal does not reach the program.
+        /// Its own process group: Ctrl-C in this process's terminal does not reach the program.
         case group
-        /// The program has nothing to do with the terminal.
+        /// Its own session: the program has no terminal.
         case session
     }
 
     /// The program's absolute path.
     public var path: String
-    /// Its words, its name first.
+    /// Its arguments, starting with its name.
     public var arguments: [String]
-    /// Its variables; nil for those of this process.
+    /// Its environment variables; nil for those of this process.
     public var environment: [String: String]?
-    /// Where it runs; nil where this process does.
+    /// Its current folder; nil for that of this process.
     public var folder: String?
-    /// The descriptors that it has by their numbers, whatever numbers they have here; 0, 1 and 2 are /dev/null unless they are
-    /// among them.
+    /// The descriptors of the program: its number there, and the descriptor in this process. 0, 1 and 2 are /dev/null
+    /// unless they are listed.
     public var descriptors: [Int32: Int32] = [:]
-    /// Closes all descriptors beyond the named ones, those too that others have left open without a mark.
+    /// Whether all other descriptors are closed too, including those that other code opened without close-on-exec.
     public var closesOthers = false
     public var separation = Separation.group
 
@@ -31,7 +31,7 @@ public struct ProgramLaunch: Sendable {
     ///
     /// - Parameters:
     ///   - path: the program's absolute path.
-    ///   - arguments: its words, its name first.
+    ///   - arguments: its arguments, starting with its name.
     public init(_ path: String, _ arguments: [String]) {
         self.path = path
         self.arguments = arguments
@@ -39,16 +39,16 @@ public struct ProgramLaunch: Sendable {
 
     /// Why a program could not be started.
     public struct Failure: Error {
-        /// The number of the error.
+        /// The error number.
         public var number: Int32
-        /// What the system calls it.
+        /// The system's text for the error.
         public var reason: String { unsafe String(cString: strerror(number)) }
     }
 
     /// Starts the program.
     ///
-    /// - Returns: its number, for `waitpid`.
-    /// - Throws: ``Failure``; of number `EINVAL` when a word or a variable has a zero byte.
+    /// - Returns: its process number, for `waitpid`.
+    /// - Throws: ``Failure``, with number `EINVAL` when an argument or a variable contains a zero byte.
     public func start() throws(Failure) -> Int32 {
         guard !hasZero else { throw Failure(number: EINVAL) }
         var actions = unsafe posix_spawn_file_actions_t()
@@ -77,7 +77,7 @@ public struct ProgramLaunch: Sendable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // What this process ignores or holds back is its own affair.
+        // The program does not inherit the signals that this process ignores or blocks.
         var none = sigset_t()
         var all = sigset_t()
         unsafe sigemptyset(&none)
@@ -108,24 +108,25 @@ public struct ProgramLaunch: Sendable {
         return process
     }
 
-    /// How often a program is tried that somebody still writes, as it is for a moment after it was installed: each program that
-    /// the writer starts meanwhile has the file open until it has begun.
+    /// How often to try a program that is still open for writing. That happens just after it was installed: each
+    /// program that the installing process starts keeps the file open for a moment.
     private static let maximumTries = 100
 
-    /// Whether a word or a variable has a zero byte, behind which the program would see nothing of it.
+    /// Whether an argument or a variable has a zero byte. The program would not see anything after it.
     private var hasZero: Bool {
         let variables = (environment ?? [:]).flatMap { [$0.key, $0.value] }
         return ([path] + arguments + variables + [folder ?? ""]).contains { $0.utf8.contains(0) }
     }
 
-    /// The descriptors to give, above all numbers that they get: none is overwritten before it is given.
+    /// Copies of the descriptors, with numbers above all numbers in the program. So none is overwritten before it is
+    /// passed on.
     private struct Copies {
         var byNumber: [(number: Int32, copy: Int32)] = []
 
         init(_ descriptors: [Int32: Int32]) throws(Failure) {
             let first = max(2, descriptors.keys.max() ?? 2) + 1
             for (number, descriptor) in descriptors {
-                // Closed in the program, which has them by their numbers alone.
+                // Closed in the program, which only needs them by their final numbers.
                 let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
                 guard copy >= 0 else {
                     let error = errno
@@ -144,15 +145,15 @@ public struct ProgramLaunch: Sendable {
     private typealias ChangeFolder = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Int32
     private typealias CloseFrom = @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32
 
-    /// A function of the C library that its module leaves out; nil where the library is too old for it.
+    /// Returns a C function that the Glibc module does not export; nil when the library is too old for it.
     private static func function<Function>(_ name: String, as type: Function.Type) -> Function? {
         unsafe dlsym(nil, name).map { unsafe unsafeBitCast($0, to: type) }
     }
 
-    /// `POSIX_SPAWN_SETSID`, which it leaves out too.
+    /// `POSIX_SPAWN_SETSID`, which the Glibc module does not export.
     private static let newSession: Int32 = 0x80
 
-    /// Words as C has them.
+    /// An array of C strings.
     @unsafe private final class Words {
         let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
         private let count: Int

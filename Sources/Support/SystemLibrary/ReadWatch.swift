@@ -3,30 +3,30 @@ public import Dispatch
 import Glibc
 import Synchronization
 
-/// Tells when a descriptor can be read or has ended, from a thread of its own, until it is cancelled.
+/// Calls a handler when a descriptor can be read or has ended, until the watch is cancelled. It uses its own thread.
 ///
-/// It stands for a `DispatchSource`, which on Linux can lose the end of a connection for good: when the other side closes it
-/// while the handler for its last bytes runs, the handler is not called again.
+/// It replaces a `DispatchSource`. On Linux that can miss the end of a connection: when the other side closes it while
+/// the handler for its last bytes runs, the handler is not called again.
 public final class ReadWatch: Sendable {
-    /// Written to when the watch is cancelled.
+    /// Closed when the watch is cancelled.
     private let wakeUp: Int32
     private let state = State()
 
-    /// What the watch shares with its thread, which does not keep it.
+    /// The state that the watch shares with its thread. The thread does not keep the watch alive.
     private final class State: Sendable {
         /// Whether the watch was cancelled, and its pipe closed.
         let isCancelled = Atomic(false)
     }
 
-    /// Begins to watch.
+    /// Starts watching.
     ///
     /// - Parameters:
-    ///   - descriptor: the descriptor. It has to be open until `onClose` is called.
+    ///   - descriptor: the descriptor. It must stay open until `onClose` is called.
     ///   - queue: the queue on which the handlers are called.
-    ///   - onReadable: called while there is something to read, or the end; it has to read. It returns whether the watch goes
-    ///     on: false at the end.
-    ///   - onClose: called once, after the last call to `onReadable`: here the descriptor may be closed.
-    /// - Returns: nil when the process has no descriptors left; the descriptor is the caller's then.
+    ///   - onReadable: called while there is data or the end to read. It must read, and returns whether the watch
+    ///     continues: false at the end.
+    ///   - onClose: called once, after the last call of `onReadable`. The descriptor may be closed then.
+    /// - Returns: nil when the process can't open more descriptors. Then the caller keeps the descriptor.
     public init?(
         _ descriptor: Int32,
         queue: DispatchQueue,
@@ -50,13 +50,15 @@ public final class ReadWatch: Sendable {
         cancel()
     }
 
-    /// Stops watching. The handler that runs now is the last one.
+    /// Stops watching. A handler that is running is the last one.
     public func cancel() {
         let wasCancelled = state.isCancelled.exchange(true, ordering: .acquiringAndReleasing)
-        // The other end hears it, and that it is closed.
+        // The waiting thread notices that this end of the pipe is closed.
         if !wasCancelled { close(wakeUp) }
     }
 
+    /// Waits until the descriptor can be read.
+    ///
     /// - Returns: false when the watch is cancelled.
     private static func waitUntilReadable(_ descriptor: Int32, _ outlet: Int32) -> Bool {
         var waited = [

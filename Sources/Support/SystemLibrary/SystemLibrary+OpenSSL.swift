@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SystemLibrary {
-    /// Opens OpenSSL's libcrypto, such that it works until the process is gone.
+    /// Opens OpenSSL's libcrypto so that it works until the process is gone.
     ///
-    /// By itself it frees what it has when the process begins to end, and a thread that is still in it or comes to it then
-    /// crashes or waits for ever (OpenSSL manual, `OPENSSL_init_crypto`).
+    /// By default libcrypto frees its data when the process starts to exit. A thread that still uses it then crashes or
+    /// hangs (OpenSSL manual, `OPENSSL_init_crypto`).
     ///
     /// - Parameter version: the version in the file's name, such as `3`.
     /// - Returns: nil when it is not installed.

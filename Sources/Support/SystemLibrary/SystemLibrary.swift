@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A shared library of the system, opened when it is first needed, so that a program runs where it is absent.
+/// A shared library of the system. It is opened when it is first needed, so a program also runs without it.
 ///
-/// It stays open for as long as the process lives: what it gives stays good.
+/// It stays open until the process ends, so its functions stay valid.
 @safe public struct SystemLibrary: @unchecked Sendable {
-    // Sendable because a handle of dlopen may be used from any thread.
+    // Sendable because a handle from `dlopen` may be used from any thread.
     private let handle: UnsafeMutableRawPointer
 
-    /// Opens the first library that is there.
+    /// Opens the first library that is installed.
     ///
-    /// - Parameter names: file names with their versions, such as `libcrypto.so.3`, the best one first.
+    /// - Parameter names: file names with versions, such as `libcrypto.so.3`, the preferred one first.
     /// - Returns: nil when none is installed.
     public init?(_ names: String...) {
         for name in names {
@@ -22,11 +22,11 @@ import Glibc
         return nil
     }
 
-    /// A function of the library.
+    /// Returns a function of the library.
     ///
     /// - Parameters:
     ///   - name: the function's name in C.
-    ///   - type: its type, `@convention(c)`. That it is the right one is the caller's promise.
+    ///   - type: its type, `@convention(c)`. The caller must make sure that it is the right one.
     /// - Returns: nil when the library does not have it.
     @unsafe public func function<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
         guard let symbol = unsafe dlsym(handle, name) else { return nil }

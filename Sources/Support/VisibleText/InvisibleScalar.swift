@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Unicode.Scalar {
-    /// Whether nobody sees the character, or nobody can know what it looks like: controls, marks of direction and other
-    /// formats, separators of lines, what Unicode says to ignore where it is not supported, and what it has not assigned.
+    /// Whether the character is invisible, or its appearance is unknown: control characters, direction marks and other
+    /// format characters, line separators, private use and unassigned characters, and those that Unicode ignores by
+    /// default.
     package var isInvisible: Bool {
         switch value {
         case 0x20..<0x7F: false
@@ -15,7 +16,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether an invisible character only joins two emoji, or says how the one before it is drawn.
+    /// Returns whether an invisible character only joins two emoji, or chooses the style of the one before it.
     func isPartOfEmoji(after last: Unicode.Scalar?, before next: Unicode.Scalar?) -> Bool {
         guard let last else { return false }
         switch value {
@@ -25,6 +26,6 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the character is an emoji, and not a digit that can be made one.
+    /// Whether the character is an emoji. Digits that can become an emoji don't count.
     private var isPictograph: Bool { !isASCII && properties.isEmoji }
 }

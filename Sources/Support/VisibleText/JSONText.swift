@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What it takes to write a line of JSON (RFC 8259) by hand.
+/// Helpers to write a line of JSON (RFC 8259).
 package enum JSONText {
-    /// A string with its quotes.
+    /// Returns a string with its quotes.
     package static func quoted(_ string: String) -> String {
         var bytes: [UInt8] = []
         append(string, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends a string with its quotes. What nobody sees is escaped as UTF-16 (`\u001b`), so that a line of JSON can be
-    /// shown on a terminal; its value stays the same.
+    /// Appends a string with its quotes. Invisible characters are escaped as UTF-16 (`\u001b`), so that the line can be
+    /// shown on a terminal. The string's value stays the same.
     package static func append(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(0x22)
         for scalar in string.unicodeScalars {
@@ -25,12 +25,12 @@ package enum JSONText {
         bytes.append(0x22)
     }
 
-    /// A JSON text of somebody else on one line, with what nobody sees escaped. Its value stays the same.
+    /// Returns a JSON text from elsewhere on one line, with invisible characters escaped. Its value stays the same.
     package static func line(_ text: String) -> String {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
             switch scalar {
-            // White space between values: in a string these are escaped already.
+            // White space between values. Inside a string it is escaped already.
             case "\n", "\r", "\t": bytes.append(0x20)
             default: bytes += scalar.isInvisible ? escape(scalar) : Array(String(scalar).utf8)
             }

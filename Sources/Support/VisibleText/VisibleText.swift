@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of others, made fit to show to a person: on a terminal, in a log, in an error message.
+/// Makes text from elsewhere safe to show to a person: on a terminal, in a log, in an error message.
 ///
-/// Use it for everything that a tag, a link, a file, or the caller of a program wrote. It is for what is shown only: what is
-/// opened, written or sent stays as it is.
+/// Use it for all text that comes from a tag, a link, a file or the caller of a program. Use it only for what is shown.
+/// Text that is opened, written or sent must stay unchanged.
 public enum VisibleText {
-    /// Replaces every character that nobody sees by a visible escape, such as `\u{1b}`.
+    /// Replaces every invisible character by a visible escape, such as `\u{1b}`.
     ///
-    /// These are the characters that drive a terminal, that change the direction of text, and that hide text from the
-    /// reader. Line feeds, returns and tabs become `\n`, `\r` and `\t`. What joins or styles emoji stays where an emoji has
-    /// it. Escaped text stays the same when it is escaped again.
+    /// Such characters control a terminal, change the direction of text, or hide text from the reader. Line feeds,
+    /// returns and tabs become `\n`, `\r` and `\t`. Characters that join or style emoji stay next to an emoji. Escaping
+    /// the result again does not change it.
     ///
     /// - Parameters:
     ///   - text: any text.
-    ///   - keepsLineBreaks: leaves line feeds as they are. Only for text whose lines are the program's own.
+    ///   - keepsLineBreaks: leaves line feeds unchanged. Only for text whose line breaks come from the program itself.
     /// - Returns: the text without invisible characters.
     public static func escaped(_ text: String, keepsLineBreaks: Bool = false) -> String {
         let scalars = text.unicodeScalars
