@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each block of Swift in the test kit's pages is code that is compiled and run.
+"""Checks that each block of Swift in the README and in the test kit's pages is code that is compiled and run.
 
 A block has to be in a Swift file of Examples/TestingYourApp, line by line: indentation, empty lines and imports don't count, and a line
 with '…' alone stands for any number of lines. A whole manifest has to be one that the package manager reads.
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ROOT / "Sources/Framework/NFCTestKit/Documentation.docc"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "Sources/Framework/NFCTestKit/Documentation.docc").glob("*.md"))]
 CODE = ROOT / "Examples/TestingYourApp"
 BLOCK = re.compile(r"^```swift\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -55,7 +55,7 @@ def is_manifest(block):
 def main():
     files = [lines(path.read_text()) for path in sorted(CODE.rglob("*.swift")) if ".build" not in path.parts]
     problems, count = [], 0
-    for page in sorted(PAGES.glob("*.md")):
+    for page in PAGES:
         text = page.read_text()
         for match in BLOCK.finditer(text):
             count += 1
