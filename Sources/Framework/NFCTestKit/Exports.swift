@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A test needs virtual tags and the sheet's states as well: one import gives all of it.
+// A test also needs virtual tags and the states of the sheet. With these exports, one import is enough.
 @_exported public import NFCRuntime
 @_exported public import TagLink
 @_exported public import VirtualTags

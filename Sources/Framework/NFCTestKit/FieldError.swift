@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Why the test kit can't do what a test asks for, and what to write instead. Equal by code.
+/// Why the test kit can't do what a test asks for, and what to do instead. Equal by code.
 public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
@@ -9,27 +9,27 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// The flow had not ended when the field's time was up, or when nothing was left that could end it.
         public static let neverEnds = Code(name: "neverEnds")
-        /// There is a field around the test already.
+        /// The test already runs in a field.
         public static let fieldInField = Code(name: "fieldInField")
-        /// The field is gone, with its tags.
+        /// The field has ended, with its tags.
         public static let fieldIsGone = Code(name: "fieldIsGone")
         /// There is no product of this name.
         public static let unknownProduct = Code(name: "unknownProduct")
-        /// The tag can't be made as it is described: the message does not fit, the dump can't be read.
+        /// The tag can't be created as described: the message does not fit, or the dump can't be read.
         public static let badTag = Code(name: "badTag")
         /// The recording can't be played here.
         public static let badRecording = Code(name: "badRecording")
         /// The sheet has no button that can be pressed now.
         public static let noButton = Code(name: "noButton")
-        /// This can be had of virtual tags alone, and the test runs on a reader.
+        /// Only virtual tags support this, and the test runs on a reader.
         public static let notVirtual = Code(name: "notVirtual")
-        /// A session was made while several fields were open, and nothing says to which of them it belongs.
+        /// A session was created while several fields were open, and its field can't be determined.
         public static let unknownField = Code(name: "unknownField")
-        /// A queue is blocked by code of the test that waits for what never comes.
+        /// Code of the test blocks a queue while it waits for something that never happens.
         public static let queueIsBlocked = Code(name: "queueIsBlocked")
-        /// A limit that no time is left for, or a grace below zero.
+        /// A time limit that leaves no time, or a negative grace.
         public static let badDuration = Code(name: "badDuration")
-        /// The line that replays a run can't be read.
+        /// The line that replays a run can't be parsed.
         public static let badReplay = Code(name: "badReplay")
         /// The app's property list or its entitlements can't be read.
         public static let badAppFile = Code(name: "badAppFile")
@@ -51,9 +51,9 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code { contents.code }
-    /// What happened and what to do, in sentences for people.
+    /// What happened and what to do, as text for people.
     public var reason: String { contents.reason }
-    /// What happened in the field up to then, where that helps.
+    /// What happened in the field so far, if that helps.
     public var trace: Trace? { contents.trace }
 
     /// Creates an error.

@@ -5,25 +5,26 @@ import Foundation
 public import UserBus
 
 extension Application {
-    /// How an instance of the app meets the person.
+    /// Whether an instance of the app is visible to the user.
     public enum Presence: Sendable, Hashable {
-        /// The person sees it. It takes the place of an instance in the background.
+        /// The user sees it. It replaces an instance in the background.
         case visible
-        /// Nobody sees it. It gives its place to an instance that the person sees.
+        /// The user does not see it. An instance that the user sees replaces it.
         case background
     }
 
-    /// Takes the links that come over the user's bus, from now until the process ends.
+    /// Receives the links that are sent over the user's bus, from now until the process ends.
     ///
-    /// Links are given to the delegate on the main queue, which the app has to run, as every app does.
+    /// The delegate receives the links on the main queue. The app has to run that queue, as every app does.
     ///
     /// - Parameters:
-    ///   - desktopID: the name of the app's desktop entry, which is its name on the bus.
-    ///   - presence: whether the person sees this instance of the app. One that is seen takes the place of one in the
-    ///     background, which is given no link from then on.
-    ///   - onEnd: called on a thread of its own when no link comes any more: the bus is gone, or an instance that the person
-    ///     sees has taken the place of this one.
-    /// - Throws: ``UserBus/BusError`` when there is no bus, or another instance takes the links and keeps them.
+    ///   - desktopID: the name of the app's desktop entry, which is also its name on the bus.
+    ///   - presence: whether the user sees this instance of the app. A visible instance replaces one in the background,
+    ///     which receives no more links from then on.
+    ///   - onEnd: called on a separate thread when no more links arrive: the bus is gone, or a visible instance has
+    ///     replaced this one.
+    /// - Throws: ``UserBus/BusError`` when there is no bus, or when another instance receives the links and can't be
+    ///   replaced.
     public func listen(
         as desktopID: String,
         presence: Presence = .visible,
@@ -41,9 +42,9 @@ extension Application {
         thread.start()
     }
 
-    /// Whether a process of the user has the app's name on the bus, and so is given its links. It may be this one.
+    /// Whether a process of the user, perhaps this one, owns the app's name on the bus and so receives the app's links.
     ///
-    /// It waits for the bus. Where there is none, nobody has the name.
+    /// This call waits for the bus. Without a bus, the result is false.
     ///
     /// - Parameter desktopID: the name of the app's desktop entry.
     nonisolated public static func isRunning(as desktopID: String) -> Bool {

@@ -3,19 +3,20 @@ public import BackgroundTagReading
 import CoreNFC
 import Foundation
 
-/// The app, where it is given the links of tags that were read in the background.
+/// The app as the receiver of links from tags that were read in the background.
 ///
-/// What carries a delivery into the process calls ``receive(_:)``; the interface on the bus is
-/// ``BackgroundTagReading/DeliveryInterface``. Links that come before there is a delegate wait for it, as at a launch.
+/// The transport calls ``receive(_:)`` for each delivery; its interface on the bus is
+/// ``BackgroundTagReading/DeliveryInterface``. Links that arrive before there is a delegate wait for it, for example
+/// while the app starts.
 @MainActor
 public final class Application {
     /// The app of this process.
     public static let shared = Application()
 
-    /// The most links that wait for a delegate; of more the oldest is dropped.
+    /// The maximum number of links that wait for a delegate. When there are more, the oldest is dropped.
     static let maximumWaiting = 16
 
-    /// Takes the links. What has waited comes when it is set.
+    /// The receiver of the links. Setting it delivers the waiting links.
     public weak var delegate: (any ApplicationDelegate)? {
         didSet {
             guard delegate != nil else { return }
@@ -27,13 +28,13 @@ public final class Application {
 
     private var waiting: [UserActivityPayload] = []
 
-    /// Creates an app, for a test; others use ``shared``.
+    /// Creates an app for a test; other code uses ``shared``.
     public init() {}
 
-    /// Gives a link to the delegate.
+    /// Passes a link to the delegate.
     ///
-    /// - Parameter payload: the link with its message. That they belong together was checked when it was made.
-    /// - Returns: whether the app handled it, or will be asked when it has a delegate.
+    /// - Parameter payload: the link with its message. Its creation has checked that the two belong together.
+    /// - Returns: whether the app handled it; also true when it waits for a delegate.
     @discardableResult
     public func receive(_ payload: UserActivityPayload) -> Bool {
         guard let delegate else {
@@ -58,7 +59,7 @@ public final class Application {
 }
 
 extension NSUserActivity {
-    /// Creates the activity of a link; nil when Foundation has no URL for it.
+    /// Creates the activity of a link; nil when Foundation can't create a URL from it.
     convenience init?(_ payload: UserActivityPayload) {
         guard let url = URL(string: payload.webpageURL), let message = NFCNDEFMessage(data: Data(payload.message))
         else {

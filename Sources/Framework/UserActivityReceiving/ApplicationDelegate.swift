@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CoreNFC
 
-/// What an app does with the links of tags, as `UIApplicationDelegate` has it.
+/// The methods with which an app receives the links of tags, like `UIApplicationDelegate`.
 ///
 /// On a phone the same method takes a `UIApplication`. With `typealias UIApplication = Application` and
-/// `typealias UIUserActivityRestoring = UserActivityRestoring` an app's own method is unchanged.
+/// `typealias UIUserActivityRestoring = UserActivityRestoring`, an app's own method needs no changes.
 @MainActor
 public protocol ApplicationDelegate: AnyObject {
-    /// An activity begins; its data come with ``application(_:continue:restorationHandler:)``.
+    /// An activity is about to continue. Its data arrive with ``application(_:continue:restorationHandler:)``.
     ///
-    /// - Returns: whether the app tells the person about it.
+    /// - Returns: whether the app informs the user about it.
     func application(_ application: Application, willContinueUserActivityWithType userActivityType: String) -> Bool
 
-    /// Goes on with an activity: opens the link of a tag, for instance.
+    /// Continues an activity: for example, opens the link of a tag.
     ///
     /// - Parameters:
     ///   - application: the app.
     ///   - userActivity: the activity. `webpageURL` has the link, and `ndefMessagePayload` the whole message.
-    ///   - restorationHandler: takes the objects that show what the activity is about; each is given the activity.
-    /// - Returns: whether the app handled it.
+    ///   - restorationHandler: call it with the objects that show the activity; each of them receives the activity.
     func application(
         _ application: Application,
         continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any UserActivityRestoring]?) -> Void
     ) -> Bool
 
-    /// The activity could not be gone on with.
+    /// The activity could not be continued.
     func application(
         _ application: Application,
         didFailToContinueUserActivityWithType userActivityType: String,
@@ -43,9 +42,9 @@ extension ApplicationDelegate {
     ) {}
 }
 
-/// An object that can show what an activity is about, as `UIUserActivityRestoring` has it.
+/// An object that can show an activity, like `UIUserActivityRestoring`.
 @MainActor
 public protocol UserActivityRestoring: AnyObject {
-    /// Shows what the activity is about.
+    /// Shows the activity.
     func restoreUserActivityState(_ userActivity: NSUserActivity)
 }

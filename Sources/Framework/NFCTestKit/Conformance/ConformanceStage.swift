@@ -4,7 +4,8 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// The field and the session of one scenario. Real time passes: what is waited for comes, or the wait ends.
+/// The field and the session of one scenario. It runs in real time: each wait ends when the event happens, or after a
+/// limit.
 final class ConformanceStage: Sendable {
     private struct State {
         var session: ReaderSession?
@@ -30,7 +31,7 @@ final class ConformanceStage: Sendable {
 
     // MARK: The session
 
-    /// Begins a session, and waits for its first tags.
+    /// Begins a session and waits for its first tags.
     func scan(_ plan: PollingPlan = .ndef) async throws -> [DetectedTag] {
         await endSession()
         let environment = setup.makeEnvironment()
@@ -52,7 +53,7 @@ final class ConformanceStage: Sendable {
         return try await nextTags()
     }
 
-    /// Waits for the one tag that is there.
+    /// Waits for the only tag near.
     func scanOne(_ plan: PollingPlan = .ndef) async throws -> DetectedTag {
         try await one(of: scan(plan))
     }
@@ -62,7 +63,7 @@ final class ConformanceStage: Sendable {
         return tags[0]
     }
 
-    /// Waits for what the session finds next.
+    /// Waits for the tags that the session finds next.
     func nextTags() async throws -> [DetectedTag] {
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
@@ -97,7 +98,8 @@ final class ConformanceStage: Sendable {
         if case .failure(let error) = result { throw Self.failure(error) }
     }
 
-    /// Connects to a tag again and again, until that fails because it has left. A reader may notice it a little later.
+    /// Connects to a tag again and again, until connecting fails because the tag has left. A reader may notice it a
+    /// little later.
     func connectUntilLost(_ tag: DetectedTag) async throws {
         guard let session = state.withLock({ $0.session }) else { return }
         let end = ContinuousClock.now + setup.patience
@@ -123,7 +125,7 @@ final class ConformanceStage: Sendable {
         }
     }
 
-    /// The kind of error with which a procedure on the connected tag ends; nil when it does not.
+    /// The kind of error with which a procedure on the connected tag fails; nil when it succeeds.
     func error<Value: Sendable>(
         on tag: DetectedTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
@@ -140,7 +142,7 @@ final class ConformanceStage: Sendable {
         return await handedOver { session.perform(on: tag, procedure, completion: $0) }
     }
 
-    /// Sends a packet of the app's own to the connected tag.
+    /// Sends a packet of the app to the connected tag.
     func send(_ octets: [UInt8], to tag: DetectedTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
         let packet = TagPacket(octets, answer: .within(.milliseconds(20)))

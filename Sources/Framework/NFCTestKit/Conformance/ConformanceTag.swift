@@ -2,14 +2,14 @@
 import TagLink
 import VirtualTags
 
-/// A tag of the conformance suite, and what a reader has to find on it.
+/// A tag of the conformance suite, and the data that a reader has to find on it.
 struct ConformanceTag: Sendable {
     var name: String
     var technology: Technology
     var type: Int
     var product: String
     var uid: [UInt8]
-    /// What it holds when it is empty.
+    /// The capacity of the empty tag.
     var capacity: Int
     var needs: [ReaderCapability]
 
@@ -68,9 +68,9 @@ struct ConformanceTag: Sendable {
         ),
     ]
 
-    /// The tag as it is delivered, formatted and empty.
+    /// The tag as delivered, formatted and empty.
     ///
-    /// - Parameter last: the last byte of what names it, in place of its own.
+    /// - Parameter last: the last byte of its identifier, in place of its own.
     func contents(last: UInt8? = nil) throws -> TagContents {
         var uid = uid
         if let last { uid[identifier.count - 1] = last }
@@ -80,15 +80,15 @@ struct ConformanceTag: Sendable {
         return product.blank(uid: uid)
     }
 
-    /// What names the tag while it is there: a Type 1 tag tells four bytes of its UID.
+    /// The identifier that the tag reports: a Type 1 tag reports only four bytes of its UID.
     var identifier: [UInt8] { type == 1 ? Array(uid.prefix(4)) : uid }
 
-    /// Whether a reader can lock it: the capability container of a DESFire needs a key.
+    /// Whether a reader can lock the tag: for the capability container of a DESFire it would need a key.
     var canLock: Bool { name != "DESFire" }
 
     func make(last: UInt8? = nil) throws -> any VirtualTag { try contents(last: last).makeTag() }
 
-    /// A tag of the kind that is not formatted for NDEF.
+    /// A tag of the same kind that is not formatted for NDEF.
     func makeUnformatted() throws -> any VirtualTag {
         switch try contents() {
         case .type1(var contents):

@@ -7,7 +7,7 @@ extension ReaderConformance {
     private static let idm: [UInt8] = [2, 0xFE, 1, 2, 3, 4, 5, 6]
     private static let cards = PollingPlan(technologies: [.nfcA, .nfcB], opensCards: true)
 
-    /// What apps send by themselves.
+    /// The scenarios with commands that apps build themselves.
     static let commandScenarios: [Scenario] =
         ["Type 4A", "Type 4B"].flatMap { name in
             let tag = ConformanceTag.all.first { $0.name == name }
@@ -75,7 +75,7 @@ extension ReaderConformance {
         try stage.expect(acknowledgement == [0x0A], "WRITE was answered with \(acknowledgement).")
         let refusal = try await stage.send([0x30, 0xF0], to: found)
         try stage.expect(refusal == [0x00], "READ of no page was answered with \(refusal).")
-        // It fell asleep over it, and is woken when it does not answer.
+        // The refusal put the tag to sleep. It is woken when it does not answer.
         _ = try? await stage.send([0x30, 0x06], to: found)
         let page = try await stage.send([0x30, 0x06], to: found)
         try stage.expect(page.prefix(4) == [1, 2, 3, 4], "READ gave \(page.prefix(4)).")

@@ -8,7 +8,7 @@ extension ReaderConformance {
     static let message: [UInt8] = [0xD1, 0x01, 0x10, 0x55, 0x04] + Array("example.com/one".utf8)
     static let longMessage: [UInt8] = [0xD1, 0x01, 0x55, 0x55, 0x04] + [UInt8](repeating: 0x61, count: 84)
 
-    /// What every type of tag goes through.
+    /// The scenarios for every type of tag.
     static func scenarios(of tag: ConformanceTag) -> [Scenario] {
         [
             Scenario("\(tag.name): is found, with status and capacity", needs: tag.needs) { try await find(tag, $0) },
@@ -55,7 +55,7 @@ extension ReaderConformance {
                 try await tag.writeNDEF(message)
                 try await tag.checkNDEF(message)
             }
-            // Another session begins from nothing.
+            // A new session knows nothing from before.
             let again = try await stage.scanOne()
             try await stage.connect(to: again)
             let read = try await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
@@ -127,11 +127,11 @@ extension ReaderConformance {
         let again = try await stage.scanOne()
         try await stage.connect(to: again)
         let read = try? await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
-        // A Type 3 tag says that a write was cut off, and is written anew.
+        // A Type 3 tag reports that a write was interrupted, and can be written again.
         let isWhole = read.map { [[], message, longMessage].contains($0) } ?? (tag.type == 3)
         try stage.expect(isWhole, "A tag that was lost in mid-write is broken.")
         try await stage.perform(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
-        // Another session begins from nothing: this one may know what it has written.
+        // A new session knows nothing from before; this one may remember what it wrote.
         let last = try await stage.scanOne()
         try await stage.connect(to: last)
         let rewritten = try await stage.perform(on: last) { tag throws(TagError) in try await tag.readNDEF() }
@@ -179,7 +179,7 @@ extension ReaderConformance {
         let looks = stage.setup.field.statistics.exchanges
         async let scan = stage.scanOne()
         let end = ContinuousClock.now + .seconds(2)
-        // The reader has looked at an empty field, or waits to be told.
+        // By then the reader has polled an empty field, or waits for an event.
         while stage.setup.field.statistics.exchanges == looks, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(1))
         }

@@ -3,9 +3,9 @@ public import NFCRuntime
 public import TagLink
 public import VirtualTags
 
-/// The scenarios that a session has to go through alike on every reader.
+/// The scenarios that must have the same result on every reader.
 ///
-/// The author of a driver runs them over a model of the reader's hardware:
+/// The author of a driver runs them with a model of the reader's hardware:
 ///
 /// ```swift
 /// @Test(arguments: ReaderConformance.scenarios)
@@ -14,11 +14,11 @@ public import VirtualTags
 /// }
 /// ```
 public enum ReaderConformance {
-    /// One flow with one tag.
+    /// One use of one tag.
     public struct Scenario: Sendable, CustomStringConvertible {
-        /// What happens, and with which tag.
+        /// The use and the tag.
         public let name: String
-        /// What it needs of the reader.
+        /// The capabilities that the scenario needs.
         public let needs: [ReaderCapability]
         let body: @Sendable (ConformanceStage) async throws -> Void
 
@@ -34,13 +34,13 @@ public enum ReaderConformance {
 
         public var description: String { name }
 
-        /// Goes through the scenario.
+        /// Runs the scenario.
         ///
-        /// Where the set-up lacks what it needs, it has to fail because the reader says so, or does not look for such
-        /// tags.
+        /// If the set-up lacks a capability, the scenario has to fail: the reader has to report that it can't do it, or
+        /// must not find such tags.
         ///
-        /// - Parameter setup: the reader, and the field in front of it. One scenario at a time.
-        /// - Returns: why the reader can't carry it; nil when it went through.
+        /// - Parameter setup: the reader and the field in front of it. It runs one scenario at a time.
+        /// - Returns: why the reader can't run the scenario; nil when the scenario passed.
         /// - Throws: ``ConformanceFailure``.
         @discardableResult
         public func run(in setup: ReaderSetup) async throws -> String? {
@@ -82,15 +82,15 @@ extension Error {
     fileprivate var isLimit: Bool { (self as? ConformanceFailure)?.isLimit == true }
 }
 
-/// What a scenario of the conformance suite needs of a reader, beyond what every reader has.
+/// A capability that a scenario needs and that not every reader has.
 public enum ReaderCapability: Sendable, Hashable, CustomStringConvertible {
-    /// It looks for tags of a technology.
+    /// The reader looks for tags of a technology.
     case technology(Technology)
-    /// It works with Type 1 tags.
+    /// The reader supports Type 1 tags.
     case type1
-    /// It takes packets of the app's own for tags of a technology.
+    /// The reader sends packets of the app to tags of a technology.
     case packets(Technology)
-    /// Extended APDUs go through.
+    /// The reader supports extended APDUs.
     case extendedAPDUs
 
     public var description: String {
@@ -103,20 +103,21 @@ public enum ReaderCapability: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A reader, and the field in front of it: where the scenarios of ``ReaderConformance`` run.
+/// A reader and the field in front of it: the environment in which ``ReaderConformance`` runs its scenarios.
 ///
-/// The reader's driver is the real one; what is behind it is a model of its hardware over a `VirtualField`, so that tags
-/// come, go and tear when a scenario says so.
+/// The reader's driver is the real one. Behind it is a model of the reader's hardware with a `VirtualField`, so that a
+/// scenario can bring tags near, take them away and tear them out.
 public struct ReaderSetup: Sendable {
     /// The set-up's name, such as `.pn532`.
     public var name: String
-    /// Makes surroundings with the reader, with real time and a turn of their own.
+    /// Creates an environment with the reader. It has real time and its own queue of sessions.
     public var makeEnvironment: @Sendable () -> NFCEnvironment
     /// The field in front of the reader.
     public var field: VirtualField
-    /// What the reader does not have, and why. A scenario that needs it has to fail, and by the reader's own word.
+    /// The missing capabilities, and why they are missing. A scenario that needs one has to fail, with the reader's own
+    /// error.
     public var lacks: [ReaderCapability: String]
-    /// How long anything is waited for, in real time.
+    /// The maximum time to wait for anything, in real time.
     package var patience = Duration.seconds(120)
 
     /// Creates a set-up.
@@ -124,8 +125,8 @@ public struct ReaderSetup: Sendable {
     /// - Parameters:
     ///   - name: the set-up's name.
     ///   - field: the field in front of the reader.
-    ///   - lacks: what the reader does not have, and why.
-    ///   - makeEnvironment: makes surroundings with the reader.
+    ///   - lacks: the missing capabilities, and why they are missing.
+    ///   - makeEnvironment: creates an environment with the reader.
     public init(
         name: String,
         field: VirtualField,
@@ -138,17 +139,17 @@ public struct ReaderSetup: Sendable {
         self.makeEnvironment = makeEnvironment
     }
 
-    /// The virtual field itself as the reader.
+    /// A set-up with the virtual field as the reader.
     public static var virtual: ReaderSetup {
         let field = VirtualField()
         return ReaderSetup(name: ".virtual", field: field) { NFCEnvironment(reader: .field(field)) }
     }
 }
 
-/// Why a scenario did not go as it has to.
+/// Why a scenario failed.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-    /// What was different, as a sentence.
+    /// The difference, as a sentence.
     public var description: String
-    /// Whether the reader said that it does not serve what was asked for, or did not find such a tag.
+    /// Whether the reader reported that it does not support the request, or did not find such a tag.
     public var isLimit = false
 }

@@ -3,17 +3,17 @@ import Glibc
 import Synchronization
 import TagLink
 
-/// Has the notes of the runs that go on written when the process crashes or exits.
+/// Writes the notes of the active runs when the process crashes or exits.
 @safe enum CrashWatch {
     private static let signals = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE]
-    /// How many explorations may go on beside each other.
+    /// How many explorations may run at the same time.
     private static let limit = 64
 
-    /// What a signal handler reads: memory that is made once and never freed.
+    /// The data that a signal handler reads: memory that is allocated once and never freed.
     ///
-    /// Sendable because its numbers are set one after the other, under a lock or once, and the handler only reads them.
+    /// Sendable because its values are set once or under a lock, one after the other, and the handler only reads them.
     @safe private final class Table: @unchecked Sendable {
-        /// What the signals did before, by their numbers.
+        /// The previous action of each signal, by its number.
         let previous = UnsafeMutablePointer<sigaction>.allocate(capacity: 64)
         let notes = UnsafeMutablePointer<Unmanaged<RunNote>?>.allocate(capacity: limit)
         let count = Atomic(0)
@@ -28,11 +28,11 @@ import TagLink
     private static let table = Table()
     private static let lock = Locked(())
 
-    /// Sets the handlers, once for the process.
+    /// Installs the handlers, once for each process.
     static func begin() { _ = isSet }
 
     private static let isSet: Bool = {
-        // What the handler uses is made before it can be called.
+        // Creates everything that the handler uses before the handler can be called.
         _ = table
         _ = CarriedPlace.scope
         for signal in signals {
@@ -40,12 +40,12 @@ import TagLink
             unsafe action.__sigaction_handler.sa_sigaction = { signal, info, context in
                 unsafe CrashWatch.handle(signal, info, context)
             }
-            // On the stack of its own that a thread may have: its usual one may be what has overflowed.
+            // Uses the thread's alternate stack, if it has one: the usual stack may have overflowed.
             action.sa_flags = SA_SIGINFO | SA_ONSTACK
             unsafe sigaction(signal, &action, table.previous + Int(signal))
         }
         let atExit: @convention(c) (Int32, UnsafeMutableRawPointer?) -> Void = { status, _ in
-            // Tests that a run has ended are not passed, whatever it says.
+            // A process that ends in the middle of a run must not pass, whatever exit status the code under test gave.
             guard CrashWatch.writeNotes(), status == 0 else { return }
             fflush(nil)
             _exit(1)
@@ -54,7 +54,7 @@ import TagLink
         return true
     }()
 
-    /// Adds a note, which is never freed.
+    /// Adds a note. It is never freed.
     static func add(_ note: RunNote) {
         lock.withLock { _ in
             let count = table.count.load(ordering: .relaxed)
@@ -64,9 +64,10 @@ import TagLink
         }
     }
 
-    /// Writes the notes, and leaves the signal to what handled it before.
+    /// Writes the notes, and then has the signal handled as before.
     ///
-    /// That is not called from here: it relies on the stack and on the signals that are blocked, as the kernel sets them for it.
+    /// It does not call the previous handler directly, because that handler relies on the stack and the blocked signals
+    /// as the kernel sets them.
     private static func handle(
         _ signal: Int32,
         _ info: UnsafeMutablePointer<siginfo_t>?,
@@ -75,16 +76,16 @@ import TagLink
         writeNotes()
         var previous = unsafe table.previous[Int(signal)]
         unsafe sigaction(signal, &previous, nil)
-        // An instruction that failed is repeated when this returns, and fails again. Any other signal is sent once more: it is
-        // blocked while its handler runs, and comes when this returns.
+        // When this returns, an instruction that failed is repeated, and fails again. Any other signal is sent once
+        // more: it is blocked while its handler runs, and arrives when this returns.
         let code = unsafe info?.pointee.si_code ?? 0
         let isRepeated = code > 0 && signal != SIGTRAP
         if !isRepeated { raise(signal) }
     }
 
-    /// Writes the note of the run to which the thread belongs; where that is not known, those of all that go on.
+    /// Writes the note of the run that the thread belongs to; if that is not known, the notes of all active runs.
     ///
-    /// - Returns: whether there was one to write.
+    /// - Returns: whether there was a note to write.
     @discardableResult
     private static func writeNotes() -> Bool {
         let own = CarriedPlace.scope?.environment.place.map { RunNote.number(of: $0) } ?? 0

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import VirtualTags
 
-/// Which faults a flow is run with, one after the other.
+/// The faults with which a flow is run, one after the other.
 ///
-/// Explorations add up: `.losses + .cancels`, or `[.losses, .cancels]`.
+/// You can combine explorations: `.losses + .cancels`, or `[.losses, .cancels]`.
 public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
     enum Part: Sendable {
         case losses, tears, answers
         case noise(runs: Int, faults: Int)
         case replay(FaultScript)
-        /// The tag is back after a time; nil for the usual one.
+        /// The tag comes back after a time; nil for the default.
         case slips(Duration?)
         case cancels, busy, seconds, backgrounds, lossPairs
     }
 
     /// What the run without faults did.
     struct Course {
-        /// Its exchanges, and whether a tag answered.
+        /// For each exchange, whether a tag answered it.
         var answered: [Bool]
         var writes: Int
         var sessions: Int
-        /// How often the app connected to a tag.
+        /// How many times the app connected to a tag.
         var connections: Int
     }
 
@@ -30,12 +30,13 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
 
     private init(parts: [Part]) { self.parts = parts }
 
-    /// All of them, one after the other.
+    /// All the given explorations, one after the other.
     public init(arrayLiteral explorations: Exploration...) { parts = explorations.flatMap(\.parts) }
 
     /// Every way in which a tag can be lost: ``losses``, then ``tears``, then ``badAnswers``.
     public static let everyLoss = Exploration(.losses, .tears, .answers)
-    /// Everything that happens to one scan: ``everyLoss``, ``slips``, ``cancels``, ``busy``, ``secondTags``, ``backgrounds``.
+    /// Everything that can happen to one scan: ``everyLoss``, ``slips``, ``cancels``, ``busy``, ``secondTags``,
+    /// ``backgrounds``.
     public static let everything = Exploration(
         .losses,
         .tears,
@@ -46,60 +47,61 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         .seconds,
         .backgrounds
     )
-    /// The tag leaves at the first exchange, the second, and so on to the last; then before each time that the app connects to a
-    /// tag, which with most tags is no exchange.
+    /// The tag leaves at the first exchange, then at the second, and so on to the last. Then it leaves before each time
+    /// that the app connects to a tag; with most tags, connecting needs no exchange.
     public static let losses = Exploration(.losses)
-    /// The power goes in each write, and the memory holds what it held before, what was written, or bits of both.
+    /// The tag loses power in each write. Its memory then holds the old data, the new data, or bits of both.
     public static let tears = Exploration(.tears)
-    /// Each answer is replaced by silence, by a refusal, and by one with a flipped bit; the tag stays.
+    /// Each answer is replaced by silence, by a refusal, and by an answer with a flipped bit. The tag stays near.
     public static let badAnswers = Exploration(.answers)
-    /// The tag slips away at each exchange, and comes back after a second.
+    /// The tag leaves at each exchange, and comes back after a second.
     public static let slips = Exploration(.slips(nil))
 
-    /// The tag slips away at each exchange, and comes back after a time.
+    /// The tag leaves at each exchange, and comes back after a time.
     ///
-    /// - Parameter absence: how long it is away, by the field's time: in whole milliseconds. What is shorter than a millisecond or
-    ///   longer than an hour counts as that.
+    /// - Parameter absence: how long it is away, by the field's time, in whole milliseconds. A shorter time counts as a
+    ///   millisecond, a longer one as an hour.
     public static func slips(for absence: Duration) -> Exploration { Exploration(.slips(absence)) }
 
-    /// The person presses Cancel on the sheet at each exchange.
+    /// The user presses Cancel on the sheet at each exchange.
     public static let cancels = Exploration(.cancels)
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
     public static let busy = Exploration(.busy)
-    /// Another tag of the same product comes near at each exchange, and is taken away after a second. It holds the same records
-    /// but for a "2" at the end of the first one. Where the technology lets
-    /// the reader choose, it is found before the tag that was there.
+    /// Another tag of the same product comes near at each exchange, and leaves after a second. It holds the same
+    /// records, except for a "2" at the end of the first one. If the technology lets the reader choose, the reader
+    /// finds this tag first.
     public static let secondTags = Exploration(.seconds)
     /// The app goes to the background at each exchange: its session ends with
     /// `readerSessionInvalidationErrorSessionTerminatedUnexpectedly`.
     public static let backgrounds = Exploration(.backgrounds)
-    /// The tag slips away at each exchange, comes back, and is then lost at each exchange that follows. The number of runs grows
-    /// with the square of the exchanges.
+    /// The tag leaves at each exchange, comes back, and is then lost at each following exchange. The number of runs
+    /// grows with the square of the number of exchanges.
     public static let lossPairs = Exploration(.lossPairs)
 
-    /// Several faults at once at random places, which follow from the seed.
+    /// Several random faults at once. The seed determines them.
     ///
     /// - Parameters:
-    ///   - runs: how many runs.
-    ///   - faults: how many faults a run has.
+    ///   - runs: the number of runs.
+    ///   - faults: the number of faults in each run.
     public static func noise(runs: Int, faults: Int = 3) -> Exploration {
         Exploration(.noise(runs: runs, faults: faults))
     }
 
-    /// One run alone, as a report names it. It fails when the run passes and nothing of the line has happened in it.
+    /// Only one run, given by the line of a report. It fails when the run passes and none of the line's faults has
+    /// happened.
     public static func replay(_ replay: FaultScript) -> Exploration { Exploration(.replay(replay)) }
 
-    /// What is tried, such as `losses, bad answers`; the words are those of a report's attempts.
+    /// The names of the explorations, such as `losses, bad answers`. A report's attempts have the same names.
     public var description: String { parts.map(\.name).joined(separator: ", ") }
 
-    /// Both, one after the other.
+    /// Both explorations, one after the other.
     public static func + (one: Exploration, other: Exploration) -> Exploration {
         Exploration(parts: one.parts + other.parts)
     }
 }
 
 extension Exploration.Part {
-    /// What is tried, as a report counts it.
+    /// The name in a report.
     var name: String {
         switch self {
         case .losses: "losses"
@@ -116,11 +118,11 @@ extension Exploration.Part {
         }
     }
 
-    /// Whether it says that nothing is tried.
+    /// Whether the part has no runs.
     var isEmpty: Bool { if case .noise(let runs, _) = self { runs <= 0 } else { false } }
 
-    /// The runs that follow from the run without faults. Of pairs, the first halves: how far the tag gets after it came back
-    /// shows when they are run.
+    /// The runs that follow from the run without faults. For pairs of losses it returns the first halves: only running
+    /// them shows how many exchanges follow after the tag comes back.
     func runs(after course: Exploration.Course, seed: UInt64) throws(FieldError) -> [FaultScript] {
         let exchanges = course.answered.count
         func each(_ kind: FaultScript.Kind, _ count: Int) -> [FaultScript] {
@@ -135,7 +137,7 @@ extension Exploration.Part {
                 }
             }
         case .answers:
-            // Where nobody answered there is nothing to replace.
+            // An exchange without an answer has nothing to replace.
             return course.answered.indices.filter { course.answered[$0] }.flatMap { exchange in
                 [FaultScript.Kind.silence, .nak, .flip].map {
                     FaultScript([FaultScript.Step(kind: $0, place: exchange + 1)], seed: seed)

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an exploration found when nothing failed.
+/// The result of an exploration in which nothing failed.
 public struct ExplorationReport: Sendable, CustomStringConvertible {
-    /// How many runs tried one thing.
+    /// The runs that tried one kind of fault.
     public struct Attempt: Sendable, Hashable {
-        /// What they tried, such as `losses` or `pairs of losses`.
+        /// The kind of fault, such as `losses` or `pairs of losses`.
         public let name: String
-        /// How many they were.
+        /// The number of runs.
         public internal(set) var runs: Int
-        /// In how many of them it happened. In the others the flow had ended before.
+        /// The number of runs in which the fault happened. In the others, the flow ended before.
         public internal(set) var happened: Int
     }
 
-    /// An invariant that no run had anything to show for.
+    /// An invariant that could not be checked in any run.
     public struct Unchecked: Sendable, Hashable, CustomStringConvertible {
-        /// Its name, see ``Invariant/name``.
+        /// The invariant's name, see ``Invariant/name``.
         public let invariant: String
-        /// What was missing.
+        /// What was missing in the runs.
         public let reason: String
 
         public var description: String { "\(invariant): \(reason)" }
     }
 
-    /// How many runs were made, with the one without faults.
+    /// The number of runs, including the one without faults.
     public let runs: Int
     /// The run without faults.
     public let first: FlowRun
-    /// How many commands of it programmed a tag's memory.
+    /// The number of its commands that programmed a tag's memory.
     public let writes: Int
-    /// What the runs with faults tried, in the order in which it was tried first.
+    /// What the runs with faults tried, in order of the first try.
     public let attempts: [Attempt]
 
-    /// What was asked for and could not be checked, because no run had anything to look at.
+    /// The invariants that could not be checked, because no run had anything to check.
     public let unchecked: [Unchecked]
 
-    /// How many exchanges the run without faults made.
+    /// The number of exchanges in the run without faults.
     public var exchanges: Int { first.trace.exchanges.count }
 
     public var description: String {

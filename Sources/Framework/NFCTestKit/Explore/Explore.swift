@@ -3,8 +3,7 @@ public import NFCRuntime
 import TagLink
 import VirtualTags
 
-/// Runs a flow without faults, then again and again with every fault of an exploration, each time in a new field with new
-/// tags.
+/// Runs a flow without faults, then again with each fault of an exploration. Each run has a new field with new tags.
 ///
 /// ```swift
 /// try await explore(.everyLoss, near: .product("NTAG215", holding: .uri("https://example.com"))) { field in
@@ -12,23 +11,26 @@ import VirtualTags
 /// }
 /// ```
 ///
-/// The flow throws what the app under test reports: an error is no failure of a run, a broken invariant is. So is a
-/// flow that never ends, or that makes no exchange at all. The first failing run ends the exploration; it is made simpler as long as it goes on failing.
-/// With `NFC_REPLAY` in the environment that run alone is made. On a reader there are no faults, and one run.
+/// The flow throws the errors that the app under test reports. An error does not make a run fail, but a broken
+/// invariant does. A run also fails when the flow never ends, or makes no exchange at all.
+///
+/// The first failing run ends the exploration. It is then simplified for as long as it still fails. If `NFC_REPLAY` is
+/// in the environment, only that run is made. On a reader there are no faults, and only one run.
 ///
 /// - Parameters:
 ///   - exploration: the faults.
 ///   - tags: the tags that are near from the start.
-///   - app: what the app declares of itself.
-///   - seed: where all that is random comes from.
-///   - limit: the field's time at which a run that has not ended is left behind, and fails.
-///   - grace: how long nothing happens, in real time, before a session's limit passes. Nil for a second in the first run, and
-///     none in the others unless the flow uses threads, timers or sockets that the test kit can't count.
-///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving.
-///   - invariants: what has to hold after each run, also after the one without faults.
-///   - reader: what the test runs on.
-///   - flow: what is explored. It has no state that outlives a run.
-/// - Returns: how many runs were made, and what the first one did.
+///   - app: the app's property list and entitlements.
+///   - seed: the source of everything random.
+///   - limit: the field's time limit of a run. A run that has not ended by then is abandoned, and fails.
+///   - grace: how long nothing has to happen, in real time, before a session's time limit may pass. Nil stands for a
+///     second in the first run, and for zero in the others, unless the flow uses threads, timers or sockets that the
+///     test kit can't count.
+///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
+///   - invariants: what has to hold after each run, including the one without faults.
+///   - reader: the reader on which the test runs.
+///   - flow: the code to explore. It must not keep state from one run to the next.
+/// - Returns: the number of runs, and what the first one did.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
 @discardableResult
 public func explore(
@@ -60,10 +62,10 @@ public func explore(
     return try await explorer.explore(exploration)
 }
 
-/// Runs a flow that returns a value without faults, then again and again with every fault of an exploration.
+/// Runs a flow that returns a value without faults, then again with each fault of an exploration.
 ///
-/// A run that does not throw has to return what the run without faults returned, see ``Invariant/sameResult``. All else is as in
-/// the form whose flow returns nothing.
+/// A run that does not throw has to return the same value as the run without faults, see ``Invariant/sameResult``.
+/// Everything else is the same as for a flow that returns nothing.
 ///
 /// ```swift
 /// try await explore(.everyLoss, near: .product("NTAG215", holding: .uri("https://example.com"))) { _ in
@@ -74,15 +76,15 @@ public func explore(
 /// - Parameters:
 ///   - exploration: the faults.
 ///   - tags: the tags that are near from the start.
-///   - app: what the app declares of itself.
-///   - seed: where all that is random comes from.
-///   - limit: the field's time at which a run that has not ended is left behind, and fails.
-///   - grace: how long nothing happens, in real time, before a session's limit passes.
-///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving.
+///   - app: the app's property list and entitlements.
+///   - seed: the source of everything random.
+///   - limit: the field's time limit of a run. A run that has not ended by then is abandoned, and fails.
+///   - grace: how long nothing has to happen, in real time, before a session's time limit may pass.
+///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
 ///   - invariants: what has to hold after each run.
-///   - reader: what the test runs on.
-///   - flow: what is explored. It has no state that outlives a run.
-/// - Returns: how many runs were made, and what the first one did.
+///   - reader: the reader on which the test runs.
+///   - flow: the code to explore. It must not keep state from one run to the next.
+/// - Returns: the number of runs, and what the first one did.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
 @discardableResult
 public func explore<Value: Equatable & Sendable>(
@@ -143,16 +145,16 @@ public struct ExplorationFailure: Error, Sendable, CustomStringConvertible {
 
     /// The run that failed.
     public var run: FlowRun { contents.run }
-    /// What does not hold, see ``Invariant/name``; "the flow ends" where it does not.
+    /// The broken invariant, see ``Invariant/name``; or "the flow ends" when the flow does not end.
     public var invariant: String { contents.invariant }
-    /// What is wrong.
+    /// The problem, in words.
     public var finding: String { contents.finding }
-    /// How many runs were made, also to make the failing one simpler.
+    /// The number of runs, including those that simplified the failing run.
     public var runs: Int { contents.runs }
-    /// The faults that make it fail; nil when it fails without any.
+    /// The faults that make the run fail; nil when it fails without faults.
     public var replay: FaultScript? { contents.run.replay }
 
-    /// One line that says what failed and replays it.
+    /// One line with the failure and how to replay it.
     public var line: String {
         let what = "\(invariant): \(finding)"
         guard let replay else { return "\(what); without any fault, in the first run" }

@@ -4,7 +4,7 @@ import TagLink
 
 /// Makes the runs of an exploration.
 struct Explorer {
-    /// What all runs have in common.
+    /// The common settings of all runs.
     struct Settings {
         var tags: [TagSpec]
         var app: AppProperties?
@@ -16,14 +16,14 @@ struct Explorer {
         var reader: TestReader
     }
 
-    /// A run, and what it shows of the field.
+    /// A run, and further results of its field.
     private struct Made {
         var run: FlowRun
         var isVirtual: Bool
         var writes: Int
         var sessions: Int
         var connections: Int
-        /// All that was made in it, and may be alive still.
+        /// The objects that were created in the run, and may still be alive.
         var objects: LivingObjects
     }
 
@@ -35,14 +35,14 @@ struct Explorer {
     private var attempts: [ExplorationReport.Attempt] = []
     private let readings = TagReadings()
     private let printedLines = PrintedLines()
-    /// What the process writes when it ends in a run.
+    /// What the process writes if it ends during a run.
     private var note: RunNote?
-    /// The invariants that had nothing to look at so far, and why.
+    /// The invariants that no run could check so far, and why.
     private var unchecked: [String: String] = [:]
     private var checked: Set<String> = []
-    /// The last run, where objects of it are alive still: the next one may replace them.
+    /// The last run, if some of its objects are still alive: the next run may replace them.
     private var suspect: (run: FlowRun, objects: LivingObjects)?
-    /// Whether a run so far had work that no count shows: other threads, timers, sockets.
+    /// Whether any run had work that can't be counted: other threads, timers, sockets.
     private var hasUncounted = false
 
     init(_ settings: Settings, flow: @escaping @Sendable (TestField) async throws -> FlowResult?) {
@@ -124,7 +124,7 @@ struct Explorer {
         )
     }
 
-    /// Makes a run that may not fail.
+    /// Makes a run that must not fail.
     private mutating func attempt(_ script: FaultScript, as part: Exploration.Part) async throws -> FlowRun {
         let made = try await make(script)
         if let failure = try await failure(of: made) { throw try await shrunk(failure) }
@@ -135,7 +135,7 @@ struct Explorer {
         return made.run
     }
 
-    /// Makes a failing run simpler, as long as it fails.
+    /// Simplifies a failing run for as long as it still fails.
     private mutating func shrunk(_ failure: ExplorationFailure) async throws -> ExplorationFailure {
         var failure = failure
         let isLeak = failure.invariant == Invariant.nothingLeaks.name
@@ -157,8 +157,8 @@ struct Explorer {
 
     private static let race = "; not in every run, for the same line passed when it was run again: look for a race"
 
-    /// Whether a run fails when it is made once more, which is not counted. What ends a run late, or shows in the next one, is
-    /// taken for granted.
+    /// Whether a run fails again when it is repeated. The repetition is not counted. Not checked for a run that ended
+    /// with a field error, or for a leak, which shows only in the next run: for these it is true.
     private mutating func isAlways(_ failure: ExplorationFailure) async throws -> Bool {
         guard !(failure.run.error is FieldError), failure.invariant != Invariant.nothingLeaks.name else { return true }
         suspect = nil
@@ -167,11 +167,11 @@ struct Explorer {
         return try await self.failure(of: made) != nil
     }
 
-    /// What does not hold after a run, or after the one before.
+    /// The failure of a run, or of the run before.
     private mutating func failure(of made: Made) async throws -> ExplorationFailure? {
         let run = made.run
         let last = suspect
-        // On a reader there is no next run that would show what stays.
+        // On a reader there is no next run that would show leaks.
         suspect = made.isVirtual && !made.objects.alive.isEmpty ? (run, made.objects.alive) : nil
         if let last, let failure = await leak(of: last.run, last.objects.alive.without(made.objects)) { return failure }
         if let error = run.error as? FieldError {
@@ -198,7 +198,7 @@ struct Explorer {
 
     private var looksForLeaks: Bool { settings.invariants.contains { $0.name == Invariant.nothingLeaks.name } }
 
-    /// Finds what the last run never frees: one more run shows it, and is not counted.
+    /// Finds the objects that the last run never frees. This takes one more run, which is not counted.
     private mutating func leakOfLastRun() async throws -> ExplorationFailure? {
         guard looksForLeaks, let last = suspect else { return nil }
         suspect = nil
@@ -209,7 +209,7 @@ struct Explorer {
 
     private func leak(of run: FlowRun, _ objects: LivingObjects) async -> ExplorationFailure? {
         guard looksForLeaks, !objects.isEmpty else { return nil }
-        // A thread that has done its work may be about to let go.
+        // A thread that has finished its work may be about to release its objects.
         for _ in 0..<60 {
             if objects.alive.isEmpty { return nil }
             try? await Task.sleep(for: .milliseconds(5))
@@ -225,7 +225,7 @@ struct Explorer {
     private mutating func make(_ script: FaultScript?) async throws -> Made {
         try Task.checkCancellation()
         runs += 1
-        // The first run shows whether all that goes on is counted: then no other waits for what can't come.
+        // The first run shows whether everything is counted. If so, no other run has to wait for uncounted work.
         let isNoneWhenCounted = settings.grace == nil && runs > 1 && !hasUncounted
         let field = try await TestField.opened(
             settings.tags,
@@ -243,7 +243,7 @@ struct Explorer {
             state.made = LivingObjects()
         }
         defer {
-            // A flow that was left behind adds nothing to the note of the next run.
+            // An abandoned flow must not add anything to the note of the next run.
             field.state.withLock { $0.runNote = nil }
             note?.end()
         }
@@ -292,7 +292,7 @@ struct Explorer {
         return made
     }
 
-    /// The second tag of a script that has one.
+    /// The second tag, if the script has one.
     private func companion(for script: FaultScript, in field: TestField) async throws -> NearbyTag? {
         guard script.steps.contains(where: { $0.kind == .second }), let spec = settings.tags.first,
             let tag = field.tags.first
@@ -302,14 +302,14 @@ struct Explorer {
 }
 
 extension TestField {
-    /// Whether a session is open when all is done that a flow left behind: sessions that end, and completion handlers
-    /// that are called a second time.
+    /// Whether a session is still open after the flow's remaining work: sessions that are ending, and completion
+    /// handlers that are called a second time.
     fileprivate func leavesSessionOpen() async -> Bool {
         guard drivenClock != nil else {
             await letGoOfReader()
             return !environment.arbiter.isIdle
         }
-        // The caller's own job may be all that is left.
+        // The remaining work may be only the caller's own job.
         let work = place.work
         if !environment.arbiter.isIdle || work.queued > 0 || work.running > 1 || work.hasUncounted { await settle() }
         return !environment.arbiter.isIdle

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The faults of one run as a short line that replays it: `loss@7`, `tear@2:old`, `nak@3+flip@9#42`.
+/// The faults of one run, as a short line that replays the run: `loss@7`, `tear@2:old`, `nak@3+flip@9#42`.
 ///
-/// | word | what happens |
+/// | word | fault |
 /// |---|---|
-/// | `loss@N` | the tag leaves before exchange N, and stays away |
-/// | `gone@N` | the tag leaves before the app connects to a tag for the N-th time, and stays away |
-/// | `slip@N` | the tag leaves before exchange N, and is back after a second |
-/// | `slip@N:300ms` | the same, and it is back after 300 milliseconds |
-/// | `silence@N`, `nak@N`, `flip@N` | the answer of exchange N is not heard, is a refusal, has a flipped bit |
-/// | `tear@N:old`, `tear@N:new`, `tear@N:mixed` | the power goes in write N; the memory keeps what it held, what was written, or bits of both |
-/// | `cancel@N` | the person presses Cancel before exchange N |
+/// | `loss@N` | the tag leaves before exchange N, and does not come back |
+/// | `gone@N` | the tag leaves before the app connects to a tag for the N-th time, and does not come back |
+/// | `slip@N` | the tag leaves before exchange N, and comes back after a second |
+/// | `slip@N:300ms` | the same, but the tag comes back after 300 milliseconds |
+/// | `silence@N`, `nak@N`, `flip@N` | exchange N has no answer, a refusal, or an answer with a flipped bit |
+/// | `tear@N:old`, `tear@N:new`, `tear@N:mixed` | the tag loses power in write N; its memory holds the old data, the new data, or bits of both |
+/// | `cancel@N` | the user presses Cancel before exchange N |
 /// | `second@N` | another tag of the same product comes near before exchange N, for a second |
 /// | `background@N` | the app goes to the background before exchange N: its session ends with error 202 |
 /// | `busy@N` | the N-th session that begins is refused with error 203 |
 ///
-/// Exchanges count from 1, as in a trace, and so do writes, sessions and connections. Faults are joined by `+`. A comma behind a loss lets the
-/// tag come back before the next one: `loss@3,loss@9`. Behind `#` is the seed.
+/// Exchanges count from 1, as in a trace, and so do writes, sessions and connections. `+` joins faults. A comma after a
+/// loss makes the tag come back before the next loss: `loss@3,loss@9`. `#` precedes the seed.
 public struct FaultScript: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// What goes wrong.
+    /// The kind of a fault.
     enum Kind: String, Sendable, CaseIterable {
         case loss, silence, nak, flip, old, new, mixed, slip, cancel, busy, second, background, gone
 
         var isTear: Bool { self == .old || self == .new || self == .mixed }
     }
 
-    /// What goes wrong, and at which exchange, write, session or connection.
+    /// A fault: its kind, and its exchange, write, session or connection.
     struct Step: Sendable, Hashable, CustomStringConvertible {
         var kind: Kind
         var place: Int
-        /// Whether the tag of a loss comes back, because another loss follows.
+        /// Whether the tag comes back after a loss, because another loss follows.
         var comesBack = false
-        /// After how many milliseconds the tag of a slip is back; nil for the usual time.
+        /// The number of milliseconds after which a slipped tag comes back; nil for the default.
         var absence: Int?
 
         var description: String {
@@ -40,24 +40,24 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
         }
     }
 
-    /// How long a tag may be away that slips, in milliseconds.
+    /// How long a slipped tag may be away, in milliseconds.
     private static let absences = 1...3_600_000
 
     private(set) var steps: [Step]
     var seed: UInt64
-    /// What could not be read, where the line is not a replay line.
+    /// The text that can't be parsed, if the line is not a replay line.
     private(set) var unreadable: String?
 
     init(_ steps: [Step], seed: UInt64) {
         self.steps = steps
         self.seed = seed
-        // With nothing behind it, a loss after which the tag comes back is a slip.
+        // A loss after which the tag comes back is a slip if no other loss follows.
         if let last = steps.indices.last, steps[last].comesBack {
             self.steps[last] = Step(kind: .slip, place: steps[last].place)
         }
     }
 
-    /// Reads a line. One that can't be read is reported when it is used.
+    /// Parses a line. If it can't be parsed, the error is reported when the line is used.
     public init(_ line: String) {
         self.init([], seed: 0)
         let parts = line.split(separator: "#", omittingEmptySubsequences: false)
@@ -100,7 +100,7 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
         return Step(kind: kind, place: place)
     }
 
-    /// A time in whole milliseconds, as far as a tag may be away so long.
+    /// A time in whole milliseconds, limited to the allowed absence of a tag.
     static func milliseconds(of absence: Duration) -> Int {
         let (seconds, attoseconds) = absence.components
         let milliseconds = Int(min(max(seconds, 0), 3600)) * 1000 + Int(max(attoseconds, 0) / 1_000_000_000_000_000)
@@ -116,7 +116,7 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
         return seed == 0 ? line : "\(line)#\(seed)"
     }
 
-    /// How a line is written, for whoever wrote one that can't be read.
+    /// How to write a line, for the error of a line that can't be parsed.
     static let help = """
         Write loss@N, gone@N, slip@N (or slip@N:300ms), silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or \
         tear@N:old (new, mixed), joined by + (or by a comma behind a loss whose tag comes back), and #SEED behind them.
@@ -124,8 +124,8 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
 }
 
 extension FaultScript {
-    /// Lines that are simpler than this one, the simplest first: fewer faults, then a plain loss in place of what happens to a
-    /// tag or an answer.
+    /// Lines that are simpler than this one, the simplest first: lines with fewer faults, then lines with a plain loss
+    /// in place of another fault of a tag or an answer.
     var simpler: [FaultScript] {
         let fewer =
             steps.count > 1

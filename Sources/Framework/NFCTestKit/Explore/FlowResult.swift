@@ -14,7 +14,7 @@ struct FlowResult: Sendable, CustomStringConvertible {
 
     var description: String { Self.words(for: value) }
 
-    /// Bytes in hex: as text they would only be counted.
+    /// Prints bytes in hexadecimal. As plain text, only their number would be printed.
     private static func words(for value: Any) -> String {
         if let bytes = value as? any Collection<UInt8> {
             let shown = bytes.prefix(32).map { byte in

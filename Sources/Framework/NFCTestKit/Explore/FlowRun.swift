@@ -3,55 +3,55 @@ import NFCRuntime
 public import TagLink
 public import VirtualTags
 
-/// One run of a flow, for an ``Invariant`` to look at.
+/// One run of a flow, which an ``Invariant`` checks.
 public struct FlowRun: Sendable {
     /// A tag of the run.
     public struct Tag: Sendable {
         /// The product's name and the UID.
         public let name: String
-        /// What it held before; nil where that can't be copied.
+        /// The contents before the run; nil when they can't be copied.
         public let before: TagContents?
-        /// What it held after.
+        /// The contents after the run.
         public let after: TagContents?
     }
 
-    /// What went wrong in the run; nil in the first run, in which nothing does.
+    /// The faults of the run; nil in the first run, which has none.
     public let replay: FaultScript?
-    /// What of it has happened: the flow may have ended before.
+    /// The faults that happened: the flow may have ended before the others.
     let happened: [FaultScript.Step]
     /// What the flow returned; nil when it returns nothing, or threw.
     let result: FlowResult?
-    /// What the flow threw; nil when it ended well.
+    /// The error that the flow threw; nil when it returned.
     public let error: (any Error)?
     /// What the sheet showed, and when.
     public let sheet: [TestField.SheetMoment]
-    /// Errors that the app showed otherwise, see ``TestField/showedError(_:)``.
+    /// Errors that the app showed outside the sheet, see ``TestField/showedError(_:)``.
     public let shownErrors: [String]
-    /// How often each completion handler was called, see ``TestField/completion(_:of:)``.
+    /// How many times each completion handler was called, see ``TestField/completion(_:of:)``.
     public let completions: [String: Int]
-    /// Whether a session was still open when the flow had ended.
+    /// Whether a session was still open after the flow had ended.
     public let leavesSessionOpen: Bool
-    /// The tags, in the order in which they were made.
+    /// The tags, in the order in which they were created.
     public let tags: [Tag]
-    /// All that happened.
+    /// Everything that happened.
     public let trace: Trace
-    /// The same tags after the first run, in which nothing went wrong; nil in the first run.
+    /// The same tags after the first run, which has no faults; nil in the first run.
     public internal(set) var goal: [Tag]?
-    /// Whether the first run, too, stood until the limit of a session.
+    /// Whether a session in the first run, too, lasted until its time limit.
     var goalReachesLimit = false
     /// What the first run returned; nil in the first run.
     var goalResult: FlowResult?
     /// What the first run wrote to each of its tags.
     var courses: [MemoryCourse] = []
-    /// What was not freed after the run, in words.
+    /// The objects that were not freed after the run, as text.
     var leaks: [String] = []
-    /// What tags of the exploration were found to hold.
+    /// The NDEF contents that were read from the tags of the exploration.
     let readings: TagReadings
 
-    /// Whether the flow ended because its person or its test wanted it so.
+    /// Whether the flow ended because the user or the test cancelled it.
     public var isCancelled: Bool { error is CancellationError || happened.contains { $0.kind == .cancel } }
 
-    /// Whether the system refused a session or took it away: it was busy, or the app went to the background.
+    /// Whether the system refused or ended a session: it was busy, or the app went to the background.
     public var isEndedBySystem: Bool { happened.contains { $0.kind == .busy || $0.kind == .background } }
 
     init(
@@ -73,7 +73,7 @@ public struct FlowRun: Sendable {
         completions = state.completions
         self.leavesSessionOpen = leavesSessionOpen
         tags = state.tags.map { tag in
-            // What lies on a reader is not the tag that stands for it here.
+            // The virtual tag does not have the contents of the real tag on a reader.
             Tag(
                 name: tag.description,
                 before: field.virtual == nil ? nil : tag.before,
@@ -83,7 +83,7 @@ public struct FlowRun: Sendable {
         trace = Trace(state.log)
     }
 
-    /// Whether the sheet worked with a tag when the limit of a session took it away.
+    /// Whether a session still worked with a tag when it reached its time limit.
     var reachesLimit: Bool {
         let limit = SessionLimits().session
         guard let start = sheet.first?.time else { return false }

@@ -3,15 +3,15 @@ import NFCRuntime
 import TagProtocols
 
 extension Invariant {
-    /// All ready invariants.
+    /// All predefined invariants.
     public static let all: [Invariant] = [
         .neverBricked, .noMessageLost, .sessionEnds, .completesOnce, .errorShown, .memoryIntact, .sameResult,
         .personTold,
         .nothingLeaks,
     ]
 
-    /// A tag that held NDEF still does: it can be read, or mended by the next message, and written where nothing locked it
-    /// on purpose.
+    /// A tag that held NDEF still does: it can be read, or repaired by the next write. It is also still writable,
+    /// unless the flow locked it on purpose.
     public static let neverBricked = Invariant(
         "the tag is never bricked",
         judging: { run in
@@ -40,8 +40,8 @@ extension Invariant {
         }
     )
 
-    /// The tag holds what it held before, or what a run without faults leaves on it. It may be empty where the tag was
-    /// lost in mid-write and the person was told; a flow that ended well has written all of it.
+    /// The tag holds what it held before, or what a run without faults leaves on it. It may be empty if the tag was
+    /// lost during a write and the user was informed. If the flow succeeded, everything is written.
     public static let noMessageLost = Invariant(
         "no message is lost",
         judging: { run in
@@ -62,7 +62,7 @@ extension Invariant {
                     "\(tag.name) holds \(now.map { TagMessage(octets: $0).description } ?? "nothing that can be read")"
                 if now == goal { continue }
                 if !run.reportsFailure { return .broken("\(holds), and the flow ended as if all were well") }
-                // A page in which bits of both are left is nothing that an app could have prevented.
+                // An app can't prevent a page with bits of both.
                 if now != old, now?.isEmpty != true, !run.hasMixedTear {
                     return .broken("\(holds), which is neither the old message nor the new one")
                 }
@@ -71,7 +71,7 @@ extension Invariant {
         }
     )
 
-    /// When the flow has ended, so has every session, and none stood with a tag in hand until the limit of 60 seconds.
+    /// When the flow has ended, all sessions have ended. No session keeps a tag until the time limit of 60 seconds.
     public static let sessionEnds = Invariant("the session always ends") { run in
         if run.leavesSessionOpen {
             return "the flow has ended, and the sheet still stands: nobody invalidates the session"
@@ -82,7 +82,7 @@ extension Invariant {
         return nil
     }
 
-    /// Every handler given to ``TestField/completion(_:of:)`` is called exactly once.
+    /// Each handler that the test passes to ``TestField/completion(_:of:)`` is called exactly once.
     public static let completesOnce = Invariant(
         "the completion is called exactly once",
         judging: { run in
@@ -92,8 +92,9 @@ extension Invariant {
         }
     )
 
-    /// A flow that did not reach its goal has shown an error on the sheet, or said so with
-    /// ``TestField/showedError(_:)``; unless the sheet left by itself or never came, which the person sees too.
+    /// A flow that did not reach its goal has shown an error on the sheet, or reported one with
+    /// ``TestField/showedError(_:)``. This is not required if the sheet disappeared by itself or never appeared,
+    /// because the user sees that too.
     public static let errorShown = Invariant(
         "an error is always shown",
         judging: { run in
@@ -105,8 +106,8 @@ extension Invariant {
         }
     )
 
-    /// A flow that failed ends with an error on the sheet or one that ``TestField/showedError(_:)`` named, and not with a check
-    /// mark. A person who cancelled is shown no error.
+    /// A flow that failed ends with an error on the sheet, or with one that it reported with
+    /// ``TestField/showedError(_:)``. It does not end with a check mark. If the user cancelled, no error is shown.
     public static let personTold = Invariant(
         "the person is told",
         judging: { run in
@@ -137,7 +138,7 @@ extension Invariant {
         }
     )
 
-    /// A flow that returns a value and does not throw returns what it returns without faults.
+    /// A flow that returns a value and does not throw returns the same value as without faults.
     public static let sameResult = Invariant(
         "the result is the same",
         judging: { run in
@@ -152,10 +153,10 @@ extension Invariant {
         }
     )
 
-    /// The sessions that the flow made, their delegates, and the tags that they found are freed when the flow has ended.
+    /// When the flow has ended, its sessions, their delegates and the tags that they found are freed.
     ///
-    /// What the next run replaces may stay until then: a client may keep its last session, and a delegate may live as long as the
-    /// app.
+    /// Objects may stay alive until the next run replaces them: a client may keep its last session, and a delegate may
+    /// live as long as the app.
     public static let nothingLeaks = Invariant("nothing leaks") { run in
         run.leaks.isEmpty
             ? nil
@@ -164,28 +165,28 @@ extension Invariant {
 }
 
 extension FlowRun {
-    /// The sheet, or the app, showed an error in words.
+    /// Whether the sheet, or the app, showed an error text.
     var showsError: Bool {
         !shownErrors.isEmpty || sheet.contains { $0.content.state == .failure && !$0.content.message.isEmpty }
     }
 
-    /// That the flow failed, and with what.
+    /// The text that the flow failed, and with which error.
     fileprivate var howItFailed: String {
         guard let error else { return "the flow failed" }
         let words = "\(error)"
         return "the flow failed with \(words.count > 200 ? words.prefix(200) + "…" : words)"
     }
 
-    /// Whether the power went in a write of the run that left bits of the old memory and of the new.
+    /// Whether the tag lost power in a write of the run that left bits of the old memory and of the new.
     ///
-    /// No order of writes protects the torn page, see <doc:Reference>. An invariant of your own that compares memory leaves such a
-    /// run out.
+    /// No order of writes protects the torn page, see <doc:Reference>. If your own invariant compares memory, skip such
+    /// a run.
     public var hasMixedTear: Bool { replay?.steps.contains { $0.kind == .mixed } ?? false }
 
-    /// The caller or the person learned that it did not work.
+    /// Whether the caller or the user could know that the flow failed.
     var reportsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }
 
-    /// Whether the sheet of a session left because the session's time was up.
+    /// Whether a session's sheet disappeared because the session reached its time limit.
     fileprivate var endsByLimit: Bool {
         var start: Duration?
         for moment in sheet {
@@ -196,7 +197,7 @@ extension FlowRun {
         return false
     }
 
-    /// What a run without faults left on the tag of this number.
+    /// The contents that a run without faults left on the tag with this number.
     fileprivate func reached(_ index: Int) async throws(TagError) -> TagReadings.Reading? {
         guard let tags = goal ?? (replay == nil ? self.tags : nil), index < tags.count, let contents = tags[index].after
         else { return nil }

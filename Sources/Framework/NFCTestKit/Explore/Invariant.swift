@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has to hold after each run of a flow.
+/// A condition that has to hold after each run of a flow.
 ///
 /// ```swift
 /// Invariant("the counter is never lost") { run in
@@ -8,34 +8,35 @@
 /// }
 /// ```
 public struct Invariant: Sendable {
-    /// What a look at one run shows.
+    /// The result of checking one run.
     public enum Verdict: Sendable, Hashable {
-        /// It holds.
+        /// The invariant holds.
         case holds
-        /// It does not; in a sentence that says what is wrong.
+        /// The invariant does not hold; with a sentence about the problem.
         case broken(String)
-        /// The run has nothing to look at; in a few words that say what is missing. A report names what no run has.
+        /// The run has nothing to check; with a few words about what is missing. A report lists an invariant that no
+        /// run could check.
         case nothingToCheck(String)
     }
 
-    /// What has to hold, in a few words.
+    /// The condition, in a few words.
     public let name: String
     let check: @Sendable (FlowRun) async -> Verdict
 
     /// Creates an invariant.
     ///
     /// - Parameters:
-    ///   - name: what has to hold, in a few words.
-    ///   - check: says what is wrong with a run; nil when all is well.
+    ///   - name: the condition, in a few words.
+    ///   - check: returns the problem of a run; nil when there is none.
     public init(_ name: String, _ check: @escaping @Sendable (FlowRun) async -> String?) {
         self.init(name, judging: { run in await check(run).map { .broken($0) } ?? .holds })
     }
 
-    /// Creates an invariant that not every run has something to show for.
+    /// Creates an invariant that some runs can't check.
     ///
     /// - Parameters:
-    ///   - name: what has to hold, in a few words.
-    ///   - check: looks at a run.
+    ///   - name: the condition, in a few words.
+    ///   - check: checks a run.
     public init(_ name: String, judging check: @escaping @Sendable (FlowRun) async -> Verdict) {
         self.name = name
         self.check = check
@@ -43,7 +44,7 @@ public struct Invariant: Sendable {
 }
 
 extension [Invariant] {
-    /// All but the named ones: `Invariant.all.except(.nothingLeaks)`.
+    /// All invariants except the given ones: `Invariant.all.except(.nothingLeaks)`.
     public func except(_ left: Invariant...) -> [Invariant] {
         filter { invariant in !left.contains { $0.name == invariant.name } }
     }

@@ -2,11 +2,12 @@
 import NFCRuntime
 import TagLink
 
-/// Objects of a run that are to be freed when it has ended: sessions, delegates and tags.
+/// Objects of a run that have to be freed when it has ended: sessions, delegates and tags.
 struct LivingObjects: Sendable {
-    /// An object that is not kept alive.
+    /// A weak reference to an object.
     ///
-    /// Sendable because the reference is set once and Swift reads weak references atomically; what it refers to is not used.
+    /// Sendable because the reference is set once and Swift reads weak references atomically. The object itself is not
+    /// used.
     private final class Reference: @unchecked Sendable {
         weak let object: AnyObject?
         let name: String
@@ -31,14 +32,14 @@ struct LivingObjects: Sendable {
 
     var isEmpty: Bool { references.isEmpty }
 
-    /// Those that are still there.
+    /// The objects that are still alive.
     var alive: LivingObjects {
         var alive = self
         alive.references.removeAll { $0.object == nil }
         return alive
     }
 
-    /// Those that others do not have.
+    /// The objects that `others` does not contain.
     func without(_ others: LivingObjects) -> LivingObjects {
         let known = Set(others.references.compactMap { $0.object.map { ObjectIdentifier($0) } })
         var rest = self
@@ -46,7 +47,7 @@ struct LivingObjects: Sendable {
         return rest
     }
 
-    /// What they are, each kind once.
+    /// The names of their types, each once.
     var names: [String] {
         references.map(\.name).reduce(into: []) { names, name in
             if !names.contains(name) { names.append(name) }

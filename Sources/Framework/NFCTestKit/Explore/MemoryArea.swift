@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import VirtualTags
 
-/// A part of a tag's memory that commands write: the pages, blocks or bytes of a file.
+/// A part of a tag's memory that commands write: pages, blocks, or the bytes of a file.
 struct MemoryArea: Sendable {
-    /// What one unit is called, such as `page`.
+    /// The name of one unit, such as `page`.
     var unitName: String
-    /// How many bytes a unit has.
+    /// The number of bytes in a unit.
     var unit: Int
     var bytes: [UInt8]
 
@@ -23,7 +23,7 @@ struct MemoryArea: Sendable {
 }
 
 extension TagContents {
-    /// The memory that commands write. None for a card whose data is not a memory.
+    /// The memory that commands write. Empty for a card whose data are not a memory.
     var areas: [MemoryArea] {
         switch self {
         case .type1(let contents): return [MemoryArea(unitName: "byte", unit: 1, bytes: contents.memory)]

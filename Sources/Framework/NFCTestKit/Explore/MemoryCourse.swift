@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import VirtualTags
 
-/// What a run without faults writes to a tag's memory, one command after the other.
+/// The values that a run without faults writes to a tag's memory, one command after the other.
 ///
-/// A write of several commands leaves values that are neither the old ones nor the new ones for a while, such as a length of zero.
-/// A run that fails may leave these.
+/// A write of several commands leaves intermediate values for a while, such as a length of zero. A run that fails may
+/// leave these.
 struct MemoryCourse: Sendable {
     /// A unit of an area.
     private struct Place: Hashable {
@@ -16,7 +16,7 @@ struct MemoryCourse: Sendable {
     private var last: [MemoryArea]
     private var values: [Place: Set<ArraySlice<UInt8>>] = [:]
 
-    /// - Parameter contents: what the tag holds at first; nil where that can't be copied.
+    /// - Parameter contents: the tag's contents at first; nil when they can't be copied.
     init(_ contents: TagContents?) {
         before = contents?.areas ?? []
         last = before
@@ -26,7 +26,7 @@ struct MemoryCourse: Sendable {
     /// Whether anything was written.
     var hasWrites: Bool { !values.isEmpty }
 
-    /// Notes what the memory holds after a command.
+    /// Adds the state of the memory after a command.
     mutating func add(_ contents: TagContents) {
         let areas = contents.areas
         for (index, area) in areas.enumerated() where index < last.count {
@@ -37,11 +37,11 @@ struct MemoryCourse: Sendable {
         last = areas
     }
 
-    /// What is wrong with the memory after a run; nil when all is well.
+    /// The problem of the memory after a run; nil when there is none.
     ///
     /// - Parameters:
-    ///   - contents: what the tag holds.
-    ///   - isDone: whether the flow reported success: then all of it has to be written.
+    ///   - contents: the tag's contents after the run.
+    ///   - isDone: whether the flow reported success. If so, everything has to be written.
     func finding(of contents: TagContents, isDone: Bool) -> String? {
         for (index, area) in contents.areas.enumerated() where index < before.count {
             for unit in area.differences(from: isDone ? last[index] : before[index]) {
@@ -67,12 +67,12 @@ struct MemoryCourse: Sendable {
 }
 
 extension Invariant {
-    /// The bytes of a tag's memory are right, also where it holds no NDEF: a flow that ends well has written every page, block and
-    /// byte of a file that it writes without faults, and one that fails leaves each as it was or as it writes it. A second tag
-    /// stays as it is.
+    /// The bytes of a tag's memory are right, even if they are not NDEF. A flow that succeeds has written every page,
+    /// block and byte of a file that it writes without faults. A flow that fails leaves each of them with the old
+    /// value, or with a value that it writes. A second tag stays unchanged.
     ///
-    /// A flow that writes something else in each run, such as the time, is no flow for this: leave it out with
-    /// `Invariant.all.except(.memoryIntact)`.
+    /// This invariant does not fit a flow that writes something different in each run, such as the time. Leave it out
+    /// with `Invariant.all.except(.memoryIntact)`.
     public static let memoryIntact = Invariant(
         "the memory is intact",
         judging: { run in
@@ -80,7 +80,8 @@ extension Invariant {
             for (index, tag) in run.tags.enumerated() {
                 guard let before = tag.before, let after = tag.after else { continue }
                 guard index < run.courses.count else {
-                    // Writes of NDEF to Type 5 tags carry no UID: each that is near takes them, and no app can prevent it.
+                    // NDEF writes to Type 5 tags carry no UID. Every such tag near accepts them, and no app can prevent
+                    // that.
                     if after != before, after.tagType != 5 {
                         return .broken("\(tag.name) was written, and is not the tag of the flow")
                     }
@@ -95,7 +96,7 @@ extension Invariant {
                     continue
                 }
                 let isDone = !run.reportsFailure
-                // Bits of both are left by a tear, and no app can prevent them.
+                // A tear leaves bits of both, and no app can prevent that.
                 if !isDone, run.hasMixedTear { continue }
                 if let finding = course.finding(of: after, isDone: isDone) { return .broken("\(tag.name): \(finding)") }
             }

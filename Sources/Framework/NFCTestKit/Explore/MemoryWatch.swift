@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import VirtualTags
 
-/// The memory of tags while a run without faults writes to it.
+/// Records the memory of tags while a run without faults writes to it.
 extension TestField {
-    /// Begins to note what commands write to the tags that are there.
+    /// Starts to record what commands write to the tags near.
     func watchMemory() {
         state.withLock { state in
             state.courses = state.tags.map { MemoryCourse($0.before) }
@@ -11,7 +11,7 @@ extension TestField {
         }
     }
 
-    /// Notes what the last exchange has written.
+    /// Records what the last exchange wrote.
     func noteMemory() {
         guard let virtual, state.withLock({ $0.courses != nil }) else { return }
         let writes = virtual.writeCount

@@ -2,20 +2,20 @@
 import Glibc
 import TagLink
 
-/// What the process writes when it ends in the middle of a run: the line that replays the run, and what happened in it.
+/// What the process writes when it ends in the middle of a run: the line that replays the run, and the run's events.
 ///
-/// The text is prepared in memory that is never freed, so that a signal handler has only to write it out.
+/// The text is prepared in memory that is never freed, so that a signal handler only has to write it.
 ///
-/// Sendable because its field's lock guards what adds to it; a signal handler reads it while nothing else goes on.
+/// Sendable because the field's lock guards all changes. A signal handler reads it when nothing else runs.
 @safe final class RunNote: @unchecked Sendable {
-    /// What an entry is.
+    /// The kind of an entry.
     private enum Entry: UInt8 {
         case note, request, answer, silence
     }
 
     private static let capacity = 1 << 16
     private static let headCapacity = 512
-    /// How many of the last entries are written.
+    /// The number of last entries that are written.
     private static let shownCount = 60
     private static let unused = Locked<[RunNote]>([])
 
@@ -23,12 +23,12 @@ import TagLink
     private var count = 0
     private let head = UnsafeMutablePointer<UInt8>.allocate(capacity: headCapacity)
     private var headCount = 0
-    /// The field's place as a number; 0 while no run goes on.
+    /// The address of the field's place; 0 while no run is active.
     private(set) var place: UInt = 0
 
     private init() {}
 
-    /// A note for an exploration, to be given back. It keeps its memory.
+    /// Takes a note for an exploration, which has to give it back. The note keeps its memory.
     static func take() -> RunNote {
         CrashWatch.begin()
         if let note = unused.withLock({ $0.popLast() }) { return note }
@@ -44,11 +44,11 @@ import TagLink
 
     // MARK: A run
 
-    /// A run begins.
+    /// Begins a run.
     ///
     /// - Parameters:
-    ///   - script: what replays it; nil for the one without faults.
-    ///   - place: the place of its field.
+    ///   - script: the line that replays the run; nil for the run without faults.
+    ///   - place: the place of the run's field.
     func begin(_ script: FaultScript?, in place: FieldPlace) {
         let line = script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run"
         count = 0
@@ -77,7 +77,7 @@ import TagLink
         }
     }
 
-    /// Adds its kind, its length in two bytes, and as many bytes.
+    /// Adds an entry: its kind, its length in two bytes, and its bytes.
     private func add(_ entry: Entry, _ content: [UInt8]) {
         let length = min(content.count, 1024)
         if count + 3 + length > Self.capacity { dropHalf() }
@@ -90,7 +90,7 @@ import TagLink
 
     private func length(at offset: Int) -> Int { unsafe Int(bytes[offset + 1]) | Int(bytes[offset + 2]) << 8 }
 
-    /// Forgets the older entries.
+    /// Removes the older entries.
     private func dropHalf() {
         var start = 0
         while start < count / 2 { start += 3 + length(at: start) }
@@ -100,7 +100,7 @@ import TagLink
 
     // MARK: In a signal handler
 
-    /// Writes it to standard error. Safe in a signal handler: it allocates nothing and takes no lock.
+    /// Writes the note to standard error. Safe in a signal handler: it allocates no memory and takes no lock.
     func write() {
         Self.write("NFCTestKit: the process ends while ")
         unsafe Self.write(head, headCount)
@@ -150,7 +150,7 @@ import TagLink
         }
     }
 
-    /// Writes a number in four places.
+    /// Writes a number with four characters.
     private static func write(number: Int) {
         var text: (UInt8, UInt8, UInt8, UInt8) = (0x20, 0x20, 0x20, 0x20)
         unsafe withUnsafeMutableBytes(of: &text) { text in

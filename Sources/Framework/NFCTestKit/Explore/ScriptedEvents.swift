@@ -3,16 +3,16 @@ import NFCRuntime
 import TagLink
 import VirtualTags
 
-/// What a ``FaultScript`` makes happen in a field.
+/// Carries out the faults of a ``FaultScript`` in a field.
 extension TestField {
-    /// How long a tag that slips is away, unless its step says so, and a second tag stays.
+    /// The default time that a slipped tag is away, and that a second tag stays.
     private static let absence = Duration.seconds(1)
 
-    /// Sets what goes wrong in a run.
+    /// Sets the faults of a run.
     ///
     /// - Parameters:
-    ///   - script: what goes wrong.
-    ///   - companion: the tag that comes near when the script has a second one come.
+    ///   - script: the faults.
+    ///   - companion: the tag that comes near, if the script has a second tag.
     func arm(_ script: FaultScript, companion: NearbyTag?) {
         guard let virtual else { return }
         let faults = script.steps.compactMap { step -> Fault? in
@@ -46,7 +46,7 @@ extension TestField {
         virtual.arm(FaultPlan(faults, seed: script.seed))
     }
 
-    /// The steps of the run's script that have happened.
+    /// The steps of the run's script that happened.
     func happened(of script: FaultScript) -> [FaultScript.Step] {
         let events = state.withLock { $0.happened }
         let counts = virtual?.countsSinceArmed ?? (0, 0)
@@ -60,7 +60,7 @@ extension TestField {
         }
     }
 
-    /// The app connects to a tag, which leaves before that where the script says so.
+    /// Called before the app connects to a tag: removes the tag if the script says so.
     func willConnect() {
         let step = state.withLock { state in
             state.connections += 1
@@ -69,7 +69,7 @@ extension TestField {
         if let step, goAway() { happened(step) }
     }
 
-    /// - Parameter action: does it; false when it can't be done.
+    /// - Parameter action: carries out the step; false when that is not possible.
     private func event(_ step: FaultScript.Step, _ action: @escaping @Sendable (TestField) -> Bool) -> Fault.Effect {
         .call { [weak self] in
             guard let self, action(self) else { return }

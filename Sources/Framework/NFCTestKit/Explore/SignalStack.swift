@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The stack on which a thread's signal handlers run: when its own has overflowed, nothing can run there.
+/// The stack on which a thread's signal handlers run. A handler can't run on the thread's own stack after an overflow.
 @safe enum SignalStack {
-    /// In bytes. What Swift's runtime does in its handler takes some 10,000.
+    /// In bytes. The handler of Swift's runtime uses about 10,000.
     private static let size = 65_536
 
-    /// Its value in a thread is the stack's memory, which goes with the thread.
+    /// The thread-specific value is the stack's memory, which is freed when the thread ends.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         unsafe pthread_key_create(&key) { memory in
@@ -19,7 +19,7 @@ import Glibc
         return key
     }()
 
-    /// Gives the calling thread one, when it has none.
+    /// Gives the calling thread such a stack, if it has none.
     static func setForCaller() {
         var stack = unsafe stack_t()
         guard unsafe sigaltstack(nil, &stack) == 0, unsafe stack.ss_flags & Int32(SS_DISABLE) != 0 else { return }

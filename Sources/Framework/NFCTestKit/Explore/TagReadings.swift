@@ -4,12 +4,13 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// What tags hold for NDEF. Most runs of an exploration leave one of a few contents, and each is read once.
+/// The NDEF contents of tags. Most runs of an exploration leave one of a few contents, so each of them is read only
+/// once.
 final class TagReadings: Sendable {
     typealias Reading = (access: NDEFDetection.Access, capacity: Int, message: [UInt8])
 
-    /// Contents that are found quickly: those of an exploration differ at the beginning of a memory, and to hash all of it would
-    /// take longer than to compare it with the few that are alike there.
+    /// Tag contents with a quick hash. The contents in an exploration mostly differ at the beginning of a memory.
+    /// Hashing all of it would take longer than comparing it with the few that begin alike.
     private struct Key: Hashable {
         let contents: TagContents
         private let number: UInt64

@@ -4,23 +4,25 @@ public import NFCRuntime
 import PrivateStorage
 
 extension AppProperties {
-    /// No property list of an app is larger.
+    /// Larger than any app's property list.
     private static let maximumSize = 1 << 20
 
-    /// Reads the property list and the entitlements that the app is built with.
+    /// Reads the property list and the entitlements of the app.
     ///
     /// ```swift
     /// let app = try AppProperties(contentsOf: "App/Info.plist", entitlements: "App/App.entitlements")
     /// ```
     ///
-    /// The files are XML or binary property lists. Texts, lists of texts, and flags are taken, and all else is left out: Core NFC
-    /// does not read it. Build settings such as `$(PRODUCT_NAME)` stay as they are written.
+    /// The files are XML or binary property lists. The initializer reads strings, lists of strings, and Boolean values,
+    /// and ignores everything else, because Core NFC does not read it. Build settings such as `$(PRODUCT_NAME)` are not
+    /// replaced.
     ///
     /// - Parameters:
-    ///   - infoPlist: the path of the `Info.plist`, relative to the working folder, which is the package's in `swift test`; nil
-    ///     for none.
+    ///   - infoPlist: the path of the `Info.plist`, relative to the working directory, which is the package's in
+    ///     `swift test`; nil for none.
     ///   - entitlements: the path of the entitlements; nil for none.
-    /// - Throws: ``FieldError`` with `badAppFile`, which names the file: it is missing, can't be read, or is no property list.
+    /// - Throws: ``FieldError`` with `badAppFile`, which names the file: it is missing, can't be read, or is not a
+    ///   property list.
     public init(contentsOf infoPlist: String?, entitlements: String? = nil) throws(FieldError) {
         self.init(
             infoPlist: try Self.values(of: infoPlist, called: "Info.plist"),

@@ -2,7 +2,7 @@
 public import NFCRuntime
 public import Testing
 
-/// Puts a ``TestField`` around a test, see `.field(_:app:seed:limit:grace:busyPolicy:)`.
+/// Runs a test in a ``TestField``, see `.field(_:app:seed:limit:grace:busyPolicy:)`.
 public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
     let tags: [TagSpec]
     let app: AppProperties?
@@ -18,7 +18,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        // A suite's trait comes to each of its tests, and again for the suite itself, which has no field.
+        // A suite's trait is applied to each of its tests, and also to the suite itself, which gets no field.
         guard testCase != nil else { return try await function() }
         let field = try await TestField.opened(
             tags,
@@ -39,7 +39,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == FieldTrait {
-    /// Puts a field around a test, or around each test of a suite; ``TestField/current`` is it.
+    /// Runs a test, or each test of a suite, in a field. The test gets the field from ``TestField/current``.
     ///
     /// ```swift
     /// @Test(.field("NTAG215")) func `An empty tag is told`() async throws {
@@ -48,17 +48,17 @@ extension Trait where Self == FieldTrait {
     /// }
     /// ```
     ///
-    /// A test function can't be left behind: one that never ends, not when its task is cancelled either, ends the process.
+    /// A test function can't be abandoned. If it does not end even after its task is cancelled, the process ends.
     ///
     /// - Parameters:
-    ///   - tags: tags that are near from the start.
-    ///   - app: what the app declares of itself.
-    ///   - seed: where all that is random comes from.
-    ///   - limit: the field's time at which a test that has not ended fails.
-    ///   - grace: how long nothing happens, in real time, before a session's limit of 60 or 20 seconds passes that the test has
-    ///     not let pass with ``TestField/wait(for:)``.
-    ///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving. Phones refuse it
-    ///     with error 203: `.refuseWhileSheetLeaves`.
+    ///   - tags: the tags that are near from the start.
+    ///   - app: the app's property list and entitlements.
+    ///   - seed: the source of everything random.
+    ///   - limit: the field's time limit; a test that has not ended by then fails.
+    ///   - grace: how long nothing has to happen, in real time, before a session's time limit of 60 or 20 seconds may
+    ///     pass without a call of ``TestField/wait(for:)``.
+    ///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
+    ///     Phones refuse it with error 203: `.refuseWhileSheetLeaves`.
     public static func field(
         _ tags: TagSpec...,
         app: AppProperties? = nil,

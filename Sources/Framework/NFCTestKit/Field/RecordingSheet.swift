@@ -2,7 +2,7 @@
 public import NFCRuntime
 import TagLink
 
-/// A scanning sheet that keeps what it was told to show, and that a test can cancel.
+/// A scanning sheet that records what it showed, and that a test can cancel.
 public final class RecordingSheet: ScanSheet {
     private struct State {
         var history: [SheetContent] = []
@@ -32,7 +32,7 @@ public final class RecordingSheet: ScanSheet {
     /// What is shown now; nil before the first session.
     public var content: SheetContent? { state.withLock { $0.history.last } }
 
-    /// Does what the Cancel button does.
+    /// Presses the Cancel button.
     ///
     /// - Returns: false when there is no button to press.
     @discardableResult

@@ -6,7 +6,7 @@ public import VirtualTags
 extension TestField {
     // MARK: Time
 
-    /// Waits until the code under test has nothing left to do but to wait for time or a person. On a reader, goes on at
+    /// Waits until the code under test can only continue when time passes or the user acts. On a reader, returns at
     /// once.
     public func settle() async {
         guard drivenClock != nil else { return }
@@ -19,9 +19,9 @@ extension TestField {
         }
     }
 
-    /// Lets time pass, with all that happens meanwhile. On a reader it is real time.
+    /// Lets time pass, with all events meanwhile. On a reader it is real time.
     ///
-    /// It passes from the moment on at which the code has nothing left to do but to wait: what the test has just begun in
+    /// The time starts when the code under test can do nothing but wait. So work that the test has just started in
     /// another task comes first.
     public func wait(for duration: Duration) async {
         await settle()
@@ -39,7 +39,7 @@ extension TestField {
 
     /// Brings a tag near.
     ///
-    /// - Parameter spec: the tag, made anew. On a reader the person is asked for it.
+    /// - Parameter spec: the tag, which is newly created. On a reader, the user is asked for it.
     /// - Returns: the tag.
     /// - Throws: ``FieldError`` with `fieldIsGone`, `unknownProduct`, `badTag`.
     @discardableResult
@@ -49,13 +49,13 @@ extension TestField {
         return tag
     }
 
-    /// Brings a tag near that was near before, or that ``make(_:)`` made. Two can be near at once.
+    /// Brings a tag near that was near before, or that ``make(_:)`` created. Several tags can be near at the same time.
     public func bring(_ tag: NearbyTag) async throws {
         if isStarted { try await act("brings \(tag)") }
         virtual?.bring(tag.virtual)
     }
 
-    /// Makes a tag, and keeps it far from the reader.
+    /// Creates a tag, without bringing it near.
     public func make(_ spec: TagSpec) async throws -> NearbyTag {
         guard isOpen else { throw FieldError.fieldIsGone }
         let number = state.withLock { state in
@@ -74,7 +74,7 @@ extension TestField {
         if let tag { virtual?.remove(tag.virtual) } else { virtual?.removeAll() }
     }
 
-    /// Takes all tags away and puts another one there at once.
+    /// Takes all tags away, and brings another one near at the same moment.
     @discardableResult
     public func swap(for spec: TagSpec) async throws -> NearbyTag {
         let tag = try await make(spec)
@@ -84,7 +84,7 @@ extension TestField {
         return tag
     }
 
-    /// Sets what goes wrong from now on, in place of what was set before. Exchanges and writes count from here.
+    /// Sets the faults from now on, and replaces earlier ones. Exchanges and writes count from now.
     ///
     /// - Throws: ``FieldError`` with `notVirtual` on a reader.
     public func inject(_ faults: FaultPlan) throws {
@@ -101,7 +101,7 @@ extension TestField {
 
     /// Presses Cancel on the sheet.
     ///
-    /// - Throws: ``FieldError`` with `fieldIsGone`, or `noButton` when the sheet is not there or is leaving.
+    /// - Throws: ``FieldError`` with `fieldIsGone`, or `noButton` when there is no sheet or it is disappearing.
     public func cancelSheet() async throws {
         try await act("presses Cancel")
         guard sheet.cancel() else {
@@ -122,26 +122,26 @@ extension TestField {
 
     // MARK: Completions
 
-    /// Starts something that calls a completion handler, and waits for it.
+    /// Starts work that calls a completion handler, and waits for the call.
     ///
     /// ```swift
     /// let result = try await field.completion("write") { app.write("Hello", completion: $0) }
     /// ```
     ///
     /// - Parameters:
-    ///   - name: what it is called in the trace.
-    ///   - start: begins the work; it is given the handler.
-    /// - Returns: what the handler was first called with. Further calls are counted, see ``Invariant/completesOnce``.
-    /// - Throws: ``FieldError`` when the field ends before.
+    ///   - name: the name of the handler in the trace.
+    ///   - start: starts the work, and receives the handler.
+    /// - Returns: the argument of the handler's first call. Further calls are counted, see ``Invariant/completesOnce``.
+    /// - Throws: ``FieldError`` when the field ends before the first call.
     public func completion<Value: Sendable>(
         _ name: String = "completion",
         of start: (@escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
         let result: Result<Value, any Error> = await handedOver { done in
-            // What comes first counts: the handler's call, or the field's end.
+            // The first of two events counts: the handler's call, or the field's end.
             let first = Locked<(@Sendable (Result<Value, any Error>) -> Void)?>(done)
             let isOpen = state.withLock { state in
-                // A handler that is never called counts too.
+                // A handler that is never called also has a count.
                 state.completions[name] = state.completions[name] ?? 0
                 if state.isOpen {
                     state.pending.append((name, { error in first.withLock { $0.take() }?(.failure(error)) }))
@@ -160,7 +160,7 @@ extension TestField {
         return try result.get()
     }
 
-    /// Counts a call of a completion handler that the test gives to the app by itself.
+    /// Counts a call of a completion handler that the test passes to the app without ``completion(_:of:)``.
     public func completed(_ name: String = "completion") {
         note("called: \(name)")
         state.withLock { state in
@@ -170,7 +170,8 @@ extension TestField {
     }
 }
 
-/// A wait of the test, which ends when its time has come, or when the field has ended and nobody moves the time on.
+/// A wait of the test. It ends when its time has come, or when the field has ended, because then nothing advances the
+/// time.
 private final class PersonsWait: Sendable {
     private let continuation: Locked<CheckedContinuation<Void, Never>?>
 

@@ -3,62 +3,63 @@ import Glibc
 import NFCRuntime
 import TagLink
 
-/// How long nothing happens, in real time, before a limit of a session passes that the test has not let pass.
+/// How long nothing has to happen, in real time, before a session's time limit may pass without the test's request.
 struct Grace: Sendable {
-    /// How long.
+    /// The duration.
     var duration: Duration
-    /// Whether there is none when all that goes on is counted.
+    /// Whether the grace is zero when all work is counted.
     var isNoneWhenCounted = false
 
-    /// How many times as long it takes where timers, sockets or other processes may have an answer.
+    /// The factor for the duration when timers, sockets or other processes may still deliver something.
     private static let factor = 10
 
-    /// What has not gone on for so long does not go on.
+    /// After this time without events, nothing more will happen.
     var long: Duration { duration * Self.factor }
 
-    /// The grace after what is under way.
+    /// The grace for the current work.
     func duration(after work: FieldPlace.Work) -> Duration {
-        // A thread of the app's own is not counted, and may have been begun a moment ago. One that the run has begun may sleep
-        // for as long as it likes before it goes on.
+        // Another thread of the app is not counted, and may have been started a moment ago. A thread that the run
+        // started may sleep for any time before it continues.
         if isNoneWhenCounted, !work.hasUncounted, !work.hasThreads, PoolThreads.othersSleep { return .zero }
         return work.hasSources || Self.hasChildren ? long : duration
     }
 
-    /// How long nothing happens, after what is under way, before a flow counts as one that never ends.
+    /// How long nothing has to happen, with the current work, before a flow counts as one that never ends.
     ///
-    /// A queue that is blocked is found sooner: whoever could end its wait is under way, and counted, unless the test has begun a
-    /// thread, or a thread has called it.
+    /// A blocked queue is detected sooner: the code that could end its wait is counted, unless the test has started a
+    /// thread, or another thread has called the test's code.
     func beforeEnd(after work: FieldPlace.Work) -> Duration {
         guard work.waits.contains(where: { $0.end == nil }), !work.hasGuests, !work.hasThreads else { return long }
         return work.hasSources || Self.hasChildren ? long : duration
     }
 
-    /// Whether the process has begun others, that have not been waited for.
+    /// Whether the process has child processes that it has not waited for.
     static var hasChildren: Bool {
         var info = unsafe siginfo_t()
         return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
     }
 }
 
-/// For how long nothing has happened in a field, in real time.
+/// How long nothing has happened in a field, in real time.
 struct Stillness: Sendable {
     static let none = Stillness()
 
-    /// How long nothing of the test has happened.
+    /// How long the test has had no events.
     var quiet = Duration.zero
-    /// How long the field's time has stood.
+    /// How long the field's time has not advanced.
     var standing = Duration.zero
-    /// Whether what no count shows rests too. If not, all that may pass is a delay that is over in real time as well.
+    /// Whether the uncounted work rests too. If not, only a delay may end, and only when its real time is over too.
     var isOfAll = true
 }
 
 extension TestField {
-    /// Nothing of the test can go on but by time: whoever waits for that goes first, then the next event.
+    /// Called when only the passing of time can continue the test. It first resumes the next call that waits for this
+    /// moment; if there is none, it advances to the next event.
     ///
     /// - Parameters:
-    ///   - work: what is under way.
-    ///   - stillness: for how long nothing has happened.
-    /// - Returns: whether something has.
+    ///   - work: the current work.
+    ///   - stillness: how long nothing has happened.
+    /// - Returns: whether something was resumed or time has advanced.
     func goOn(after work: FieldPlace.Work, _ stillness: Stillness) -> Bool {
         guard let clock = drivenClock else { return false }
         guard stillness.isOfAll || isNextDelayOver(stillness) else { return false }
@@ -70,20 +71,20 @@ extension TestField {
             return true
         }
         guard let event = clock.nextEvent, event.deadline <= limit else {
-            // Past its limit the field has nothing to wait for. That ends the flow, so it has to be so for long, also where all is
-            // counted.
+            // After its limit the field has no more events to wait for. This ends the flow, so the rest must have
+            // lasted for long, even if all work is counted.
             guard stillness.quiet >= grace.beforeEnd(after: work) else { return false }
             if clock.nextEvent != nil || mayPassLimits(after: work, stillness.quiet) { stop(after: work) }
             return false
         }
-        // A wait that ends by real time may see what comes before its end.
+        // A wait with a time limit must not see events that come after its end.
         if let end = work.waits.compactMap(\.end).min(), event.deadline > end { return false }
         guard event.deadline <= target || mayPass(event, after: work, stillness) else { return false }
         clock.advance(by: max(event.deadline - clock.now, .zero))
         return true
     }
 
-    /// Whether time may go on to an event that the test has not asked to wait for.
+    /// Whether time may advance to an event for which the test has not asked to wait.
     private func mayPass(
         _ event: (deadline: Duration, kind: DeadlineQueue.Kind),
         after work: FieldPlace.Work,
@@ -93,13 +94,14 @@ extension TestField {
         case .other: true
         case .limit: mayPassLimits(after: work, stillness.quiet)
         case .delay:
-            // What takes real time is measured with a delay that takes as long: it may be a time limit of the app's own.
+            // Code may use a delay as a time limit for work that takes real time. So the delay lasts as long in real
+            // time.
             !work.hasSources || isNextDelayOver(stillness)
                 || !Grace.hasChildren && mayPassLimits(after: work, stillness.quiet)
         }
     }
 
-    /// Whether the next event is the end of an app's delay that is over in real time too.
+    /// Whether the next event is the end of an app's delay that is also over in real time.
     private func isNextDelayOver(_ stillness: Stillness) -> Bool {
         guard let event = drivenClock?.nextEvent, event.kind == .delay else { return false }
         return stillness.standing >= event.deadline - now
@@ -109,7 +111,7 @@ extension TestField {
         work.waits.allSatisfy { $0.end == nil } && quiet >= grace.duration(after: work)
     }
 
-    /// Ends the flow with an error that says why nothing ends it.
+    /// Ends the flow with an error that says why it can't end by itself.
     func stop(after work: FieldPlace.Work? = nil) {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
@@ -138,7 +140,7 @@ extension TestField {
         )
     }
 
-    /// Why a flow has not ended, and what to do.
+    /// The reason why a flow has not ended, and what to do.
     private var unfinished: (why: String, advice: String) {
         let limit = limit.components.seconds
         let next = drivenClock?.nextEvent?.deadline
@@ -169,7 +171,7 @@ extension TestField {
         )
     }
 
-    /// Ends the flow with an error that says which queue has been blocked for long.
+    /// Ends the flow with an error that names the queue that has been blocked for long.
     func stop(blockedFor quiet: Duration) {
         fail(
             FieldError(
@@ -184,7 +186,7 @@ extension TestField {
         )
     }
 
-    /// Ends a flow that does one thing after the other, for which no time passes.
+    /// Ends a flow that keeps working while no time passes.
     func stopEndless() {
         fail(
             FieldError(
@@ -199,9 +201,9 @@ extension TestField {
         )
     }
 
-    /// Ends the flow with an error. A test's function that has one and goes on is ended with the process.
+    /// Ends the flow with an error. If it is a test function that already has an error and continues, the process ends.
     ///
-    /// - Parameter isFirst: whether it counts only where there was none before.
+    /// - Parameter isFirst: whether the error counts only if there was none before.
     func fail(_ error: FieldError, onlyFirst isFirst: Bool = false) {
         let stop = state.withLock { state in
             if isFirst, state.hasFailed { return nil as (@Sendable (FieldError) -> Void)? }

@@ -3,17 +3,18 @@ public import NFCRuntime
 public import TagLink
 public import VirtualTags
 
-/// What stands in front of the code under test: a reader, the tags near it, the person, the scanning sheet, and time.
+/// The environment of the code under test: a reader, the tags near it, the user, the scanning sheet, and a clock.
 ///
 /// Get one from ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)`` or from the trait
-/// `.field(_:app:seed:limit:grace:busyPolicy:)`. What a person does happens when the code has nothing left to do but to wait, so
-/// that a test never races with what it tests.
+/// `.field(_:app:seed:limit:grace:busyPolicy:)`. The user's actions happen when the code under test can do nothing but
+/// wait, so the test never races with that code.
 ///
-/// Time is the field's own: it moves by what frames take on the air, and to the next event when nothing else is left to
-/// do. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test wait by it too. See <doc:Reference> for when it moves.
+/// The field has its own time. It advances by the airtime of frames, and to the next event when nothing else can
+/// happen. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test also use it. See <doc:Reference> for when
+/// time advances.
 public final class TestField: Sendable {
-    /// The field to which the caller belongs: that of its task, of the block or delegate's method that it runs in, else the only
-    /// one that is open. Nil outside of all, and where several are open and the caller's is not known.
+    /// The caller's field: the field of its task, or of the block or delegate method that it runs in; else the only
+    /// open field. Nil outside of any field, and when several fields are open and the caller's is not known.
     public static var current: TestField? { (NFCEnvironment.ofTest?.place as? FieldPlace)?.field }
 
     struct State {
@@ -27,27 +28,27 @@ public final class TestField: Sendable {
         var hasStarted = false
         var isOpen = true
         var hasFailed = false
-        /// The time to which the test lets time pass.
+        /// The time up to which the test lets time pass.
         var target: Duration = .zero
         var shownErrors: [String] = []
         var tagsMade: UInt64 = 0
         var sessionsMade = 0
-        /// What a script has made happen.
+        /// The steps of a script that have happened.
         var happened: [FaultScript.Step] = []
-        /// How often code of the test has connected to a tag, and before which times the tag leaves.
+        /// How many times code of the test has connected to a tag, and before which connections the tag leaves.
         var connections = 0
         var departures: [FaultScript.Step] = []
-        /// What code under test has made, and has to free; nil where nobody asks.
+        /// The objects that the code under test created and has to free; nil when nothing checks this.
         var made: LivingObjects?
-        /// What was written to each tag; nil where nobody asks.
+        /// What was written to each tag; nil when nothing checks this.
         var courses: [MemoryCourse]?
-        /// What the process writes when it ends in the run.
+        /// What the process writes if it ends during the run.
         var runNote: RunNote?
-        /// How many writes are in them.
+        /// The number of writes in `courses`.
         var writesNoted = 0
     }
 
-    /// The sheet at a moment.
+    /// The sheet at one moment.
     public struct SheetMoment: Sendable, Hashable {
         /// The field's time.
         public var time: Duration
@@ -55,13 +56,13 @@ public final class TestField: Sendable {
         public var content: SheetContent
     }
 
-    /// The virtual field itself; nil when the test runs on a reader.
+    /// The virtual field; nil when the test runs on a reader.
     public let virtual: VirtualField?
-    /// The reader in front of which the code under test may be a card, with `CardSession`.
+    /// The reader for which the code under test may emulate a card, with `CardSession`.
     public let cardReader = VirtualCardReader()
-    /// Where all that is random comes from.
+    /// The source of everything random.
     public let seed: UInt64
-    /// The surroundings that sessions take.
+    /// The environment that sessions use.
     public let environment: NFCEnvironment
 
     let drivenClock: ManualClock?
@@ -72,7 +73,7 @@ public final class TestField: Sendable {
     let place: FieldPlace
     let state = Locked(State())
 
-    /// - Parameter grace: how long nothing happens before a limit of a session passes.
+    /// - Parameter grace: how long nothing has to happen before a session's time limit may pass.
     init(
         reader: TestReader,
         app: AppProperties?,
@@ -157,14 +158,14 @@ public final class TestField: Sendable {
 
     // MARK: What happened
 
-    /// The field's time, from 0. On a reader, real time.
+    /// The field's time, starting at 0. On a reader, real time.
     public var now: Duration { environment.clock.now }
 
-    /// What happened so far: exchanges, the sheet, and what the person did.
+    /// What has happened so far: exchanges, the sheet, and the user's actions.
     public var trace: Trace {
         let log = state.withLock { $0.log }
         guard let replay else { return Trace(log) }
-        // What was recorded, as far as it was asked for, with what happened now at its time.
+        // The recorded entries up to the last replayed exchange, and the new entries at their times.
         var left = replay.recording.exchangeCount - replay.remainingExchangeCount
         var entries = replay.recording.trace.entries.prefix { entry in
             if case .exchange = entry.event { left -= 1 }
@@ -183,26 +184,26 @@ public final class TestField: Sendable {
     /// The exchanges so far.
     public var exchanges: [Trace.Exchange] { trace.exchanges }
 
-    /// How long the exchanges took on the air so far, and the tags' work in between: what a phone needs at the least.
+    /// The airtime of the exchanges so far, including the tags' work in between: the minimum that a phone needs.
     public var airtime: Duration { exchanges.reduce(.zero) { $0 + ($1.duration ?? .zero) } }
 
     /// Everything that the sheet showed so far, and when.
     public var sheetHistory: [SheetMoment] { state.withLock { $0.sheet } }
 
-    /// The texts that the sheet showed so far, each once where it stayed.
+    /// The texts that the sheet has shown so far. A text that stays is listed once.
     public var sheetTexts: [String] {
         sheetHistory.map(\.content.message).reduce(into: []) { texts, text in
             if texts.last != text { texts.append(text) }
         }
     }
 
-    /// The tags that the test has made so far.
+    /// The tags that the test has created so far.
     public var tags: [NearbyTag] { state.withLock { $0.tags } }
 
     /// Writes a line into the trace.
     public func note(_ text: String) { log(.note(text)) }
 
-    /// Says that the app has shown an error to the person otherwise than on the sheet, see ``Invariant/errorShown``.
+    /// Records that the app has shown an error to the user outside the sheet, see ``Invariant/errorShown``.
     public func showedError(_ text: String) {
         note("shown: \(text)")
         state.withLock { $0.shownErrors.append(text) }
@@ -238,7 +239,7 @@ public final class TestField: Sendable {
         state.withLock { $0.sheet.append(SheetMoment(time: now, content: content)) }
     }
 
-    /// A flow that never waits is stopped by the time that its exchanges take.
+    /// Ends a flow that never waits, because its exchanges have used up the field's time.
     private func timeHasPassed() {
         if now > limit { stop() }
     }

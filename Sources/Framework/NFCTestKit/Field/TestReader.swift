@@ -2,7 +2,7 @@
 import Glibc
 public import NFCRuntime
 
-/// What a test runs on: virtual tags, or a reader on the desk.
+/// The reader on which a test runs: virtual tags, or a real reader.
 public struct TestReader: Sendable {
     enum Kind: Sendable {
         case virtual
@@ -12,19 +12,19 @@ public struct TestReader: Sendable {
 
     let kind: Kind
 
-    /// Virtual tags: the same everywhere, in no time.
+    /// Virtual tags: the same on every machine, and without real waiting.
     public static let virtual = TestReader(kind: .virtual)
 
-    /// A contactless PC/SC reader. The person is asked for the tags, time is real, and there are no faults.
+    /// A contactless PC/SC reader. The user is asked for the tags, time is real, and there are no faults.
     ///
-    /// - Parameter name: a part of its name; nil for the first.
+    /// - Parameter name: a part of its name; nil for the first reader.
     public static func pcsc(_ name: String? = nil) -> TestReader {
         reader(NFCEnvironment(ReaderConfiguration(reader: name.map { "pcsc:\($0)" } ?? "pcsc")).reader)
     }
 
-    /// A recording, which answers what it was asked then in the order of then, by its own time.
+    /// A recording. It gives the recorded answers to the same requests, in the same order and with the recorded times.
     ///
-    /// - Parameter path: its file, as `NFC_RECORD` or `nfc record` made it.
+    /// - Parameter path: the file that `NFC_RECORD` or `nfc record` wrote.
     /// - Throws: ``FieldError`` with `badRecording`.
     public static func recording(_ path: String) throws(FieldError) -> TestReader {
         do throws(RecordingError) {
@@ -34,15 +34,15 @@ public struct TestReader: Sendable {
         }
     }
 
-    /// A recording that was read.
+    /// A recording that was read before.
     public static func recording(_ recording: Recording) -> TestReader { TestReader(kind: .recording(recording)) }
 
     /// Any reader.
     public static func reader(_ reader: NFCEnvironment.Reader) -> TestReader { TestReader(kind: .reader(reader)) }
 
-    /// What `NFC_TEST_READER` says: `virtual`, or a reader as in `NFC_READER`; virtual when it is not set.
+    /// The reader that `NFC_TEST_READER` names: `virtual`, or a reader as in `NFC_READER`; virtual when it is not set.
     ///
-    /// It is not `NFC_READER`, so that a machine on which apps use a reader does not write to what lies on it in tests.
+    /// The variable is not `NFC_READER`: on a machine where apps use a reader, tests must not write to the tags on it.
     public static var ofProcess: TestReader {
         guard let name = environmentValue("NFC_TEST_READER"), !name.isEmpty, name != "virtual" else { return .virtual }
         return reader(NFCEnvironment(ReaderConfiguration(reader: name)).reader)

@@ -2,7 +2,7 @@
 public import NFCRuntime
 public import VirtualTags
 
-/// A virtual field for code under test, with its own time and its own scanning sheet.
+/// A virtual field for code under test, with its own clock and its own scanning sheet.
 ///
 /// ```swift
 /// try await withVirtualField { field in
@@ -12,27 +12,27 @@ public import VirtualTags
 /// }
 /// ```
 ///
-/// The scope belongs to the task, so tests run in parallel. A session takes the field that is around it when it is
-/// made.
+/// The scope belongs to the task, so tests run in parallel. A session uses the field that is in scope when the session
+/// is created.
 public struct VirtualFieldScope: Sendable {
     /// The field: bring tags near it, and take them away.
     public let tags: VirtualField
-    /// The time by which sessions live. Frames move it by their airtime; a test moves it by hand.
+    /// The clock of sessions. Frames advance it by their airtime, and a test advances it by hand.
     public let clock: ManualClock
     /// The scanning sheet: what it showed, and its Cancel button.
     public let sheet: RecordingSheet
-    /// The reader in front of which the code under test may be a card, with `CardSession`.
+    /// The reader for which the code under test may emulate a card, with `CardSession`.
     public let cardReader: VirtualCardReader
-    /// The surroundings that sessions of the scope take.
+    /// The environment that sessions of the scope use.
     public let environment: NFCEnvironment
 }
 
 /// Runs code with a virtual field in place of the machine's reader.
 ///
 /// - Parameters:
-///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving.
-///   - limits: the spans of time that rule a session.
-///   - body: the code; every session that it makes, also in child tasks, uses the field.
+///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
+///   - limits: the time limits of a session.
+///   - body: the code. Every session that it creates uses the field, also in child tasks.
 /// - Returns: what `body` returns.
 public func withVirtualField<Value>(
     busyPolicy: SessionArbiter.BusyPolicy = .queue,
@@ -64,10 +64,10 @@ public func withVirtualField<Value>(
     return try await NFCEnvironment.$scoped.withValue(environment) { try await body(scope) }
 }
 
-/// Runs code on a machine that has no reader.
+/// Runs code as on a machine without a reader.
 ///
 /// - Parameters:
-///   - reason: why there is none.
+///   - reason: why there is no reader.
 ///   - body: the code.
 /// - Returns: what `body` returns.
 public func withoutReader<Value>(
@@ -79,7 +79,7 @@ public func withoutReader<Value>(
 }
 
 extension VirtualFieldScope {
-    /// Waits until no session has the reader. Real time passes meanwhile; the field's own time does not.
+    /// Waits until no session uses the reader. Real time passes meanwhile; the field's own time does not.
     public func untilIdle() async throws {
         while !environment.arbiter.isIdle {
             try await Task.sleep(for: .milliseconds(1))

@@ -3,7 +3,7 @@ import Glibc
 public import NFCRuntime
 import TagLink
 
-/// Puts a field in front of code under test: every session that the code makes uses it.
+/// Runs a test in a field: every session that the code under test creates uses the field.
 ///
 /// ```swift
 /// @Test func `A tag is read`() async throws {
@@ -16,27 +16,27 @@ import TagLink
 /// }
 /// ```
 ///
-/// The field belongs to the test, so tests run in parallel: to its task and all tasks that it begins, to the blocks that it
-/// puts on queues and delays, and to delegates and completion handlers. Where one field is open, every session belongs to it. See
-/// <doc:Reference> for what else is followed, and for when time moves.
+/// The field belongs to the test, so tests run in parallel. It applies to the test's task and all tasks that it starts,
+/// to the blocks and delays that it puts on queues, and to delegates and completion handlers. If only one field is
+/// open, every session belongs to it. See <doc:Reference> for the other cases, and for when time advances.
 ///
-/// A closure that has not ended when the field's time is up is left behind: its task is cancelled, and the error has
-/// the trace so far.
+/// If the closure has not ended at the field's time limit, it is abandoned: its task is cancelled, and the error
+/// contains the trace so far.
 ///
 /// - Parameters:
-///   - tags: tags that are near from the start.
-///   - app: what the app declares of itself; nil for nothing, and all is allowed.
-///   - seed: where all that is random comes from. The same seed gives the same trace.
-///   - limit: the field's time at which a closure that has not ended is left behind.
-///   - grace: how long nothing happens, in real time, before a session's limit of 60 or 20 seconds passes that the test has
-///     not let pass with ``TestField/wait(for:)``.
-///   - busyPolicy: what happens to a session that begins while the sheet of the last one is still leaving. Phones refuse it
-///     with error 203: `.refuseWhileSheetLeaves`.
-///   - reader: what the test runs on.
+///   - tags: the tags that are near from the start.
+///   - app: the app's property list and entitlements; nil for none, so that everything is allowed.
+///   - seed: the source of everything random. The same seed gives the same trace.
+///   - limit: the field's time limit; a closure that has not ended by then is abandoned.
+///   - grace: how long nothing has to happen, in real time, before a session's time limit of 60 or 20 seconds may pass
+///     without a call of ``TestField/wait(for:)``.
+///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
+///     Phones refuse it with error 203: `.refuseWhileSheetLeaves`.
+///   - reader: the reader on which the test runs.
 ///   - body: the test.
 /// - Returns: what `body` returns.
-/// - Throws: what `body` throws, or ``FieldError``: `neverEnds`, `queueIsBlocked`, `unknownField`, `fieldInField`, or why a tag
-///   could not be made.
+/// - Throws: the error of `body`, or ``FieldError``: `neverEnds`, `queueIsBlocked`, `unknownField`, `fieldInField`, or
+///   the reason why a tag could not be created.
 @discardableResult
 public func withField<Value: Sendable>(
     _ tags: TagSpec...,
@@ -65,14 +65,14 @@ public func withField<Value: Sendable>(
         return value
     } catch {
         field.close()
-        // A flow that fails because the recording does not fit fails for that reason.
+        // If the flow departed from the recording, that is why it failed: report that instead.
         try field.checkRecording()
         throw error
     }
 }
 
 extension TestField {
-    /// Makes a field with tags in it.
+    /// Creates a field with tags.
     static func opened(
         _ tags: [TagSpec],
         app: AppProperties?,
@@ -114,7 +114,7 @@ extension TestField {
         return field
     }
 
-    /// Runs code in the field, until it ends or the field's time is up.
+    /// Runs code in the field until the code ends or the field's time is over.
     func run<Value: Sendable>(
         _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
     ) async throws -> Value {
@@ -134,7 +134,7 @@ extension TestField {
                 outcome.set(result)
             }
         }
-        // On a reader the limit is one of real time.
+        // On a reader, the limit is real time.
         let timer = drivenClock == nil ? environment.clock.schedule(after: limit) { [weak self] in self?.stop() } : nil
         if drivenClock != nil { RestMonitor.shared.add(place) }
         defer {
@@ -149,7 +149,7 @@ extension TestField {
         }
     }
 
-    /// Says where a recording was left.
+    /// Throws if the code departed from the recording.
     func checkRecording() throws(FieldError) {
         guard let departure = replay?.departure else { return }
         throw FieldError(
@@ -159,8 +159,8 @@ extension TestField {
         )
     }
 
-    /// Runs a test's own function in the field. It can't be left behind: when it does not end after its task was
-    /// cancelled, the process ends.
+    /// Runs a test function in the field. It can't be abandoned: if it does not end after its task was cancelled, the
+    /// process ends.
     func attend(_ function: @concurrent @Sendable () async throws -> Void) async throws {
         let outcome = Outcome<Void>()
         state.withLock { state in
@@ -184,7 +184,7 @@ extension TestField {
         }
     }
 
-    /// Does something as the field's test.
+    /// Runs code as the field's test.
     private func within<Value>(_ work: () -> Value) -> Value {
         CarriedPlace.within(environment) { NFCEnvironment.$scoped.withValue(environment) { work() } }
     }
@@ -198,15 +198,15 @@ extension TestField {
         }
     }
 
-    /// On a reader, waits for the sessions that are ending: a reader takes its time to let go of a tag, and the next test
-    /// and a recording's end want it done. A session that is left open is waited for in vain.
+    /// On a reader, waits for the sessions that are ending, up to a limit. A reader takes time to release a tag, and
+    /// the next test and the end of a recording need that to be done.
     func letGoOfReader() async {
         guard drivenClock == nil else { return }
         let end = now + .seconds(10)
         while !environment.arbiter.isIdle, now < end { await wait(for: .milliseconds(10)) }
     }
 
-    /// Takes everything out of the field and ends what is still there; a flow that was left behind may end by that.
+    /// Removes all tags and ends everything that is still active. That may also end an abandoned flow.
     func close() {
         let (waiting, pending) = state.withLock { state in
             defer { (state.waiting, state.pending, state.stop, state.isOpen) = ([], [], nil, false) }
@@ -217,13 +217,14 @@ extension TestField {
         for completion in pending { completion.fail(FieldError.fieldIsGone) }
         virtual?.removeAll()
         if !environment.arbiter.isIdle { drivenClock?.advance(by: environment.limits.session) }
-        // A session that waits for its turn, or whose sheet is still leaving, would hold the environment.
+        // Ends sessions that wait for their turn or whose sheet is still disappearing; otherwise they would keep the
+        // environment alive.
         environment.arbiter.close(with: .terminatedUnexpectedly(reason: "The field of the test has ended."))
         drivenClock?.close()
     }
 }
 
-/// What becomes of a flow: the first result counts, and whoever waits for it gets it.
+/// The outcome of a flow: the first result counts, and the waiting caller gets it.
 private final class Outcome<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?

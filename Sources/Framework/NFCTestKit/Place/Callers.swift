@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Who calls a function in front of which the test kit stands.
+/// Finds the caller of a function that the test kit replaces.
 @safe enum Callers {
     private typealias Walk = @convention(c) (UnsafeMutablePointer<UInt>, Int32) -> Int32
 
     private static let walk: Walk = unsafe DispatchLibrary.next("backtrace")
     private static let depth = 24
-    /// What begins a thread or a source for whoever calls it.
+    /// Libraries that start a thread or a source for their caller.
     private static let doors = ["libdispatch", "libswiftDispatch"]
     private static let thread = "$s10Foundation6ThreadC"
-    /// Libraries that begin threads and sources of their own, which all tests of the process share.
+    /// Libraries that start their own threads and sources. All tests of the process share these.
     private static let libraries = ["libFoundation", "lib_Foundation", "libswift", "libcurl", "libstdc++", "libc.so"]
 
-    /// Whether a library of the system calls for itself: `Process` has one thread for all programs that it begins, `URLSession` one
-    /// queue for all requests. What that does is of no one test.
+    /// Whether a system library makes the call for itself: `Process` has one thread for all its child processes, and
+    /// `URLSession` one queue for all requests. Their work does not belong to one test.
     ///
-    /// - Parameter function: the function of the test kit that was called.
+    /// - Parameter function: the test kit's function that was called.
     static func areOfLibrary(calling function: String) -> Bool {
         var addresses = [UInt](repeating: 0, count: depth)
         let count = unsafe addresses.withUnsafeMutableBufferPointer { buffer in
@@ -28,7 +28,8 @@ import Glibc
                 let place = unsafe Symbols.place(of: pointer)
             else { continue }
             if !isOutside {
-                // The test kit is in the same program as the app: what is called is known by its name, which the loader has.
+                // The test kit is in the same program as the app. So the called function is found by its name, which
+                // the loader knows.
                 isOutside = place.image == Symbols.ownImage && place.name == function
                 continue
             }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
 
-/// A block or a function that code of a test has put on a queue: it takes its test along, and is counted until it returns.
+/// A block or a function that code of a test has put on a queue. It belongs to the test, and is counted until it
+/// returns.
 @safe final class CarriedWork: CarriedScope {
     private let place: FieldPlace
     private let context: DispatchLibrary.Pointer?
-    /// Nil for a block, which is the context then.
+    /// Nil for a block; then `context` is the block.
     private let function: DispatchLibrary.Function?
-    /// The queue of a job of a task, as a number; nil for other work.
+    /// The address of the queue of a task's job; nil for other work.
     private(set) var jobQueue: UInt?
 
     override var work: CarriedWork? { self }
     override var isOfThread: Bool { false }
-    /// The group that is entered as long as the work has not returned.
+    /// The group that the work has entered, until it returns.
     private let group: DispatchLibrary.Pointer?
 
     private init(
@@ -28,7 +29,7 @@ import NFCRuntime
         super.init(owner.environment)
     }
 
-    /// What a queue is given in place of a function of a test; nil when it is no test's.
+    /// Wraps a function of a test, for a queue to run instead; nil when the function belongs to no test.
     static func counted(
         _ context: DispatchLibrary.Pointer?,
         _ function: @escaping DispatchLibrary.Function
@@ -37,7 +38,7 @@ import NFCRuntime
         return unsafe counted(for: owner, context, function)
     }
 
-    /// What a queue is given in place of a block of a test; nil when it is no test's.
+    /// Wraps a block of a test, for a queue to run instead; nil when the block belongs to no test.
     static func counted(
         block: DispatchLibrary.Pointer,
         group: DispatchLibrary.Pointer? = nil
@@ -50,9 +51,9 @@ import NFCRuntime
         return unsafe counted(for: owner, copy, nil, group: group)
     }
 
-    /// The same for a test that is known. A block is one that was copied.
+    /// Wraps work of a known test. A block has to be a copy.
     ///
-    /// - Parameter isOfField: whether it stays the field's whoever begins it now.
+    /// - Parameter isOfField: whether the work belongs to the field even if handed-over work starts it now.
     static func counted(
         for owner: (environment: NFCEnvironment, place: FieldPlace),
         _ context: DispatchLibrary.Pointer?,
@@ -64,13 +65,14 @@ import NFCRuntime
         if scope?.environment !== owner.environment || scope?.isOfThread == true { owner.place.noteGuest() }
         owner.place.enqueued()
         let work = unsafe CarriedWork(owner, context, function, group: group)
-        // A block has the field in any case.
+        // A block always belongs to the field.
         if !isOfField, unsafe function != nil { work.isHandedOver = scope?.isHandedOver == true }
         return unsafe Unmanaged.passRetained(work).toOpaque()
     }
 
-    /// Puts a function on a queue that has been counted. A job that another job begins, or goes on with, is kept for its thread; one
-    /// that other work of the test begins is put off until that has returned, with all that it leaves behind.
+    /// Puts a counted function on a queue. A job that another job starts or continues with is kept for the other job's
+    /// thread. A job that other work of the test starts is postponed until that work has returned, with everything that
+    /// it started.
     static func enqueue(
         _ pointer: DispatchLibrary.Pointer,
         _ function: @escaping DispatchLibrary.Function,
@@ -89,7 +91,7 @@ import NFCRuntime
         unsafe DispatchLibrary.async(queue, pointer, run)
     }
 
-    /// Runs what ``counted(_:_:)`` has made, once, and the job that it leaves to its thread.
+    /// Runs work that ``counted(_:_:)`` wrapped, once, and then the job that was kept for its thread.
     static let run: DispatchLibrary.Function = { pointer in
         var next = unsafe pointer
         while let pointer = unsafe next {
@@ -102,7 +104,7 @@ import NFCRuntime
         place.begins()
         CarriedPlace.within(self) {
             if let function = unsafe function {
-                // A job of a task has what belongs to its task, and a function in C has no tasks.
+                // A task's job takes its values from its task, and a C function has no task.
                 unsafe function(context)
             } else if let block = unsafe context {
                 NFCEnvironment.$scoped.withValue(environment) { unsafe DispatchLibrary.call(block) }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The functions of libdispatch in front of which the test kit stands.
+/// The functions of libdispatch that the test kit replaces.
 ///
-/// A program that has functions of these names itself is asked before the library, by the library's own Swift interface, by
-/// Foundation, and by Swift's tasks. So a program with the test kit sees each block, each job of a task, and each delay.
+/// If a program defines functions with these names, libdispatch's Swift interface, Foundation and Swift's tasks call
+/// those instead of the library's. So a program with the test kit sees each block, each job of a task, and each delay.
 @safe enum DispatchLibrary {
     typealias Pointer = UnsafeMutableRawPointer
     typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
@@ -43,7 +43,7 @@ import Glibc
     static let release: Use = unsafe next("dispatch_release")
     private static let label: Label = unsafe next("dispatch_queue_get_label")
 
-    /// The function of this name that would be called if the program had none: that of ThreadSanitizer where it is in use,
+    /// The function that would be called if the program did not define this name: ThreadSanitizer's if it is in use,
     /// else the library's. -1 is `RTLD_NEXT`.
     static func next<Signature>(_ name: String) -> Signature {
         guard
@@ -55,13 +55,13 @@ import Glibc
         return unsafe unsafeBitCast(symbol, to: Signature.self)
     }
 
-    /// What the queue is called on which the caller runs.
+    /// The label of the queue on which the caller runs.
     static var currentLabel: String {
         guard let text = unsafe label(nil) else { return "" }
         return unsafe String(cString: text)
     }
 
-    /// Calls a block: its third word, behind what it is and two numbers of 32 bits, is the function.
+    /// Calls a block. Its function is the third word, after the class and two 32-bit numbers.
     static func call(_ block: Pointer) {
         let function = unsafe block.load(fromByteOffset: 16, as: Function.self)
         unsafe function(block)

@@ -2,69 +2,69 @@
 import NFCRuntime
 import TagLink
 
-/// What belongs to a test: its field, and all that its code has put on queues, is running, or waits for.
+/// The work of a test: its field, and everything that its code has put on queues, is running, or waits for.
 ///
-/// Each block and each job of a task that is put on a queue by the test's code is counted until it has returned. When none is
-/// left, nothing but time or a person can make the test's code go on, whatever else the process does.
+/// Each block and each task's job that the test's code puts on a queue is counted until it has returned. When none is
+/// left, only time or the user can make the test's code continue, regardless of what else the process does.
 final class FieldPlace: TestPlace {
-    /// A call in which code of the test waits for other code.
+    /// A call with which code of the test waits for other code.
     struct Wait: Sendable {
         let id: UInt64
         /// The function, as a client writes it.
         let call: String
-        /// What the queue is called whose thread waits.
+        /// The label of the queue whose thread waits.
         let queue: String
-        /// The field's time until which it waits at the most; nil for ever.
+        /// The field's time at which the wait ends at the latest; nil for no limit.
         let end: Duration?
-        /// How often it has looked in vain for what it waits for.
+        /// How many times it has checked without success.
         var looks: UInt64 = 0
 
         var isOnMainQueue: Bool { queue == "com.apple.main-thread" }
     }
 
-    /// What the counts say.
+    /// The counts.
     struct Work: Sendable {
-        /// What is on a queue and has not begun.
+        /// The work that is on a queue and has not started.
         var queued = 0
-        /// What has begun and not returned.
+        /// The work that has started and not returned.
         var running = 0
-        /// The calls in which some of that waits.
+        /// The calls in which some of the running work waits.
         var waits: [Wait] = []
-        /// Changes with all that happens.
+        /// Changes with every event.
         var activity: UInt64 = 0
-        /// Whether a thread that the test did not begin has called the test's code, or has used its sessions.
+        /// Whether a thread that the test did not start has called the test's code, or has used its sessions.
         var hasGuests = false
-        /// Whether the code made timers or waits for files and sockets: these take real time.
+        /// Whether the code uses timers, files or sockets: these take real time.
         var hasSources = false
-        /// Whether the code has begun threads of its own.
+        /// Whether the code has started threads.
         var hasThreads = false
-        /// Those that have not ended, by the kernel's numbers.
+        /// The kernel's numbers of those threads that have not ended.
         var threads: Set<Int32> = []
-        /// How many are about to begin.
+        /// The number of threads that are about to start.
         var comingThreads = 0
         var isOpen = true
 
-        /// Whether nothing can go on but by time.
+        /// Whether only the passing of time can continue the code.
         var isAtRest: Bool { queued == 0 && running == waits.count }
-        /// Whether something is on a queue that may be unable to begin: all that has begun waits.
+        /// Whether queued work may be unable to start, because all running work waits.
         var mayBeStuck: Bool { queued > 0 && running == waits.count }
-        /// Whether there are threads of the code's own.
+        /// Whether there are threads that the code started.
         var isOnThreads: Bool { comingThreads > 0 || !threads.isEmpty }
-        /// Whether something goes on that no count shows.
+        /// Whether there is work that is not counted.
         var hasUncounted: Bool { hasGuests || hasSources }
     }
 
     private struct State {
         var work = Work()
         var lastWait: UInt64 = 0
-        /// Whether a thread lets time pass now, and whether it has to look once more.
+        /// Whether a thread lets time pass now, and whether it has to check once more.
         var isPassingTime = false
         var looksAgain = false
-        /// Jobs of tasks that are counted as queued, and put on their queues when all else has returned.
+        /// Jobs of tasks that count as queued, and are put on their queues when all other work has returned.
         var postponed: [SwiftJobs.Job] = []
-        /// Whether the monitor has seen them before.
+        /// Whether the monitor has seen these jobs before.
         var isOld = false
-        /// The lines that were printed before, which are not printed again; nil where all are printed.
+        /// The lines that were printed before, which are not printed again; nil if all lines are printed.
         var printed: PrintedLines?
         /// Whether the test has failed because of a wait.
         var isBlocked = false
@@ -72,12 +72,12 @@ final class FieldPlace: TestPlace {
     }
 
     private let state = Locked(State())
-    /// Whether time moves by itself at rest.
+    /// Whether time advances by itself when the code rests.
     let isDriven: Bool
 
     init(isDriven: Bool) { self.isDriven = isDriven }
 
-    /// The field; nil for an environment whose time the test moves by hand, and when the field is gone.
+    /// The field; nil for an environment whose time the test advances by hand, and after the field was freed.
     var field: TestField? {
         get { state.withLock { $0.field } }
         set { state.withLock { $0.field = newValue } }
@@ -86,17 +86,17 @@ final class FieldPlace: TestPlace {
     var work: Work { state.withLock { $0.work } }
     var isOpen: Bool { state.withLock { $0.work.isOpen } }
 
-    /// The lines about the app that the runs of an exploration have printed: each is printed once.
+    /// Shares the lines about the app that the runs of an exploration have printed, so that each is printed once.
     func sharePrintedLines(_ lines: PrintedLines) { state.withLock { $0.printed = lines } }
 
     func willConnect() { field?.willConnect() }
 
     func prints(_ notice: String) -> Bool { state.withLock { $0.printed }?.add(notice) ?? true }
 
-    /// Whether the field has ended because of a wait without an end, which is given up then.
+    /// Whether the field has ended because of a wait without a limit. Such a wait is then given up.
     var givesUpWaits: Bool { state.withLock { $0.isBlocked && !$0.work.isOpen } }
 
-    /// The test fails because of a wait without an end.
+    /// Notes that the test fails because of a wait without a limit.
     func noteBlocked() { state.withLock { $0.isBlocked = true } }
 
     func close() {
@@ -113,7 +113,7 @@ final class FieldPlace: TestPlace {
         }
     }
 
-    /// Something begins, which was on a queue unless a timer or a socket makes it begin.
+    /// Notes that work starts. It was on a queue, unless a timer or a socket starts it.
     func begins(wasQueued: Bool = true) {
         state.withLock { state in
             if wasQueued { state.work.queued -= 1 }
@@ -122,7 +122,7 @@ final class FieldPlace: TestPlace {
         }
     }
 
-    /// Something has returned. When it was the last, time goes on.
+    /// Notes that work has returned. If it was the last, time advances.
     func ends() {
         let (isLast, jobs) = state.withLock { state -> (Bool, [SwiftJobs.Job]) in
             state.work.running -= 1
@@ -146,12 +146,12 @@ final class FieldPlace: TestPlace {
 
     // MARK: Jobs that are postponed
 
-    /// Puts a job off until all has returned that is under way: a flow that a completion handler resumes then finds its session
-    /// ended, and its thread is woken once, and not a second time for that.
+    /// Postpones a job until all current work has returned. Then a flow that a completion handler resumes finds its
+    /// session ended, and its thread is woken only once.
     ///
-    /// A job keeps no order with other work. One that would be put off for long is let go by ``RestMonitor``.
+    /// A job has no order relative to other work. If a job is postponed for long, ``RestMonitor`` releases it.
     ///
-    /// - Returns: false when it has to be put on its queue now.
+    /// - Returns: false when the job has to be put on its queue now.
     func postpone(_ job: SwiftJobs.Job) -> Bool {
         state.withLock { state in
             guard state.work.isOpen, state.work.waits.isEmpty, !state.work.hasUncounted else { return false }
@@ -161,7 +161,7 @@ final class FieldPlace: TestPlace {
         }
     }
 
-    /// Puts the jobs on their queues that were put off; those that were there when this was called last, when asked for old ones.
+    /// Puts the postponed jobs on their queues. With `onlyOld`, only if a previous call has seen them.
     func releaseJobs(onlyOld: Bool = false) {
         let jobs = state.withLock { state in
             guard !onlyOld || state.isOld else {
@@ -183,7 +183,7 @@ final class FieldPlace: TestPlace {
         }
     }
 
-    /// A wait has looked in vain, and goes on.
+    /// Notes that a wait has checked without success, and continues.
     func stillWaits(_ id: UInt64) {
         state.withLock { state in
             if let index = state.work.waits.firstIndex(where: { $0.id == id }) { state.work.waits[index].looks += 1 }
@@ -197,17 +197,17 @@ final class FieldPlace: TestPlace {
         }
     }
 
-    /// Work was put on a queue by a thread that runs nothing of the test.
+    /// Notes that a thread without code of the test has put work on a queue.
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
-    /// The test's code begins a thread.
+    /// Notes that the test's code starts a thread.
     func noteThread() { state.withLock { $0.work.hasThreads = true } }
 
-    /// A thread is about to begin, or was to begin and can't.
+    /// Notes that a thread is about to start, or that it failed to start.
     func threadComes(_ comes: Bool = true) {
         state.withLock { $0.work.comingThreads += comes ? 1 : -1 }
     }
 
-    /// A thread of the test's code has begun.
+    /// Notes that a thread of the test's code has started.
     func threadBegins(_ number: Int32) {
         state.withLock { state in
             state.work.comingThreads -= 1
@@ -216,7 +216,7 @@ final class FieldPlace: TestPlace {
         }
     }
 
-    /// A thread of the test's code ends.
+    /// Notes that a thread of the test's code ends.
     func threadEnds(_ number: Int32) {
         state.withLock { state in
             state.work.threads.remove(number)
@@ -224,16 +224,16 @@ final class FieldPlace: TestPlace {
         }
     }
 
-    /// The test's code uses a timer, a file or a socket.
+    /// Notes that the test's code uses a timer, a file or a socket.
     func noteSource() { state.withLock { $0.work.hasSources = true } }
 
     // MARK: Time
 
-    /// Lets time pass as far as it may while nothing else can go on.
+    /// Lets time pass for as long as nothing else can happen.
     ///
     /// - Parameters:
-    ///   - stillness: for how long nothing has happened.
-    ///   - isStuck: whether what is queued counts as nothing, because it can't begin.
+    ///   - stillness: how long nothing has happened.
+    ///   - isStuck: whether to ignore queued work, because it can't start.
     func letTimePass(_ stillness: Stillness, isStuck: Bool = false) {
         let isFree = state.withLock { state in
             guard state.work.isOpen, state.work.isAtRest || isStuck && state.work.mayBeStuck else { return false }
@@ -267,10 +267,10 @@ final class FieldPlace: TestPlace {
     }
 }
 
-/// Lines that are printed once, however often they are said.
+/// Lines that are printed only once.
 final class PrintedLines: Sendable {
     private let lines = Locked<Set<String>>([])
 
-    /// - Returns: false when the line is there.
+    /// - Returns: false when the line was printed before.
     func add(_ line: String) -> Bool { lines.withLock { $0.insert(line).inserted } }
 }

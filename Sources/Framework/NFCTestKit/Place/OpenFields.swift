@@ -3,15 +3,15 @@ import NFCRuntime
 import Synchronization
 import TagLink
 
-/// The fields that are open in the process. While there is one, the process's own reader is out of reach.
+/// The open fields of the process. While there is one, the process's own reader can't be used.
 enum OpenFields {
     private static let count = Atomic(0)
     private static let wasAdded = Atomic(false)
     private static let environments = Locked<[NFCEnvironment]>([])
 
-    /// Whether any is open.
+    /// Whether any field is open.
     static var areThere: Bool { count.load(ordering: .acquiring) > 0 }
-    /// Whether any has been open so far.
+    /// Whether any field has been open so far.
     static var haveBeenThere: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
@@ -31,8 +31,8 @@ enum OpenFields {
         if isIn { count.subtract(1, ordering: .releasing) }
     }
 
-    /// Finds the test of a session that is made now, in a task that does not say so: what came with the work of the thread,
-    /// else the only field that is open. When that test has ended, so does the session, with an error.
+    /// Finds the test of a new session whose task does not name it: the test of the thread's work, else the only open
+    /// field. If that test has ended, the session ends with an error.
     private static func search() -> NFCEnvironment? {
         if let carried = CarriedPlace.carried { return carried }
         guard areThere else { return nil }
@@ -41,11 +41,11 @@ enum OpenFields {
         return open.count == 1 ? first : unknown(among: open)
     }
 
-    /// An environment without a reader, for a session that may belong to any of several tests. None of them can pass: each
-    /// may have lost its session.
+    /// An environment without a reader, for a session that may belong to any of several tests. None of these tests can
+    /// pass, because each may have lost its session.
     private static func unknown(among open: [NFCEnvironment]) -> NFCEnvironment {
         let queue = DispatchLibrary.currentLabel
-        // That is what a thread is said to be on which is on no queue.
+        // The label of a thread without a queue.
         let isOfThread = queue.isEmpty || queue == "com.apple.root.default-qos.overcommit"
         let reason = """
             This session belongs to no test that is known: it is made on \(isOfThread ? "a thread of its own" : "the queue \"\(queue)\""), \

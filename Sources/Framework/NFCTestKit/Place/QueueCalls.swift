@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions of libdispatch that put work on queues, see `DispatchLibrary`. Work of no test goes on to the library as it is.
+// The functions of libdispatch that put work on queues, see `DispatchLibrary`. Work of no test is passed to the
+// library.
 
-/// Puts the work of a test on its queue. What is no test's goes on to the library as it was given.
+/// Puts a test's work on its queue. Other work is passed to the library unchanged.
 private func carry(
     _ work: UnsafeMutableRawPointer?,
     by enqueue: (UnsafeMutableRawPointer) -> Void,
@@ -12,7 +13,7 @@ private func carry(
     unsafe enqueue(work)
 }
 
-/// The same for a block that may be a work item, and one that keeps all others off its queue.
+/// The same for a block, which may be a work item or a barrier.
 private func carry(
     block: UnsafeMutableRawPointer,
     on queue: UnsafeMutableRawPointer,
@@ -77,7 +78,7 @@ package func carryGroupAsyncBlock(
     unsafe carry(block: block, on: queue, in: group) { unsafe WorkItems.groupAsync(group, queue, block) }
 }
 
-/// What waits for a group is on a queue as soon as the group is empty: it is counted from the start.
+/// A group's notification goes on its queue as soon as the group is empty. It is counted from the start.
 @_cdecl("dispatch_group_notify")
 package func carryGroupNotifyBlock(
     _ group: UnsafeMutableRawPointer,

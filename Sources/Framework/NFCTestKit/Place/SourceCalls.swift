@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
 
-/// Handlers of timers, files and sockets that belong to a test. These take real time, which no count shows.
+/// Handlers of timers, files and sockets that belong to a test. These take real time, which can't be counted.
 @safe enum SourceHandlers {
     typealias Pointer = DispatchLibrary.Pointer
 
-    /// Holds a block as long as its source has it.
+    /// Keeps a block for as long as its source has it.
     @safe private final class Held {
         let block: Pointer
         init(_ block: Pointer) { unsafe self.block = block }
@@ -47,21 +47,21 @@ package func noteTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ int
     unsafe DispatchLibrary.setTimer(source, start, interval, leeway)
 }
 
-/// Called by `Timer` of Foundation.
+/// Foundation's `Timer` calls it.
 @_cdecl("CFRunLoopAddTimer")
 package func noteRunLoopTimer(_ loop: UnsafeRawPointer?, _ timer: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
     CarriedPlace.current?.place.noteSource()
     unsafe RunLoopSources.addTimer(loop, timer, mode)
 }
 
-/// Called by `Process` of Foundation, and by its ports and streams.
+/// Foundation's `Process`, ports and streams call it.
 @_cdecl("CFRunLoopAddSource")
 package func noteRunLoopSource(_ loop: UnsafeRawPointer?, _ source: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
     CarriedPlace.current?.place.noteSource()
     unsafe RunLoopSources.addSource(loop, source, mode)
 }
 
-/// The functions of Foundation's library in front of which these stand.
+/// Foundation's own functions that the two above replace.
 @safe private enum RunLoopSources {
     typealias Add = @convention(c) (UnsafeRawPointer?, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
 

@@ -2,13 +2,13 @@
 import Glibc
 import TagLink
 
-/// Jobs of tasks that the thread which begins them runs next: most jobs end as soon as they have begun another, and waking a
-/// thread for that takes longer than a whole run of a short flow.
+/// Jobs of tasks that run next on the thread that starts them. Most jobs end as soon as they have started another job,
+/// and waking a thread for that takes longer than a whole run of a short flow.
 ///
-/// A job that does not end soon leaves its job to the other threads: as soon as it waits, or the next time that
-/// ``RestMonitor`` looks. A job that other work begins, such as a completion handler, is put off in ``FieldPlace``.
+/// A job that does not end soon passes its kept job to the other threads: as soon as it waits, or at the next check of
+/// ``RestMonitor``. A job that other work starts, such as a completion handler, is postponed in ``FieldPlace``.
 @safe enum SwiftJobs {
-    /// A job, and on which queue it belongs, as numbers.
+    /// A job and its queue, as addresses.
     struct Job: Sendable {
         private let job: UInt
         private let queue: UInt
@@ -20,29 +20,29 @@ import TagLink
 
         var pointer: DispatchLibrary.Pointer? { unsafe DispatchLibrary.Pointer(bitPattern: job) }
 
-        /// Puts it on its queue.
+        /// Puts the job on its queue.
         func enqueue() {
             guard let queue = unsafe DispatchLibrary.Pointer(bitPattern: queue) else { return }
             unsafe DispatchLibrary.async(queue, pointer, CarriedWork.run)
         }
     }
 
-    /// A job that is kept, and for which work.
+    /// A job, and the work for which it is kept.
     private struct Kept {
         let owner: ObjectIdentifier
         let job: Job
-        /// Whether the monitor has seen it before.
+        /// Whether the monitor has seen the job before.
         var isOld = false
     }
 
     private static let kept = Locked<[Kept]>([])
-    /// The function of Swift's runtime that runs a job, as a number, and one that is another.
+    /// The address of the function of Swift's runtime that runs a job, and the last address that was another function.
     private static let known = Locked<(job: UInt, other: UInt)>((0, 0))
     private static let mainQueue = unsafe UInt(
         bitPattern: dlsym(UnsafeMutableRawPointer(bitPattern: -1), "_dispatch_main_q")
     )
 
-    /// Whether a function runs a job of a task on a queue that keeps no order.
+    /// Whether a function runs a task's job on a concurrent queue.
     static func isJob(_ function: @escaping DispatchLibrary.Function, of queue: DispatchLibrary.Pointer) -> Bool {
         guard UInt(bitPattern: queue) != mainQueue else { return false }
         let pointer = unsafe unsafeBitCast(function, to: DispatchLibrary.Pointer.self)
@@ -55,7 +55,7 @@ import TagLink
         return isJob
     }
 
-    /// Keeps a job for the thread that runs some work; false when that has one.
+    /// Keeps a job for the thread that runs some work; false when the work already has a kept job.
     static func keep(_ job: Job, after work: CarriedWork) -> Bool {
         let owner = ObjectIdentifier(work)
         let entry = Kept(owner: owner, job: job)
@@ -66,7 +66,7 @@ import TagLink
         }
     }
 
-    /// The job that was kept for the thread of some work; nil when there is none any more.
+    /// The job that was kept for the thread of some work; nil when there is none.
     static func next(after work: CarriedWork) -> DispatchLibrary.Pointer? {
         let owner = ObjectIdentifier(work)
         let job = kept.withLock { kept -> Job? in
@@ -76,13 +76,13 @@ import TagLink
         return unsafe job.flatMap { unsafe $0.pointer }
     }
 
-    /// Leaves the job to other threads that was kept for some work.
+    /// Passes the job that was kept for some work to other threads.
     static func release(after work: CarriedWork?) {
         guard let work else { return }
         release { $0.owner == ObjectIdentifier(work) }
     }
 
-    /// Leaves the jobs to other threads that were kept when this was called last.
+    /// Passes jobs to other threads that were already kept at the previous call.
     static func releaseOld() {
         release { $0.isOld }
         kept.withLock { kept in for index in kept.indices { kept[index].isOld = true } }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What the loader knows of addresses.
+/// The loader's information about addresses.
 @safe enum Symbols {
-    /// Where an address is: the beginning and the file of its program or library, and the last name before it.
+    /// The location of an address: the base address and the file of its program or library, and the symbol before it.
     struct Place {
         var image: UInt
         var file: Substring
@@ -13,13 +13,13 @@ import Glibc
     private static let find: @convention(c) (DispatchLibrary.Pointer, DispatchLibrary.Pointer) -> Int32 =
         unsafe DispatchLibrary.next("dladdr")
 
-    /// The program that has the test kit.
+    /// The base address of the program that contains the test kit.
     static let ownImage: UInt = {
         let function: @convention(c) (UnsafeMutableRawPointer?) -> Void = unsafe CarriedWork.run
         return unsafe place(of: unsafeBitCast(function, to: DispatchLibrary.Pointer.self))?.image ?? 0
     }()
 
-    /// Whether an address is in a file with this in its path. Asked often: it makes no text.
+    /// Whether the path of an address's file contains a name. It is called often, so it creates no string.
     static func isIn(_ name: String, _ address: DispatchLibrary.Pointer) -> Bool {
         guard let info = unsafe information(of: address),
             let path = unsafe UnsafePointer<CChar>(bitPattern: info.path)
@@ -34,7 +34,7 @@ import Glibc
         return Place(image: info.image, file: file, name: text(at: info.name))
     }
 
-    /// The path of the file, its address, and the last symbol's name and address (dladdr(3)).
+    /// The path of the file, its base address, and the last symbol's name and address (dladdr(3)).
     private static func information(
         of address: DispatchLibrary.Pointer
     ) -> (path: UInt, image: UInt, name: UInt, address: UInt)? {

@@ -2,8 +2,8 @@
 package import Glibc
 import NFCRuntime
 
-/// Threads that code of a test begins. They belong to the test. What they do is not counted, but time passes only when each of
-/// them waits for something else.
+/// Threads that code of a test starts. They belong to the test. Their work is not counted, but time passes only when
+/// each of them waits for something else than time.
 @safe enum OwnThreads {
     typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     typealias Create =
@@ -17,7 +17,7 @@ import NFCRuntime
     static let create: Create = unsafe DispatchLibrary.next("pthread_create")
     static let createOfFoundation: CreateOfFoundation = unsafe DispatchLibrary.next("_CFThreadCreate")
 
-    /// A thread of a test: what it does, and what runs around that.
+    /// A thread of a test: its function, and the code around it.
     @safe private final class Begun: CarriedScope {
         private let body: Body
         private let context: UnsafeMutableRawPointer?
@@ -48,14 +48,14 @@ import NFCRuntime
         func doesNotCome() { place.threadComes(false) }
     }
 
-    /// Runs what ``carried(_:_:)`` has made.
+    /// Runs a thread's function that ``carried(_:_:)`` wrapped.
     static let run: Body = { pointer in
         guard let pointer = unsafe pointer else { return nil }
         return unsafe Unmanaged<Begun>.fromOpaque(pointer).takeRetainedValue().run()
     }
 
-    /// What a thread is given in place of what a test gives it; nil for a thread of no test, for one that libdispatch needs for
-    /// its queues, and for one that a library has for all tests.
+    /// Wraps the function of a test's thread, for the thread to run instead. Nil for a thread of no test, for a thread
+    /// that libdispatch needs for its queues, and for a thread that a library shares among all tests.
     ///
     /// - Parameter function: the function that was called.
     static func carried(
@@ -71,13 +71,14 @@ import NFCRuntime
         return unsafe Unmanaged.passRetained(Begun(owner, body, context)).toOpaque()
     }
 
-    /// Lets go of what no thread will run.
+    /// Releases a wrapped function when its thread failed to start.
     static func release(_ carried: UnsafeMutableRawPointer) {
         unsafe Unmanaged<Begun>.fromOpaque(carried).takeRetainedValue().doesNotCome()
     }
 }
 
-/// Called by the program itself. A library's calls of the function, which has a version, come here only under ThreadSanitizer.
+/// The program itself calls it. Libraries call a versioned symbol, so their calls arrive here only under
+/// ThreadSanitizer.
 @_cdecl("pthread_create")
 package func carryThread(
     _ thread: UnsafeMutablePointer<pthread_t>,
@@ -93,7 +94,7 @@ package func carryThread(
     return status
 }
 
-/// Called by `Thread` of Foundation.
+/// Foundation's `Thread` calls it.
 @_cdecl("_CFThreadCreate")
 package func carryThreadOfFoundation(
     _ attributes: pthread_attr_t,

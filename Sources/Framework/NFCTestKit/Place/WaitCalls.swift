@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Calls in which code of a test waits for other code.
+/// Calls with which code of a test waits for other code.
 ///
-/// Time goes on meanwhile when nothing else can: what is waited for may itself wait for time. A wait because of which its test
-/// fails is given up when the test is over, so that the queue on which it waits is free for the next test.
+/// Meanwhile time advances if nothing else can happen, because the other code may wait for time. If a wait makes its
+/// test fail, it is given up at the end of the test, so that its queue is free for the next test.
 @safe enum CarriedWait {
     private static let forever = UInt64.max
-    /// How often a wait looks whether its test is over, in nanoseconds.
+    /// How often a wait checks whether its test has ended, in nanoseconds.
     private static let interval: Int64 = 10_000_000
 
     static func wait(
@@ -20,7 +20,7 @@
         else {
             return unsafe wait(object, time)
         }
-        // A look without a wait.
+        // Checks without waiting.
         if unsafe wait(object, 0) == 0 { return 0 }
         SwiftJobs.release(after: scope.work)
         place.releaseJobs()
@@ -31,7 +31,7 @@
                 if unsafe wait(object, VirtualDelay.time(after: interval)) == 0 { return 0 }
                 place.stillWaits(id)
             }
-            // A test that ends otherwise leaves its code to wait: that goes on with what it waits for, or not at all.
+            // If the test ended otherwise, the wait continues: it ends when the other code signals, or never.
             return place.givesUpWaits ? 1 : unsafe wait(object, forever)
         }
         if duration == .zero { return 1 }

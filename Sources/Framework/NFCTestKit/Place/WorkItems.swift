@@ -2,16 +2,16 @@
 import NFCRuntime
 import TagLink
 
-/// Work items of a test, which are blocks of libdispatch's own making: they belong to the test that made them.
+/// Work items of a test, which are blocks that libdispatch creates. They belong to the test that created them.
 @safe enum WorkItems {
     typealias Pointer = DispatchLibrary.Pointer
     private typealias InGroup = @convention(c) (Pointer, Pointer, Pointer) -> Void
 
     private static let barrier: UInt = 1
-    /// The flags of the work items that tests have made and not let go of.
+    /// The flags of the work items that tests have created and not released.
     private static let flags = Locked<[UInt: UInt]>([:])
 
-    /// What all work items have in common, and no other block: the function that they begin with.
+    /// The function of all work items. No other block has it.
     private static let function: UInt = {
         let empty: @convention(block) () -> Void = {}
         let block = unsafe unsafeBitCast(empty, to: Pointer.self)
@@ -20,14 +20,14 @@ import TagLink
         return unsafe item.load(fromByteOffset: 16, as: UInt.self)
     }()
 
-    /// Whether a block keeps all others off its queue while it runs; nil for a work item that nobody knows.
+    /// Whether a block is a barrier; nil for an unknown work item.
     static func isBarrier(_ block: Pointer) -> Bool? {
         guard OpenFields.areThere else { return nil }
         guard unsafe block.load(fromByteOffset: 16, as: UInt.self) == function else { return false }
         return flags.withLock { $0[UInt(bitPattern: block)] }.map { $0 & barrier != 0 }
     }
 
-    /// Lets go of a block and forgets the flags when the work item is gone that has it.
+    /// Releases a block, and removes the flags of its work item, when the work item is freed.
     @safe private final class Held {
         let block: Pointer
         var item: UInt?
@@ -40,12 +40,12 @@ import TagLink
         }
     }
 
-    /// Makes a work item of a block.
+    /// Creates a work item from a block.
     ///
     /// - Parameters:
-    ///   - block: what it does.
-    ///   - flags: its flags, as libdispatch has them.
-    ///   - make: has the library make it.
+    ///   - block: the block.
+    ///   - flags: its flags, as for libdispatch.
+    ///   - make: creates the work item with the library.
     static func make(_ block: Pointer, flags: UInt, _ make: (Pointer) -> Pointer?) -> Pointer? {
         guard let (environment, _) = CarriedPlace.current, let copy = unsafe DispatchLibrary.copyBlock(block) else {
             return unsafe make(block)

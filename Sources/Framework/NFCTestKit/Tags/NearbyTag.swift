@@ -4,13 +4,13 @@ import NFCRuntime
 import TagProtocols
 public import VirtualTags
 
-/// A tag of a ``TestField``: what it holds can be asked at any time, without the code under test noticing.
+/// A tag of a ``TestField``. A test can read its contents at any time; the code under test does not notice it.
 public final class NearbyTag: Sendable, CustomStringConvertible {
     /// The product's name and the UID.
     public let description: String
-    /// The tag itself, for tests that look into its silicon.
+    /// The virtual tag, for tests that examine its internals.
     public let virtual: any VirtualTag
-    /// What it held when it was made; nil where that can't be copied, as of a script.
+    /// The contents when the tag was created; nil when they can't be copied, such as those of a script.
     public let before: TagContents?
     private weak let field: TestField?
 
@@ -21,10 +21,10 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
         description = "\(before?.product ?? "card") \(virtual.identifier.hexText())"
     }
 
-    /// What the tag holds now.
+    /// The tag's current contents.
     ///
-    /// - Throws: ``FieldError`` with `fieldIsGone`, `notVirtual` on a reader, or `badTag` for a tag whose contents can't
-    ///   be copied.
+    /// - Throws: ``FieldError`` with `fieldIsGone`, `notVirtual` on a reader, or `badTag` for a tag whose contents
+    ///   can't be copied.
     public func contents() throws(FieldError) -> TagContents {
         guard field?.isOpen == true else { throw FieldError.fieldIsGone }
         guard field?.virtual != nil else {
@@ -36,9 +36,10 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
         return contents
     }
 
-    /// The message that the tag holds now.
+    /// The tag's current message.
     ///
-    /// - Throws: ``FieldError`` with `fieldIsGone`, or `badTag` when the tag does not hold NDEF, or none that can be read.
+    /// - Throws: ``FieldError`` with `fieldIsGone`, or `badTag` when the tag does not hold NDEF, or its message can't
+    ///   be read.
     public func message() async throws(FieldError) -> TagMessage {
         try await Self.message(of: contents())
     }
@@ -52,12 +53,12 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
     }
 }
 
-/// An NDEF message as a test writes it: what a tag holds before, or is to hold after.
+/// An NDEF message in a test: the contents of a tag before the test, or the expected contents after it.
 public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
-    /// The bytes of the message; none for a tag without one.
+    /// The bytes of the message; empty for a tag without a message.
     public var octets: [UInt8]
 
-    /// Creates a message of its bytes.
+    /// Creates a message from its bytes.
     public init(octets: [UInt8]) {
         self.octets = octets
     }
@@ -75,12 +76,12 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
         TagMessage { () throws(RecordError) in try .text(text, language: language) }
     }
 
-    /// A record that can't be is no message, and a tag that should hold it says so.
+    /// If the record is invalid, the bytes are not a message, and creating a tag with it reports that.
     private init(_ record: () throws(RecordError) -> NDEFRecord) {
         octets = (try? record()).flatMap { try? NDEFMessage([$0]).encoded() } ?? [0]
     }
 
-    /// The records in words, such as `URI https://example.com`.
+    /// The records as text, such as `URI https://example.com`.
     public var description: String {
         guard !octets.isEmpty else { return "no message" }
         guard let message = try? NDEFMessage(decoding: octets) else {

@@ -6,16 +6,16 @@ import TagProtocols
 import VirtualTags
 
 extension TagSpec {
-    /// A tag that comes near while another one is there: of the same product, with records that differ in one letter, or a card
-    /// with the same script. It is found first where the technology lets the reader choose, so that code which takes the first tag
-    /// takes this one.
+    /// A second tag that comes near while another one is near. It has the same product, and records that differ in one
+    /// letter; or it is a card with the same script. If the technology lets the reader choose, the reader finds this
+    /// tag first, so code that takes the first tag takes this one.
     ///
     /// - Parameters:
-    ///   - tag: the tag that is there, made from this.
-    ///   - seed: where a UID comes from that is random.
+    ///   - tag: the first tag, made from this description.
+    ///   - seed: the source of a random UID.
     func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
         guard let contents = TagContents(of: tag) else {
-            // A card with a script has a random UID: one that is found first is soon met.
+            // A card with a script has a random UID. A UID that is found first comes after a few tries.
             for number in 1...64 {
                 let other = try await make(seed: seed &+ UInt64(number))
                 if other !== tag, Self.comesFirst(other.identifier, before: tag.identifier) { return .tag(other) }
@@ -27,7 +27,7 @@ extension TagSpec {
             return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213"
         }
         let other = product.blank(uid: uid)
-        // Code that takes the wrong tag is to go on with it, and to end with something else.
+        // With records that differ, code that takes the wrong tag continues and ends with a different result.
         guard let message = try? await TagDesk.read(contents).message, !message.isEmpty else { return .contents(other) }
         for message in [Self.another(message), message] {
             let tag = other.makeTag()
@@ -39,7 +39,7 @@ extension TagSpec {
         return .contents(other)
     }
 
-    /// A message with one more letter in its first record, such as that of the next card in a drawer.
+    /// A message with one more letter in its first record, like that of the next card in a drawer.
     private static func another(_ message: [UInt8]) -> [UInt8] {
         guard var records = try? NDEFMessage(decoding: message).records, let first = records.first,
             (try? URIRecord(first)) != nil || (try? TextRecord(first)) != nil
@@ -53,7 +53,8 @@ extension TagSpec {
         return (try? NDEFMessage(records).encoded()) ?? message
     }
 
-    /// Whether anticollision of NFC-A finds a UID first: where they first differ it has a 1 (ISO/IEC 14443-3, 6.5.3).
+    /// Whether the anticollision of NFC-A finds a UID first: the UID has a 1 in the first bit that differs (ISO/IEC
+    /// 14443-3, 6.5.3).
     private static func comesFirst(_ uid: [UInt8], before other: [UInt8]) -> Bool {
         guard let index = zip(uid, other).enumerated().first(where: { $1.0 != $1.1 })?.offset else { return false }
         return uid[index] >> (uid[index] ^ other[index]).trailingZeroBitCount & 1 == 1
@@ -64,11 +65,11 @@ extension TagSpec {
         var uid = uid
         switch technology {
         case .nfcA:
-            // The first byte names the manufacturer.
+            // The first byte is the manufacturer.
             guard let index = uid.indices.dropFirst().first(where: { uid[$0] != 0xFF }) else { return uid }
             uid[index] |= uid[index] &+ 1
         case .nfcB, .nfcF, .nfcV:
-            // The slots of an inventory go by the lowest bits, which are in the last byte.
+            // The slots of an inventory depend on the lowest bits, which are in the last byte.
             guard let last = uid.indices.last else { return uid }
             uid[last] = uid[last] & 0x0F == 0 ? uid[last] ^ 0x10 : uid[last] & (uid[last] &- 1)
         }

@@ -4,7 +4,7 @@ import TagLink
 import TagProtocols
 public import VirtualTags
 
-/// A tag as a test describes it; it is made anew for each field.
+/// A tag as a test describes it. Each field creates a new tag from it.
 ///
 /// ```swift
 /// "NTAG215"
@@ -23,7 +23,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
 
     private let source: Source
 
-    /// A product as it is delivered.
+    /// A product as delivered.
     ///
     /// - Parameter name: its name, see `TagProduct`.
     public init(stringLiteral name: String) {
@@ -38,8 +38,8 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     ///
     /// - Parameters:
     ///   - name: its name, such as `NTAG215`; case, spaces and hyphens don't count.
-    ///   - message: what it holds; nil as it is delivered.
-    ///   - uid: its UID; nil for one that follows from the seed of the field.
+    ///   - message: its contents; nil for a product as delivered.
+    ///   - uid: its UID; nil for a UID that the field's seed determines.
     public static func product(_ name: String, holding message: TagMessage? = nil, uid: [UInt8]? = nil) -> TagSpec {
         TagSpec(.product(name, message, uid: uid))
     }
@@ -47,18 +47,18 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// A dump of a real tag, in any format that `nfc tag convert` reads.
     public static func dump(_ octets: [UInt8]) -> TagSpec { TagSpec(.dump(octets)) }
 
-    /// A card that answers APDUs by a script, and anything else with 6D00. Its UID is a random one, 4 bytes that begin
-    /// with 08, so that it arrives as `.iso7816` where the app lists no applications.
+    /// A card that answers APDUs from a script, and any other command with 6D00. Its UID is random: 4 bytes that begin
+    /// with 08. So it is reported as `.iso7816` if the app lists no applications.
     public static func script(_ pairs: [(command: [UInt8], answer: [UInt8])]) -> TagSpec { TagSpec(.script(pairs)) }
 
     /// A tag with these contents.
     public static func contents(_ contents: TagContents) -> TagSpec { TagSpec(.contents(contents)) }
 
-    /// A virtual tag of one's own. It is the same object in each run of an exploration, which does not go through it
-    /// unless its contents can be copied.
+    /// Your own virtual tag. Each run of an exploration uses the same object. If its contents can't be copied, the
+    /// exploration does not try faults with it.
     public static func tag(_ tag: any VirtualTag) -> TagSpec { TagSpec(.object(tag)) }
 
-    /// The tag in a few words, as a person is asked for it.
+    /// A few words that describe the tag when the user is asked for it.
     public var description: String {
         switch source {
         case .product(let name, let message, _): message.map { "\(name) with \($0)" } ?? name
@@ -69,9 +69,9 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         }
     }
 
-    /// Makes the tag.
+    /// Creates the tag.
     ///
-    /// - Parameter seed: where a UID that is not given comes from.
+    /// - Parameter seed: the source of a UID that is not given.
     func make(seed: UInt64) async throws(FieldError) -> any VirtualTag {
         switch source {
         case .product(let name, let message, let uid): return try await Self.make(name, message, uid, seed)
@@ -89,7 +89,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         }
     }
 
-    /// The same tag as contents that are quickly made into one, again and again; itself where that can't be.
+    /// The same tag as contents from which a tag is created quickly; the description itself when that is not possible.
     func prepared(seed: UInt64) async throws(FieldError) -> TagSpec {
         switch source {
         case .product, .dump: return TagContents(of: try await make(seed: seed)).map { TagSpec(.contents($0)) } ?? self
@@ -126,7 +126,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         return tag
     }
 
-    /// The product whose name takes the fewest changes of a letter.
+    /// The product name with the smallest edit distance.
     private static func nearest(to name: String) -> String {
         let wanted = Array(name.lowercased().utf8)
         return TagProduct.all.map(\.name).min {

@@ -2,12 +2,12 @@
 public import NFCRuntime
 public import TagLink
 
-/// Time that moves when a test says so, or when frames take time on the air.
+/// A clock that advances when a test says so, or by the airtime of frames.
 public final class ManualClock: RuntimeClock {
     private struct State {
         var now: Duration = .zero
         var queue = DeadlineQueue()
-        /// Whether the field has ended whose time it is.
+        /// Whether the clock's field has ended.
         var isClosed = false
     }
 
@@ -29,7 +29,7 @@ public final class ManualClock: RuntimeClock {
         schedule(after: limit, .limit, action)
     }
 
-    /// Calls the action when a delay is over that code under test has made.
+    /// Calls the action when a delay of the code under test is over.
     func schedule(delayOfApp delay: Duration, _ action: @escaping @Sendable () -> Void) {
         _ = schedule(after: delay, .delay, action)
     }
@@ -48,9 +48,9 @@ public final class ManualClock: RuntimeClock {
         }
     }
 
-    /// Moves time on, and fires what falls due, in order and at its own time.
+    /// Advances the clock, and fires the events that become due, in order and each at its own time.
     ///
-    /// - Parameter duration: how far. Events that were scheduled meanwhile fire too when they fall due.
+    /// - Parameter duration: how far. Events that are scheduled meanwhile also fire if they become due.
     public func advance(by duration: Duration) {
         let target = now + duration
         while let due = state.withLock({ state -> DeadlineQueue.Entry? in
@@ -63,14 +63,15 @@ public final class ManualClock: RuntimeClock {
         state.withLock { $0.now = max($0.now, target) }
     }
 
-    /// When the next event is due, and what it is; nil when there is none.
+    /// The deadline and the kind of the next event; nil when there is none.
     var nextEvent: (deadline: Duration, kind: DeadlineQueue.Kind)? {
         state.withLock { state in state.queue.next.map { ($0.deadline, $0.kind) } }
     }
 
-    /// Takes all events out, with what they hold, and takes no more: nobody moves the time on.
+    /// Removes all events, with the objects that they hold, and accepts no more, because nothing advances the clock any
+    /// more.
     func close() {
-        // What the events hold may end here: outside of the lock.
+        // Releases what the events hold outside of the lock.
         let events = state.withLock { state in
             state.isClosed = true
             defer { state.queue.removeAll() }
@@ -79,7 +80,7 @@ public final class ManualClock: RuntimeClock {
         _ = events
     }
 
-    /// Moves time on by a span of airtime.
+    /// Advances the clock by airtime.
     public func advance(by airtime: Airtime) {
         advance(by: airtime.duration)
     }

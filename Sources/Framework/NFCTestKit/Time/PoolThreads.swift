@@ -2,11 +2,11 @@
 import Glibc
 import TagLink
 
-/// The threads that run what is on queues. What they do for a test is counted; what another thread does for it is not.
+/// The threads that run the work on queues. Their work for a test is counted; the work of other threads is not.
 enum PoolThreads {
     private static let numbers = Locked<Set<Int32>>([])
 
-    /// Its value in a thread is the thread's number, which is given to another thread when that one has ended.
+    /// The thread-specific value is the thread's number. The kernel reuses the number after the thread has ended.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         unsafe pthread_key_create(&key) { number in
@@ -16,7 +16,7 @@ enum PoolThreads {
         return key
     }()
 
-    /// Remembers the calling thread as one of them.
+    /// Adds the calling thread.
     static func noteCaller() {
         guard unsafe pthread_getspecific(key) == nil else { return }
         let number = ProcessActivity.callerNumber

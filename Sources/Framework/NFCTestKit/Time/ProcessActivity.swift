@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Whether anything in the process can go on by itself.
+/// Whether anything in the process can continue by itself.
 ///
-/// Code under test uses tasks, queues and threads of its own, which nobody counts. So the kernel is asked: when every
-/// thread sleeps, twice in a row and without having run in between, then at the moment between the two all of them
-/// slept, and nothing but time can wake them.
+/// Code under test uses tasks, queues and threads that nothing counts. So this asks the kernel. If every thread sleeps
+/// at two checks in a row, and none has run in between, then all of them slept at the moment between the checks. Then
+/// only time can wake them.
 package struct ProcessActivity {
     private var buffer = [UInt8](repeating: 0, count: 512)
-    /// The thread that asks.
+    /// The thread that checks.
     private let own: Int32
 
-    /// Begins to look, from this thread.
+    /// Starts to check, from the calling thread.
     package init() { own = Self.callerNumber }
 
-    /// The number that the kernel has for the calling thread.
+    /// The kernel's number of the calling thread.
     static var callerNumber: Int32 {
         // Such as 17561/task/17563.
         var link = [CChar](repeating: 0, count: 64)
@@ -27,9 +27,9 @@ package struct ProcessActivity {
         return number
     }
 
-    /// Looks once: whether every thread but the caller's sleeps.
+    /// Checks once whether every thread except the caller's sleeps.
     ///
-    /// - Parameter known: threads that are left out.
+    /// - Parameter known: threads to ignore.
     mutating func isAtRest(besides known: Set<Int32> = []) -> Bool {
         guard let first = restingOthers(besides: known) else { return false }
         return restingOthers(besides: known) == first
@@ -40,14 +40,15 @@ package struct ProcessActivity {
         return timesRun(whileAllRest: others, alsoForATime: true)
     }
 
-    /// Looks once: whether each of these threads waits for something other than time. One that sleeps for a while is at work.
+    /// Checks once whether each of these threads waits for something other than time. A thread that sleeps for a time
+    /// counts as working.
     mutating func areWaiting(_ threads: Set<Int32>) -> Bool {
         guard let first = timesRun(whileAllRest: threads, alsoForATime: false) else { return false }
         return timesRun(whileAllRest: threads, alsoForATime: false) == first
     }
 
-    /// How often each thread was given a processor; nil when one of them does not sleep, or sleeps for a time where that is no
-    /// rest.
+    /// How many times each thread was given a processor. Nil when one of them does not sleep; or when one of them
+    /// sleeps for a time and that does not count as rest.
     private mutating func timesRun(
         whileAllRest threads: some Sequence<Int32>,
         alsoForATime timeIsRest: Bool
@@ -61,7 +62,7 @@ package struct ProcessActivity {
         return counts
     }
 
-    /// The number of the system call that a thread is in comes first; where the kernel does not tell, there is none.
+    /// The first number is that of the thread's system call. If the kernel does not report it, there is none.
     private mutating func sleepsForATime(_ thread: Int32) -> Bool {
         numbers(contents(of: "/proc/self/task/\(thread)/syscall")).first.map(Self.sleeps.contains) ?? false
     }
@@ -73,16 +74,16 @@ package struct ProcessActivity {
         private static let sleeps: [UInt64] = [35, 230]
     #endif
 
-    /// What a thread has done so far.
+    /// The activity of a thread so far.
     struct Course: Equatable {
-        /// How long it ran, in nanoseconds.
+        /// How long it has run, in nanoseconds.
         var processorTime: UInt64
-        /// How often it was given a processor.
+        /// How many times it was given a processor.
         var timesRun: UInt64
         var isAsleep: Bool
     }
 
-    /// What each thread but the caller's has done so far, by their numbers.
+    /// The activity of each thread except the caller's, by the threads' numbers.
     mutating func courses() -> [Int32: Course] {
         var courses: [Int32: Course] = [:]
         for thread in Self.numbers(in: "/proc/self/task") where thread != own {
@@ -100,31 +101,32 @@ package struct ProcessActivity {
     /// The state follows the name, which is in parentheses and may hold any character (proc(5)).
     private mutating func isAsleep(_ thread: Int32) -> Bool {
         let text = contents(of: "/proc/self/task/\(thread)/stat")
-        // A thread that has ended meanwhile does nothing.
+        // A thread that has ended meanwhile rests.
         guard !text.isEmpty else { return true }
         guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < text.endIndex else { return false }
         return [UInt8(ascii: "S"), UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(text[end + 2])
     }
 
-    /// The third number of schedstat; of a thread that has ended, none.
+    /// The third number of schedstat; 0 for a thread that has ended.
     private mutating func timesRun(_ thread: Int32) -> UInt64 { schedule(of: thread).dropFirst(2).first ?? 0 }
 
-    /// How long a thread ran and waited for a processor, in nanoseconds, and how often it was given one; empty when it has ended.
+    /// How long a thread has run and has waited for a processor, in nanoseconds, and how many times it was given one;
+    /// empty when it has ended.
     private mutating func schedule(of thread: Int32) -> [UInt64] {
         numbers(contents(of: "/proc/self/task/\(thread)/schedstat"))
     }
 
-    /// The whole numbers in what was read.
+    /// The whole numbers in a text.
     private func numbers(_ text: ArraySlice<UInt8>) -> [UInt64] {
         text.split { $0 < 0x30 || $0 > 0x39 }.prefix(3).map { digits in
             digits.reduce(0) { $0 &* 10 &+ UInt64($1 - 0x30) }
         }
     }
 
-    /// The beginning of a file; empty when it can't be opened or read. A thread may end between the two: then the read
-    /// fails (ESRCH).
+    /// The beginning of a file; empty when it can't be opened or read. A thread may end after its file was opened: then
+    /// the read fails (ESRCH).
     ///
-    /// - Parameter path: the file.
+    /// - Parameter path: the file's path.
     package mutating func contents(of path: String) -> ArraySlice<UInt8> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }

@@ -4,24 +4,24 @@ import Glibc
 import NFCRuntime
 import TagLink
 
-/// Looks at the open fields again and again, by real time, for what counting alone does not show.
+/// Checks the open fields repeatedly, in real time, for what the counts alone do not show.
 ///
-/// Time goes on at once when the last thing returns that a test's code has put on a queue. This is for the rest: an event that
-/// was scheduled by code of no test, the grace before a limit of a session passes, code that waits, and work that is done by
-/// threads that nobody counts.
+/// Time advances at once when the last work returns that a test's code has put on a queue. The monitor handles the
+/// rest: events that code of no test scheduled, the grace before a session's time limit may pass, code that waits, and
+/// work on threads that are not counted.
 final class RestMonitor: Sendable {
     static let shared = RestMonitor()
 
-    /// What is on a queue for so long without beginning may be unable to begin: then that is found out.
+    /// Work that has not started after this time may be unable to start. The monitor then checks this.
     private static let stuck = Duration.milliseconds(20)
-    /// What has not begun for so long, though later work has or every thread sleeps, can't begin.
+    /// Work that has not started after this time can't start, although later work has started or every thread sleeps.
     private static let longQuiet = Duration.seconds(10)
-    /// How much longer it is quiet at the most from one look to the next. The looks are closer together than that, but where the
-    /// machine is busy, or the whole process stands still: in a debugger, or on a machine that is put to sleep.
+    /// The maximum time by which one check increases the quiet time. Checks are normally closer together. They are not
+    /// on a busy machine, or when the whole process stops: in a debugger, or when the machine sleeps.
     private static let longestRound = Duration.milliseconds(50)
-    /// Code that runs for so long without anything else happening is blocked.
+    /// Code that runs for this time without any other event is blocked.
     private static let blocked = Duration.seconds(60)
-    /// Code that does so much, for so long, while the field's time stands, goes on for ever.
+    /// Code with this many events in this time, while the field's time does not advance, never ends.
     private static let endless = (changes: UInt64(100_000), duration: Duration.seconds(5))
 
     private struct State {
@@ -29,24 +29,24 @@ final class RestMonitor: Sendable {
         var isRunning = false
     }
 
-    /// A place, and for how long nothing has happened there.
+    /// A place, and how long nothing has happened there.
     private struct Watched {
         let place: FieldPlace
         var activity: UInt64
-        /// In real time, as far as the process could run.
+        /// The real time in which the process could run.
         var quiet = Duration.zero
-        /// How often each wait had looked in vain when it was quiet first.
+        /// How many times each wait had checked without success when the quiet time began.
         var looks: [UInt64: UInt64]
-        /// Shows whether what was put on queues before has been taken by threads.
+        /// Shows whether threads have taken the work that was queued before.
         var probe: QueueProbe?
-        /// Shows whether these threads have begun it.
+        /// Shows whether these threads have started that work.
         var chances: ThreadChances?
         var isKnownToBeStuck = false
-        /// How quiet it has to be before the next look at threads, and how much longer before the one after that.
+        /// The quiet time at which to check the threads next, and the step to the check after that.
         var nextLook = Duration.zero
         var step = Duration.milliseconds(1)
 
-        /// The field's time, for how long it has stood, in real time, and the activity when it came.
+        /// The field's time, how long it has not advanced in real time, and the activity count when it last advanced.
         var standing: (time: Duration?, duration: Duration, activity: UInt64)
 
         init(_ place: FieldPlace, _ work: FieldPlace.Work) {
@@ -56,20 +56,20 @@ final class RestMonitor: Sendable {
             looks = Dictionary(uniqueKeysWithValues: work.waits.map { ($0.id, $0.looks) })
         }
 
-        /// Notes that things have happened, or that nothing has.
+        /// Notes whether anything has happened since the last check.
         mutating func goOn(_ work: FieldPlace.Work, _ round: Duration) {
             let before = standing
             if activity == work.activity { quiet += round } else { self = Watched(place, work) }
             if standing.time == before.time { standing = (before.time, before.duration + round, before.activity) }
         }
 
-        /// Whether every wait without an end has looked since it became quiet, and in vain: whatever it waits for was not
-        /// there then. One look may have been under way before.
+        /// Whether every wait without a limit has checked without success since the place became quiet. So what it
+        /// waits for was not there. A check may have been running when the place became quiet, so one more is needed.
         private func haveLookedInVain(_ waits: [FieldPlace.Wait]) -> Bool {
             waits.allSatisfy { wait in wait.end != nil || wait.looks >= looks[wait.id, default: 0] + 2 }
         }
 
-        /// For how long nothing has happened after what is under way.
+        /// How long nothing has happened, with the current work.
         func stillness(after work: FieldPlace.Work, isOfAll: Bool = true) -> Stillness {
             Stillness(
                 quiet: haveLookedInVain(work.waits) ? quiet : .zero,
@@ -78,8 +78,8 @@ final class RestMonitor: Sendable {
             )
         }
 
-        /// Whether it is time to look at threads: each look is later than the one before, up to twenty a second, so that what
-        /// takes long is not made longer.
+        /// Whether it is time to check the threads. The intervals grow, up to twenty checks each second, so that the
+        /// checks do not slow down long work.
         mutating func isTimeToLook() -> Bool {
             guard quiet >= nextLook else { return false }
             nextLook = quiet + step
@@ -104,7 +104,7 @@ final class RestMonitor: Sendable {
         state.withLock { state in state.places.removeAll { $0 === place } }
     }
 
-    /// Begins a thread that belongs to no test.
+    /// Starts a thread that belongs to no test.
     private func begin() {
         var thread = pthread_t()
         let begin: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { _ in
@@ -119,11 +119,11 @@ final class RestMonitor: Sendable {
         PoolThreads.noteCaller()
         var threads = ThreadRest()
         var watched: [Watched] = []
-        // Explorations open one field after the other: a thread for each would be too many.
+        // Explorations open one field after another, and a thread for each field would be too many.
         var rounds = 0
         var last = ContinuousClock.now
         while rounds < 1000 {
-            // Where things happen there is nothing to look for.
+            // While there are events, there is nothing to check.
             let quiet = watched.map(\.quiet).max() ?? .milliseconds(1)
             usleep(quiet > .milliseconds(100) ? 10_000 : quiet >= .milliseconds(1) ? 1000 : 4000)
             let now = ContinuousClock.now
@@ -158,7 +158,8 @@ final class RestMonitor: Sendable {
         let threadsWork = work.comingThreads > 0 || !threads.areWaiting(work.threads)
         if threadsWork, work.isAtRest || work.mayBeStuck, quiet < field.grace.long { return }
         if work.isAtRest {
-            // What nobody counts rests when all threads do; a long rest is one whatever other tests do.
+            // Uncounted work rests when all threads rest. A long quiet time also counts as rest, whatever other tests
+            // do.
             let isOfAll =
                 !work.hasUncounted || quiet >= field.grace.duration(after: work)
                 || watched.isTimeToLook() && threads.isThere()
@@ -175,15 +176,16 @@ final class RestMonitor: Sendable {
         }
     }
 
-    /// Whether what is queued can't begin: it is behind what waits.
+    /// Whether queued work can't start, because it is behind work that waits.
     private func isStuck(_ work: FieldPlace.Work, _ watched: inout Watched, _ threads: inout ThreadRest) -> Bool {
         let probe = watched.probe ?? QueueProbe(ofOrders: true, ofMain: !work.waits.contains(where: \.isOnMainQueue))
         watched.probe = probe
-        // On a busy machine work begins late, and where all threads of libdispatch wait it begins others once a second. When
-        // the blocks that were given last have been run, threads have taken all that was given before; and when each of these
-        // sleeps or has gone on, they have begun it, but for what is behind a queue's block that waits. Where no thread is left
-        // that could run anything the blocks are not run either. When the test's own code has these threads, long quiet has to
-        // do; when it does not wait, it is other tests that have them, and they will give them back.
+        // On a busy machine, work starts late. When all threads of libdispatch wait, it starts a new one only once a
+        // second. So the monitor puts probe blocks on the queues:
+        // - If the probes have run, threads have taken all earlier work. If then each of these threads sleeps or has
+        //   continued, they have started that work, except for work behind a queue's waiting block.
+        // - If no thread is left to run anything, the probes do not run either. If code of this test holds the threads,
+        //   a long quiet time decides. If this test does not wait, other tests hold the threads, and will release them.
         guard probe.isDone else {
             return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
         }
@@ -195,7 +197,7 @@ final class RestMonitor: Sendable {
     }
 }
 
-/// Blocks that were put on the queues that run everything, and only tell that they were run.
+/// Blocks on the queues that run all work. Each only reports that it has run.
 final class QueueProbe: Sendable {
     private static let classes: [DispatchQoS.QoSClass] = [
         .background, .utility, .default, .userInitiated, .userInteractive,
@@ -205,8 +207,8 @@ final class QueueProbe: Sendable {
     private let remaining = Locked(0)
 
     /// - Parameters:
-    ///   - asksOrders: whether the threads are asked too that run the queues which keep an order.
-    ///   - asksMain: whether the main queue is asked too.
+    ///   - asksOrders: whether to probe serial queues as well.
+    ///   - asksMain: whether to probe the main queue as well.
     init(ofOrders asksOrders: Bool = false, ofMain asksMain: Bool = false) {
         var queues = Self.classes.map { DispatchQueue.global(qos: $0) }
         if asksOrders {
@@ -225,11 +227,11 @@ final class QueueProbe: Sendable {
         }
     }
 
-    /// Whether all have been run.
+    /// Whether all blocks have run.
     var isDone: Bool { remaining.withLock { $0 == 0 } }
 }
 
-/// Whether every thread of the process rests, and new work would be begun.
+/// Whether every thread of the process rests, and new work would start.
 struct ThreadRest {
     private var activity = ProcessActivity()
     private var probe: QueueProbe?
@@ -240,14 +242,14 @@ struct ThreadRest {
     /// Whether each of these threads waits for something other than time.
     mutating func areWaiting(_ threads: Set<Int32>) -> Bool { threads.isEmpty || activity.areWaiting(threads) }
 
-    /// Whether every thread rests, and new work would be begun.
+    /// Whether every thread rests, and new work would start.
     mutating func isThere() -> Bool {
         guard activity.isAtRest(), hasFreeWorkers() else { return false }
         return activity.isAtRest()
     }
 
-    /// Whether new tasks and blocks are run now. When all threads that run them are blocked, some may wait for one while
-    /// every thread sleeps.
+    /// Whether new tasks and blocks run now. When all threads that run them are blocked, some may wait for a thread
+    /// although every thread sleeps.
     private mutating func hasFreeWorkers() -> Bool {
         if let probe, !probe.isDone { return false }
         let probe = QueueProbe()

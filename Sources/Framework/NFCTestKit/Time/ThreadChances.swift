@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether every thread has had the chance to begin what it had taken from a queue when this was made.
+/// Whether every thread has had the chance to start the work that it had taken from a queue before this value was
+/// created.
 ///
-/// On a machine that is busy with other things the threads of a process never sleep all at once. But a thread that has taken
-/// a block begins it within microseconds of its own time: one that has run for long since then, was given a processor many
-/// times, or slept all the while, holds nothing that it has not begun. So it does not matter how slow the machine is.
+/// On a machine that is busy with other things, the threads of a process never all sleep at the same moment. But a
+/// thread that has taken a block starts it within microseconds of its own processor time. If since then a thread has
+/// run for long, was given a processor many times, or slept all the time, it has started all of its work. So the speed
+/// of the machine does not matter.
 struct ThreadChances {
-    /// How long a thread has run that has begun what it had, in nanoseconds; also where ThreadSanitizer makes all of it slow.
+    /// The processor time after which a thread has started its work, in nanoseconds. It is sufficient even under
+    /// ThreadSanitizer, where all code is slow.
     private static let processorTime: UInt64 = 10_000_000
-    /// How often a thread was given a processor that has begun what it had.
+    /// How many times a thread is given a processor until it has started its work.
     private static let timesRun: UInt64 = 100
-    /// How long a thread has slept that waits for no lock which another is about to give back.
+    /// How long a thread sleeps if it does not wait for a lock that another thread is about to release.
     private static let sleep = Duration.milliseconds(50)
 
     private var activity = ProcessActivity()
-    /// What the threads had done when they were seen first. Those that came later have nothing from before.
+    /// The activity of each thread at first. Threads that started later have no earlier work.
     private var open: [Int32: ProcessActivity.Course]
-    /// Threads that sleep: what they had done, and since when.
+    /// Threads that sleep: their activity, and since when.
     private var asleep: [Int32: (course: ProcessActivity.Course, since: ContinuousClock.Instant)] = [:]
 
     init() { open = activity.courses() }
 
-    /// Looks again.
+    /// Checks again.
     ///
     /// - Returns: whether every thread has had its chance.
     mutating func haveComeForAll() -> Bool {
@@ -38,7 +41,7 @@ struct ThreadChances {
             if !course.isAsleep || asleep[thread]?.course != course {
                 asleep[thread] = course.isAsleep ? (course, now) : nil
             }
-            // One that sleeps stays open: what runs may have a lock that it waits for.
+            // A sleeping thread stays open: it may wait for a lock of a running thread.
             areAllAsleep = areAllAsleep && asleep[thread].map { $0.since.duration(to: now) >= Self.sleep } == true
         }
         return areAllAsleep

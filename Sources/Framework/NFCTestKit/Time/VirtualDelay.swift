@@ -2,17 +2,18 @@
 import Glibc
 import NFCRuntime
 
-/// Lets what code under test delays, with `Task.sleep` or `DispatchQueue.asyncAfter`, wait by the field's time.
+/// Makes delays of code under test, with `Task.sleep` or `DispatchQueue.asyncAfter`, use the field's time.
 ///
-/// Both end in two functions of libdispatch, see ``DispatchLibrary``. What is delayed by code of no test goes on to the library.
+/// Both use two functions of libdispatch, see ``DispatchLibrary``. Delays of other code are passed to the library.
 @safe enum VirtualDelay {
-    /// A queue and the work that waits for its time.
+    /// A queue, and work that waits for its time.
     ///
-    /// Sendable because both may be used on any thread, and nothing changes but when the only event fires that has it.
+    /// Sendable because both may be used on any thread, and the only change happens when the one event that holds it
+    /// fires.
     @safe private final class Waiting: @unchecked Sendable {
         let queue: DispatchLibrary.Pointer
         let work: DispatchLibrary.Pointer?
-        /// Nil for a block, which is the work then.
+        /// Nil for a block; then `work` is the block.
         let function: DispatchLibrary.Function?
         private let place: FieldPlace
         private weak let environment: NFCEnvironment?
@@ -42,7 +43,7 @@ import NFCRuntime
 
         deinit {
             if let function = unsafe function {
-                // The field has ended. A task that sleeps, with all it holds, ends only when it wakes.
+                // The field has ended. A sleeping task, with everything it holds, ends only when it wakes.
                 if !isEnqueued, environment != nil {
                     enqueue()
                 } else if !isEnqueued {
@@ -74,7 +75,7 @@ import NFCRuntime
         unsafe delay(for: owner, time, queue, context, function)
     }
 
-    /// Delays work of a test by its field's time; by real time on a reader, and when the field has ended.
+    /// Delays work of a test by its field's time; or by real time, on a reader and after the field has ended.
     private static func delay(
         for owner: (environment: NFCEnvironment, place: FieldPlace),
         _ time: UInt64,
@@ -86,14 +87,15 @@ import NFCRuntime
             let counted = unsafe CarriedWork.counted(for: owner, work, function)
             return unsafe DispatchLibrary.after(time, queue, counted, CarriedWork.run)
         }
-        // The clock is the environment's: an event that held that would hold itself.
+        // The environment owns the clock. An event that held the environment would create a cycle.
         let waiting = unsafe Waiting(owner, queue, work, function)
         clock.schedule(delayOfApp: wait) { waiting.enqueue() }
     }
 
-    /// How long it is until a `dispatch_time_t`; nil for `.distantFuture`.
+    /// The time until a `dispatch_time_t`; nil for `.distantFuture`.
     ///
-    /// It was made from the clock a moment ago: rounded up to 10 ms, or 1 ms for a short one, the moment does not count.
+    /// The caller computed it from the clock a moment ago. Rounding up to 10 ms, or to 1 ms for a short time, removes
+    /// that moment.
     static func duration(until time: UInt64) -> Duration? {
         guard time != .max else { return nil }
         guard time != 0 else { return .zero }
@@ -106,7 +108,7 @@ import NFCRuntime
         return .nanoseconds((left + step - 1) / step * step)
     }
 
-    /// The `dispatch_time_t` of so many nanoseconds from now.
+    /// The `dispatch_time_t` that is this many nanoseconds from now.
     static func time(after nanoseconds: Int64) -> UInt64 {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
