@@ -2,7 +2,7 @@
 
 /// One entry of an app's `com.apple.developer.associated-domains`, such as `applinks:*.example.org?mode=developer`.
 public struct AssociatedDomain: Sendable, Hashable {
-    /// How the association file is fetched.
+    /// The source from which the association file is loaded.
     public enum Mode: String, Sendable, Hashable {
         /// From the site, for apps in development.
         case developer
@@ -12,21 +12,21 @@ public struct AssociatedDomain: Sendable, Hashable {
         case developerAndManaged = "developer+managed"
     }
 
-    /// The entry as the app has it.
+    /// The entry as written in the app.
     public let entry: String
     /// The service, such as `applinks`.
     public let service: String
-    /// The domain in ASCII, without the wildcard: the one whose association file is asked for.
+    /// The domain in ASCII, without the wildcard. The association file of this domain is requested.
     public let domain: String
-    /// Whether it is for the domain's subdomains, and not for the domain itself.
+    /// Whether the entry is for the domain's subdomains, but not for the domain itself.
     public let isWildcard: Bool
-    /// The mode; nil for the ordinary way.
+    /// The mode; nil when the entry has none.
     public let mode: Mode?
 
     /// Reads an entry.
     ///
-    /// - Returns: nil when it has no service or no domain, has a port or a path, or an unknown mode, and when the domain is an
-    ///   address or has no dot.
+    /// - Returns: nil when the entry has no service, no domain or an unknown mode, when it has a port or a path, and
+    ///   when the domain is an address or has no dot.
     public init?(_ entry: String) {
         guard let colon = entry.firstIndex(of: ":") else { return nil }
         service = entry[..<colon].lowercased()
@@ -51,7 +51,7 @@ public struct AssociatedDomain: Sendable, Hashable {
         self.entry = entry
     }
 
-    /// Whether the entry is for a host.
+    /// Returns whether the entry is for a host.
     ///
     /// - Parameter host: the host's name, in any case.
     public func covers(_ host: String) -> Bool {
@@ -59,7 +59,8 @@ public struct AssociatedDomain: Sendable, Hashable {
         return isWildcard ? host.hasSuffix(".\(domain)") && host.count > domain.count + 1 : host == domain
     }
 
-    /// The entry that applies to a host: the longest of those that are for it (Apple archive, Support Universal Links).
+    /// Returns the entry that applies to a host: the longest one that is for it (Apple archive, Support Universal
+    /// Links).
     ///
     /// - Parameters:
     ///   - entries: an app's entries.

@@ -1,68 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// An `apple-app-site-association` file: which apps open which URLs of a site (Apple, Supporting associated domains).
+/// An `apple-app-site-association` file: it defines which apps open which URLs of a site (Apple, Supporting associated
+/// domains).
 ///
-/// What Apple's documents leave open follows the recorded answers of Apple's own tool: keys that are unknown or have a
-/// value of another type are ignored, and a query dictionary with a value that is no text constrains nothing.
+/// Where Apple's documents are not clear, this follows the recorded answers of Apple's own tool. Keys that are unknown
+/// or have a value of the wrong type are ignored. A query dictionary with a value that is not a string has no effect.
 public struct AssociationFile: Sendable {
     /// The largest file that is read, in bytes (Apple archive, Support Universal Links: 128 KB).
     public static let maximumSize = 128 << 10
 
-    /// One entry of `details`: apps, and the URLs that they open.
+    /// An entry of `details`: apps, and the URLs that they open.
     public struct Details: Sendable {
         /// The application identifiers, in the file's order.
         public var apps: [String]
-        /// What decides which URLs, in the file's order. The first that matches decides.
+        /// The rules, in the file's order. The first rule that matches a URL decides.
         public var rules: [Rule]
     }
 
-    /// One rule.
+    /// A rule.
     public struct Rule: Sendable {
-        /// How the query is constrained.
+        /// The constraint on the query.
         public enum Query: Sendable, Hashable {
             /// The whole query, as a pattern.
             case whole(String)
-            /// The values of some items, as patterns by their names.
+            /// The values of some query items, as patterns by item name.
             case items([String: String])
         }
 
-        /// The pattern of the path; nil takes any.
+        /// The pattern of the path; nil for any path.
         public var path: String?
-        /// The constraint of the query; nil takes any.
+        /// The constraint on the query; nil for any query.
         public var query: Query?
-        /// The pattern of the fragment; nil takes any.
+        /// The pattern of the fragment; nil for any fragment.
         public var fragment: String?
-        /// Whether a match keeps the URL from the apps.
+        /// Whether a URL that matches is not opened by the apps.
         public var excludes = false
-        /// Whether letters match in their own case alone.
+        /// Whether the case of letters matters.
         public var isCaseSensitive = true
-        /// Whether the URL is compared as it is written, with its escapes; else they are resolved first.
+        /// Whether the URL is compared with its percent escapes. Otherwise they are decoded first.
         public var isPercentEncoded = true
-        /// The file's note, which has no effect.
+        /// The rule's comment. It has no effect.
         public var comment: String?
-        /// Whether it stands in `paths`, the form before iOS 13.
+        /// Whether the rule is from `paths`, the form before iOS 13.
         public var isLegacy = false
     }
 
     /// The entries of `details`.
     public let details: [Details]
-    /// The variables of the file, which patterns name as `$(name)`.
+    /// The variables of the file, which patterns use as `$(name)`.
     public let variables: [String: [String]]
     /// The apps of other services: `webcredentials`, `appclips`, `activitycontinuation`.
     public let otherServices: [String: [String]]
-    /// What reading the file found: what is ignored, and what never matches. ``check()`` finds more.
+    /// The problems found while reading the file: what is ignored, and what never matches. ``check()`` finds more.
     public internal(set) var findings: [LinkFinding]
 
     /// Reads a file.
     ///
-    /// - Parameter data: the file, as its site serves it.
+    /// - Parameter data: the file, as the site serves it.
     /// - Throws: ``AssociationFileError``.
     public init(parsing data: Data) throws(AssociationFileError) {
         guard data.count <= Self.maximumSize else {
             throw AssociationFileError(.tooLarge, "The file has \(data.count) bytes; \(Self.maximumSize) is the most.")
         }
-        // The iOS 9 form: a signed message of DER.
+        // The form for iOS 9: a signed message in DER.
         if data.first == 0x30, data.dropFirst().first ?? 0 >= 0x80 {
             throw AssociationFileError(.signed, "The file is signed, as for iOS 9. Serve the JSON itself.")
         }
@@ -87,7 +88,7 @@ public struct AssociationFile: Sendable {
         }
     }
 
-    /// Whether a text can be an application identifier: a prefix, a full stop and a bundle identifier.
+    /// Returns whether a string can be an application identifier: a prefix, a full stop and a bundle identifier.
     public static func isIdentifier(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count > 1
@@ -111,7 +112,7 @@ public struct AssociationFile: Sendable {
     }
 }
 
-/// Why a file is no association file.
+/// Why a file is not a valid association file.
 public struct AssociationFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
@@ -119,26 +120,26 @@ public struct AssociationFileError: Error, Sendable, Hashable, CustomStringConve
 
         let kind: Kind
 
-        /// It is larger than ``AssociationFile/maximumSize``.
+        /// The file is larger than ``AssociationFile/maximumSize``.
         public static let tooLarge = Code(kind: .tooLarge)
-        /// It is signed, as iOS 9 took it.
+        /// The file is signed, as for iOS 9.
         public static let signed = Code(kind: .signed)
-        /// It is not JSON.
+        /// The file is not JSON.
         public static let notJSON = Code(kind: .notJSON)
-        /// It is JSON, and no object.
+        /// The file is JSON, but not an object.
         public static let notAnObject = Code(kind: .notAnObject)
     }
 
     /// The kind of failure.
     public var code: Code
-    /// What is wrong, as a sentence for people.
+    /// A sentence that explains the failure.
     public var reason: String
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
-    ///   - reason: what is wrong, as a sentence for people.
+    ///   - reason: a sentence that explains the failure.
     public init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason

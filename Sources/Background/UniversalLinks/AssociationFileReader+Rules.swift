@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reading rules, and what they have by default.
+/// Reads rules and their default values.
 extension AssociationFileReader {
     private static let known: Set<String> = [
         "/", "?", "#", "exclude", "comment", "caseSensitive", "percentEncoded",
     ]
 
-    /// A path of the form before iOS 13.
+    /// Reads a path of the form before iOS 13.
     func legacyRule(_ text: String) -> AssociationFile.Rule {
         let excludes = text.hasPrefix("NOT ")
         return AssociationFile.Rule(
@@ -16,7 +16,7 @@ extension AssociationFileReader {
         )
     }
 
-    /// What rules have where they don't say otherwise.
+    /// Reads the default values for rules.
     mutating func defaults(_ value: JSONValue?, _ place: String) -> [String: JSONValue] {
         let defaults = object(value, place) ?? [:]
         noteKeys(of: defaults, place, known: Self.known)
@@ -27,9 +27,9 @@ extension AssociationFileReader {
     /// Reads a rule of `components`.
     ///
     /// - Parameters:
-    ///   - own: its object.
-    ///   - defaults: what counts where it doesn't say otherwise.
-    ///   - place: its place in the file.
+    ///   - own: the rule's object.
+    ///   - defaults: the values for the keys that the rule does not have.
+    ///   - place: the rule's position in the file, for messages.
     mutating func rule(
         _ own: [String: JSONValue],
         _ defaults: [String: JSONValue],
@@ -51,7 +51,7 @@ extension AssociationFileReader {
         )
     }
 
-    /// Notes values of another type, which are ignored.
+    /// Reports values of the wrong type, which are ignored.
     private mutating func noteTypes(of values: [String: JSONValue], _ place: String) {
         for key in ["/", "#", "comment"] {
             guard let value = values[key], value.string == nil else { continue }

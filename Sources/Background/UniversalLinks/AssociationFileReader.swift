@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the JSON of an association file, and notes what it ignores.
+/// Reads the JSON of an association file, and reports what it ignores.
 struct AssociationFileReader {
     var findings: [LinkFinding] = []
 
@@ -55,9 +55,9 @@ struct AssociationFileReader {
         findings.append(LinkFinding(id, severity, message))
     }
 
-    /// Notes keys that have no effect.
+    /// Reports keys that have no effect.
     ///
-    /// - Parameter effect: what follows from it, where none of the keys that count is there.
+    /// - Parameter effect: the consequence, as the end of a sentence.
     mutating func noteKeys(
         of object: [String: JSONValue],
         _ place: String,
@@ -70,14 +70,14 @@ struct AssociationFileReader {
         }
     }
 
-    /// An object; nil, with a note, for a value of another type.
+    /// Returns an object; nil for a value of another type, which is reported.
     mutating func object(_ value: JSONValue?, _ place: String) -> [String: JSONValue]? {
         guard let value else { return nil }
         if value.object == nil { note("AASA003", .error, "\(place) is \(value.kind), and has to be an object.") }
         return value.object
     }
 
-    /// The texts of an array; what is none is noted and left out.
+    /// Returns the strings of an array. Other values are reported and left out.
     mutating func texts(_ value: JSONValue?, _ place: String) -> [String] {
         guard let value else { return [] }
         guard let values = value.array else {

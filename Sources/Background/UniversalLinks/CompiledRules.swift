@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules of one entry, compiled.
+/// The compiled rules of one entry.
 ///
-/// Most rules are told apart by the first bytes of the path: those are compared for all rules as one number each,
-/// before anything else is looked at.
+/// Most rules differ in the first bytes of the path. These are compared first, as one number for each rule, before
+/// anything else is checked.
 struct CompiledRules: Sendable {
-    /// A class, so that looking at a rule costs no more than a reference.
+    /// A class, so that iterating over rules only copies references.
     final class Rule: Sendable {
         let path: LinkPattern
         let query: Query?
@@ -39,9 +39,9 @@ struct CompiledRules: Sendable {
     private var rules: [Rule] = []
     private var beginnings: [Beginning] = []
 
-    /// The first bytes of a path, and which of them a rule fixes.
+    /// The first bytes of a path, and which of them a rule determines.
     struct Beginning: Sendable {
-        /// How many bytes are compared at once.
+        /// The number of bytes that are compared at once.
         static let length = 32
 
         private var octets = SIMD4<UInt64>()
@@ -59,7 +59,7 @@ struct CompiledRules: Sendable {
             }
         }
 
-        /// Whether a path begins with these bytes.
+        /// Returns whether a path begins with these bytes.
         @inline(__always)
         func begins(_ path: Beginning) -> Bool {
             let differences = (octets ^ path.octets) & mask
@@ -67,7 +67,7 @@ struct CompiledRules: Sendable {
         }
     }
 
-    /// A URL, with what rules compare of it.
+    /// A URL, prepared for comparing rules.
     struct Text {
         let url: LinkURL
         let beginning: Beginning
@@ -77,7 +77,7 @@ struct CompiledRules: Sendable {
             beginning = Beginning(url.octets[url.path])
         }
 
-        /// A component as a rule compares it; nothing when there is no work left.
+        /// Returns a component in the form that a rule compares; empty when the work limit is reached.
         func octets(_ range: Range<Int>, for rule: Rule, _ work: inout MatchWork) -> ArraySlice<UInt8> {
             guard rule.decodes, url.hasEscapes else { return url.octets[range] }
             guard work.spend(range.count * MatchWork.decodingSteps) else { return [] }
@@ -86,7 +86,8 @@ struct CompiledRules: Sendable {
         }
     }
 
-    /// Text with its letters outside of ASCII in lower case, one for one; those of ASCII are the automaton's matter.
+    /// Converts letters outside ASCII to lower case, one character to one character. The automaton handles ASCII
+    /// letters.
     private static func folded(_ octets: [UInt8]) -> [UInt8] {
         guard octets.contains(where: { $0 >= 0x80 }) else { return octets }
         var result = ""
@@ -102,7 +103,7 @@ struct CompiledRules: Sendable {
     /// - Parameters:
     ///   - rules: the rules of an entry.
     ///   - variables: the file's variables.
-    ///   - states: how many states there are in the file; goes up.
+    ///   - states: the number of states in the file so far. It is increased.
     init(_ rules: [AssociationFile.Rule], variables: SubstitutionVariables, states: inout Int) {
         for rule in rules {
             let ignoresCase = !rule.isCaseSensitive
@@ -131,13 +132,13 @@ struct CompiledRules: Sendable {
                     decodes: !rule.isPercentEncoded
                 )
             )
-            // A path whose escapes are resolved may begin otherwise than it is written.
+            // A path whose escapes are decoded may begin with other bytes than its pattern.
             beginnings.append(Beginning(rule.isPercentEncoded ? path.fixedBeginning[...] : []))
             if states > LinkMatcher.maximumStates { return }
         }
     }
 
-    /// The first rule that matches; nil when none does, or when there is no work left.
+    /// Returns the first rule that matches; nil when none does, or when the work limit is reached.
     func firstMatch(_ text: Text, _ work: inout MatchWork) -> (index: Int, excludes: Bool)? {
         for index in rules.indices where beginnings[index].begins(text.beginning) {
             let isMatch = matches(rules[index], text, &work)
@@ -147,7 +148,7 @@ struct CompiledRules: Sendable {
         return nil
     }
 
-    /// How many steps each byte of a URL takes at most, all rules together.
+    /// The most steps for each byte of a URL, for all rules together.
     var stepsPerOctet: Int {
         rules.reduce(0) { sum, rule in
             var steps = rule.path.stepsPerOctet + (rule.fragment?.stepsPerOctet ?? 0)
@@ -160,14 +161,14 @@ struct CompiledRules: Sendable {
         }
     }
 
-    /// The steps that each byte of a query takes to find its items.
+    /// The number of steps for each byte of a query to find its items.
     private static let scanningSteps = 2
 
     private func matches(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
         matchesPath(rule, text, &work) && matchesFragment(rule, text, &work) && matchesQuery(rule, text, &work)
     }
 
-    /// What keeps each rule from matching; nil for one that there was no work left for.
+    /// Returns the components that keep each rule from matching; nil for a rule after the work limit was reached.
     func trace(_ text: Text, _ work: inout MatchWork) -> [[RuleComponent]?] {
         rules.map { rule in
             guard !work.isExhausted else { return nil }
@@ -198,7 +199,7 @@ struct CompiledRules: Sendable {
         }
     }
 
-    /// Whether all items of a name match. One that is not there, or has no value, counts as an empty one.
+    /// Returns whether all items with a name match. An item that is missing or has no value counts as empty.
     private func matches(
         _ name: [UInt8],
         _ value: LinkPattern,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The names of hosts in the form that is looked up, and that can't look like another name: ASCII alone.
+/// Converts host names to the ASCII form that is used for lookups and can't be mistaken for another name.
 public enum HostName {
-    /// Brings a name into the form of ASCII (RFC 5891), such as `xn--bcher-kva.example` for `bücher.example`.
+    /// Converts a name to ASCII (RFC 5891), such as `bücher.example` to `xn--bcher-kva.example`.
     ///
     /// - Parameter name: a name, or an IPv4 address with four decimal numbers.
-    /// - Returns: the name in lower case, without a dot at the end; nil when it is none. Addresses in the old ways of
-    ///   writing, such as `0x7f.1`, are none either: programs differ in what they take them for.
+    /// - Returns: the name in lower case, without a dot at the end; nil when it is not valid. Addresses in old
+    ///   notations, such as `0x7f.1`, are not valid, because programs read them differently.
     public static func ascii(_ name: String) -> String? {
         guard name.utf8.count <= 1024 else { return nil }
         let folded = name.precomposedStringWithCompatibilityMapping.lowercased()
@@ -28,14 +28,14 @@ public enum HostName {
 
     /// Why a name can't be the domain of an association file.
     public enum DomainProblem: Error, Sendable, Hashable, CustomStringConvertible {
-        /// It is an address, or written like one.
+        /// The name is an address, or looks like one.
         case address
-        /// It has no dot, as the names within one network.
+        /// The name has no dot, like the names in a local network.
         case singleLabel
-        /// It is no name of a host.
+        /// The name is not a host name.
         case notAName
 
-        /// What is wrong, and what to write, as the end of a sentence.
+        /// The problem and what to write instead, as the end of a sentence.
         public var description: String {
             switch self {
             case .address: "is an address. Write the name of the domain, such as example.org."
@@ -45,8 +45,8 @@ public enum HostName {
         }
     }
 
-    /// Brings the domain of an association file into the form of ASCII, as ``ascii(_:)`` does. Sites have certificates for
-    /// names of the internet, so that an address and a name without a dot are none.
+    /// Converts the domain of an association file to ASCII, as ``ascii(_:)`` does. Sites have certificates for internet
+    /// names, so an address or a name without a dot is not valid.
     ///
     /// - Parameter name: the domain.
     /// - Throws: ``DomainProblem``.
@@ -77,7 +77,7 @@ public enum HostName {
             isASCII = false
             switch scalar.properties.generalCategory {
             case .lowercaseLetter, .modifierLetter, .otherLetter, .nonspacingMark, .spacingMark, .decimalNumber:
-                // mutate: equivalent, because the loop goes on from here anyway.
+                // mutate: equivalent, because the loop continues here anyway.
                 continue
             default: return nil
             }
@@ -87,7 +87,7 @@ public enum HostName {
         return "xn--" + encoded
     }
 
-    /// Whether programs take a name that ends in this label for an IPv4 address (WHATWG URL, 3.5).
+    /// Returns whether programs read a name that ends in this label as an IPv4 address (WHATWG URL, 3.5).
     private static func isNumber(_ label: String) -> Bool {
         if label.hasPrefix("0x") { return label.dropFirst(2).allSatisfy(\.isHexDigit) }
         return label.utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -98,7 +98,7 @@ public enum HostName {
     }
 }
 
-/// Names outside of ASCII, written in ASCII (RFC 3492).
+/// Encodes names with other characters than ASCII in ASCII (RFC 3492).
 enum Punycode {
     private static let base: UInt32 = 36
     private static let minimum: UInt32 = 1
@@ -139,7 +139,7 @@ enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Writes a number of variable length, the least digit first.
+    /// Writes a number of variable length, the lowest digit first.
     private static func append(_ delta: UInt32, bias: UInt32, to output: inout [UInt8]) {
         var rest = delta
         var position = base

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON of UTF-8 (RFC 8259), strictly and within a bound of depth, and notes the keys that an object has twice.
+/// Reads JSON in UTF-8 (RFC 8259), strictly and with a limited depth. It reports keys that an object has more than
+/// once.
 struct JSONReader {
-    /// The most objects and arrays within each other.
+    /// The deepest nesting of objects and arrays.
     static let maximumDepth = 128
 
-    /// Why bytes are no JSON.
+    /// Why the bytes are not valid JSON.
     struct Problem: Error {
-        /// The byte at fault, counted from 0.
+        /// The offset of the error.
         var offset: Int
-        /// What is wrong there, as the end of a sentence.
+        /// The problem, as the end of a sentence.
         var reason: String
     }
 
-    /// What was read.
+    /// The result of reading.
     struct Content {
         var value: JSONValue
-        /// The keys that an object has more than once, with the place of the object. The first of them counts.
+        /// The keys that an object has more than once, with the position of the object. The first value of a key is
+        /// used.
         var repeatedKeys: [(place: String, key: String)]
     }
 
@@ -27,7 +29,7 @@ struct JSONReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads a text of JSON. A byte order mark before it is left out.
+    /// Reads JSON. A byte order mark at the start is skipped.
     static func read(_ bytes: [UInt8]) throws(Problem) -> Content {
         var reader = JSONReader(bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.index = 3 }
@@ -43,14 +45,14 @@ struct JSONReader {
         while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
     }
 
-    /// The next byte that is no blank.
+    /// Returns the next byte that is not white space.
     private mutating func next() throws(Problem) -> UInt8 {
         skipBlanks()
         guard index < bytes.count else { throw problem("the JSON ends too early") }
         return bytes[index]
     }
 
-    /// Takes a byte where it is the next that is no blank.
+    /// Consumes a byte if it is the next one that is not white space.
     private mutating func take(_ byte: Unicode.Scalar) throws(Problem) -> Bool {
         guard try next() == UInt8(ascii: byte) else { return false }
         index += 1
@@ -111,7 +113,7 @@ struct JSONReader {
         return value
     }
 
-    /// A number of any size: its value is not asked for.
+    /// Reads a number of any size. Its value is not kept.
     private mutating func number() throws(Problem) -> JSONValue {
         func fault() -> Problem { problem("the number is not written as JSON has it") }
         if bytes[index] == UInt8(ascii: "-") { index += 1 }
@@ -159,7 +161,7 @@ struct JSONReader {
         throw Problem(offset: start, reason: "a text does not end")
     }
 
-    /// What a backslash and the characters behind it stand for.
+    /// Reads a backslash with the characters after it, and returns what they mean.
     private mutating func escaped() throws(Problem) -> [UInt8] {
         guard index + 1 < bytes.count else { throw problem("a text does not end") }
         let letter = bytes[index + 1]

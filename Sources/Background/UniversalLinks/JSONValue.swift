@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Any value of JSON, with its type. Numbers have no part in association files, so their values are not kept.
+/// A JSON value with its type. Association files don't use numbers, so their values are not kept.
 enum JSONValue: Sendable {
     case object([String: JSONValue])
     case array([JSONValue])
@@ -14,7 +14,7 @@ enum JSONValue: Sendable {
     var string: String? { if case .string(let value) = self { value } else { nil } }
     var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
 
-    /// The type, for people.
+    /// The type, for messages.
     var kind: String {
         switch self {
         case .object: "an object"

@@ -4,9 +4,9 @@
 public struct LinkAnswer: Sendable, Hashable {
     /// The identifier of the app; nil when the browser opens the URL.
     public var app: String?
-    /// The rule that decided, such as `details[0].components[2] {"/": "/buy/*"}`; nil when none did.
+    /// The rule that decided, such as `details[0].components[2] {"/": "/buy/*"}`; nil when no rule did.
     public var rule: String?
-    /// Why, as a sentence for people.
+    /// A sentence that explains the answer.
     public var why: String
 
     /// Creates an answer.
@@ -18,12 +18,12 @@ public struct LinkAnswer: Sendable, Hashable {
 }
 
 extension LinkMatcher {
-    /// Says which app opens a URL, and why: the entitlement, the domain, the file.
+    /// Returns which app opens a URL, and why, by entitlement, domain and file.
     ///
     /// - Parameters:
     ///   - text: the URL.
-    ///   - domain: the domain from which the file came.
-    ///   - entries: what the installed apps have in `com.apple.developer.associated-domains`.
+    ///   - domain: the domain that the file was loaded from.
+    ///   - entries: the entries of the installed apps in `com.apple.developer.associated-domains`.
     ///   - installed: the identifiers of the installed apps.
     public func answer(_ text: String, domain: String, entries: [String], installed: Set<String>) -> LinkAnswer {
         let url: LinkURL
@@ -45,17 +45,17 @@ extension LinkMatcher {
         return answer(url, installed: installed)
     }
 
-    /// Says which app opens a URL of the file's site, and why.
+    /// Returns which app opens a URL of the file's site, and why.
     ///
     /// - Parameters:
     ///   - url: the URL.
-    ///   - installed: the identifiers of the installed apps; nil for all apps of the file.
+    ///   - installed: the identifiers of the installed apps; nil for all apps in the file.
     public func answer(_ url: LinkURL, installed: Set<String>?) -> LinkAnswer {
         var work = MatchWork()
         return answer(url, installed: installed, &work)
     }
 
-    /// The same, with what is left of the work for one link, so that several files share one limit.
+    /// Returns the same with the remaining work for one link, so that several files share one limit.
     package func answer(_ url: LinkURL, installed: Set<String>?, _ work: inout MatchWork) -> LinkAnswer {
         switch match(url, installed: installed ?? apps, &work) {
         case .app(let app, let position):
@@ -81,10 +81,10 @@ extension LinkMatcher {
         }
     }
 
-    /// All apps that the file names.
+    /// All apps in the file.
     var apps: Set<String> { Set(file.details.flatMap(\.apps)) }
 
-    /// The name of a rule: its place, and what it says.
+    /// Returns the name of a rule: its position and its content.
     public func name(_ position: RulePosition) -> String {
         let rule = file.details[position.details].rules[position.rule]
         let list = rule.isLegacy ? "paths" : "components"
@@ -98,7 +98,7 @@ extension LinkMatcher {
 }
 
 extension AssociationFile.Rule: CustomStringConvertible {
-    /// The rule as the file writes it, without its comment.
+    /// The rule as in the file, without its comment.
     public var description: String {
         if isLegacy { return "\"\(excludes ? "NOT " : "")\(path ?? "")\"" }
         var parts: [String] = []

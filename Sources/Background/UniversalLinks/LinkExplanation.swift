@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an association file says of a URL, rule by rule, in the order in which they are asked.
+/// The result of an association file for a URL, rule by rule, in the order in which the rules are evaluated.
 public struct LinkExplanation: Sendable, Hashable {
-    /// What a rule says.
+    /// The result of a rule.
     public enum Verdict: Sendable, Hashable {
-        /// It matches, and its app opens the URL.
+        /// The rule matches, and its app opens the URL.
         case matches
-        /// It matches, and keeps the URL from the apps of its entry.
+        /// The rule matches, so the apps of its entry don't open the URL.
         case excludes
-        /// It does not match, for these components.
+        /// The rule does not match, because of these components.
         case differs([RuleComponent])
-        /// An earlier rule decided already, for the URL or for the apps of this entry.
+        /// An earlier rule has decided for the URL or for the apps of this entry.
         case notReached
-        /// No app of its entry is installed.
+        /// No app of the entry is installed.
         case notAsked
-        /// It was not compared: the file is too complex for a URL of this length.
+        /// The rule was not compared, because the file is too complex for a URL of this length.
         case notCompared
 
-        /// The verdict as programs read it.
+        /// The name of the verdict in machine-readable output.
         public var name: String {
             switch self {
             case .matches: "matches"
@@ -30,19 +30,19 @@ public struct LinkExplanation: Sendable, Hashable {
         }
     }
 
-    /// One entry of `details`.
+    /// An entry of `details`.
     public struct Entry: Sendable, Hashable {
         /// Its apps, in the file's order.
         public var apps: [String]
-        /// Those of them that count as installed.
+        /// The apps of the entry that count as installed.
         public var installed: Set<String>
-        /// What each rule says, in the file's order.
+        /// The verdict of each rule, in the file's order.
         public var verdicts: [Verdict]
     }
 
     /// The entries, in the file's order.
     public var entries: [Entry]
-    /// Which app opens the URL, and why.
+    /// The app that opens the URL, and why.
     public var answer: LinkAnswer
 
     /// Creates an explanation.
@@ -53,11 +53,11 @@ public struct LinkExplanation: Sendable, Hashable {
 }
 
 extension LinkMatcher {
-    /// Says rule by rule what the file says of a URL of its site.
+    /// Returns the verdict of each rule for a URL of the file's site.
     ///
     /// - Parameters:
     ///   - url: the URL.
-    ///   - installed: the identifiers of the installed apps; nil for all apps of the file.
+    ///   - installed: the identifiers of the installed apps; nil for all apps in the file.
     public func explain(_ url: LinkURL, installed: Set<String>?) -> LinkExplanation {
         let answer = answer(url, installed: installed)
         let installed = installed ?? apps
@@ -68,7 +68,7 @@ extension LinkMatcher {
             let details = file.details[index]
             let asked = details.apps.filter(installed.contains)
             var isReached = !isDecided && asked.contains { !excluded.contains($0) }
-            // Entries that are too long together have no traces.
+            // Entries beyond the limit of states have no traces.
             let trace = index < traces.count ? traces[index] : []
             let verdicts = details.rules.indices.map { number -> LinkExplanation.Verdict in
                 guard !asked.isEmpty else { return .notAsked }

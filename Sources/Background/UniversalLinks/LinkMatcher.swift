@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An association file, compiled to answer quickly which app opens a URL.
+/// A compiled association file, to find quickly which app opens a URL.
 public struct LinkMatcher: Sendable {
-    /// Where a rule stands in its file.
+    /// The position of a rule in its file.
     public struct RulePosition: Sendable, Hashable {
         /// The index in ``AssociationFile/details``.
         public var details: Int
         /// The index in the entry's rules.
         public var rule: Int
 
-        /// Names a rule.
+        /// Creates a position.
         public init(details: Int, rule: Int) {
             self.details = details
             self.rule = rule
         }
     }
 
-    /// What the file says of a URL.
+    /// The decision of a file for a URL.
     public enum Decision: Sendable, Hashable {
-        /// An installed app opens it.
+        /// An installed app opens the URL.
         case app(String, RulePosition)
-        /// A rule keeps it from the app that would have been next.
+        /// A rule excludes the URL from the app that would have opened it.
         case excluded(RulePosition)
         /// No rule of an installed app matches.
         case noRule
-        /// The rules take too many steps to compare with this URL. No app opens it.
+        /// Comparing the rules with this URL takes too many steps, so no app opens it.
         case tooComplex
-        /// The file is for no installed app.
+        /// The file is not for any installed app.
         case noApp
     }
 
@@ -34,10 +34,11 @@ public struct LinkMatcher: Sendable {
     public let file: AssociationFile
     private let entries: [CompiledDetails]
 
-    /// The most states that the automata of one file may have together. Rules after that match nothing.
+    /// The most states of all automata in a file. The rules beyond this limit match nothing.
     static let maximumStates = 1 << 18
 
-    /// The length of URLs, in bytes, up to which an author hears nothing of what a match takes.
+    /// The length of URLs, in bytes, up to which matching must stay within the limit. Otherwise the file gets a
+    /// finding.
     private static let usualLength = 8192
 
     private struct CompiledDetails: Sendable {
@@ -47,7 +48,8 @@ public struct LinkMatcher: Sendable {
 
     /// Compiles a file.
     ///
-    /// - Parameter file: the file; ``AssociationFile/findings`` gets one more for rules that are too long or too complex.
+    /// - Parameter file: the file. A finding is added to ``AssociationFile/findings`` when its rules are too long or
+    ///   too complex.
     public init(_ file: AssociationFile) {
         var file = file
         let variables = SubstitutionVariables(file.variables)
@@ -81,10 +83,11 @@ public struct LinkMatcher: Sendable {
         self.entries = entries
     }
 
-    /// Says which app opens a URL, within a limit of steps that depends on nothing but the URL and the file. The host is the caller's matter, see ``AssociatedDomain``.
+    /// Returns which app opens a URL. The number of steps is limited, and depends only on the URL and the file. The
+    /// caller checks the host; see ``AssociatedDomain``.
     ///
-    /// Entries are asked in the file's order, and each app by itself: a rule that excludes a URL from one app leaves it to
-    /// the others.
+    /// Entries are evaluated in the file's order, and separately for each app: a rule that excludes a URL from one app
+    /// does not affect the others.
     ///
     /// - Parameters:
     ///   - url: the URL.
@@ -94,7 +97,7 @@ public struct LinkMatcher: Sendable {
         return match(url, installed: installed, &work)
     }
 
-    /// The same, with what is left of the work for one link.
+    /// Returns the same with the remaining work for one link.
     package func match(_ url: LinkURL, installed: Set<String>, _ work: inout MatchWork) -> Decision {
         let text = CompiledRules.Text(url)
         var excluded: Set<String> = []
@@ -111,7 +114,7 @@ public struct LinkMatcher: Sendable {
             }
             guard let candidate else { continue }
             let rule = entry.rules.firstMatch(text, &work)
-            // A rule that was not compared may exclude the URL.
+            // A rule that was not compared might exclude the URL.
             if work.isExhausted { return .tooComplex }
             guard let rule else { continue }
             let position = RulePosition(details: index, rule: rule.index)
@@ -123,24 +126,25 @@ public struct LinkMatcher: Sendable {
         return hasApp ? .noRule : .noApp
     }
 
-    /// Says of each rule whether it matches a URL, and which component does not, within the limit of steps of one match.
+    /// Returns for each rule whether it matches a URL, and which components don't match. The limit of steps is that of
+    /// one match.
     ///
     /// - Parameter url: the URL.
-    /// - Returns: for each entry, and each of its rules, the components that keep the rule from matching: an empty list for
-    ///   one that matches, nil for one that was not compared, because the limit was reached before its end.
+    /// - Returns: for each rule of each entry, the components that keep the rule from matching. The list is empty for a
+    ///   rule that matches, and nil for a rule that was not compared because the limit was reached before.
     public func trace(_ url: LinkURL) -> [[[RuleComponent]?]] {
         var work = MatchWork()
         return trace(url, &work)
     }
 
-    /// The same, with the work counted: the limit is for all entries together.
+    /// Returns the same with the remaining work, which is shared by all entries.
     package func trace(_ url: LinkURL, _ work: inout MatchWork) -> [[[RuleComponent]?]] {
         let text = CompiledRules.Text(url)
         return entries.map { $0.rules.trace(text, &work) }
     }
 }
 
-/// A component that a rule constrains.
+/// A component of the URL that a rule can constrain.
 public enum RuleComponent: String, Sendable, Hashable {
     /// The path, key `/`.
     case path

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pattern of a rule for one component of a URL, ready to be compared.
+/// The compiled pattern of a rule for one component of a URL.
 struct LinkPattern: Sendable {
     private enum Engine: Sendable {
         case everything
         case nothing
         case literal([UInt8])
-        /// A literal, and then anything; for a path that ends in `/*` also the literal without its slash.
+        /// A literal, followed by anything. For a path that ends in `/*`, the literal without its slash matches too.
         case prefix([UInt8], takesParent: Bool)
         case automaton(PatternAutomaton)
     }
 
     private let engine: Engine
-    /// How many states the pattern takes; nothing for what is compared without.
+    /// The number of states of the pattern; 0 for patterns that need no automaton.
     let stateCount: Int
-    /// The bytes with which every text that matches begins, as many as are compared at once; none where case does not count.
+    /// The first bytes of every text that matches, up to the number that is compared at once; empty when case is
+    /// ignored.
     let fixedBeginning: [UInt8]
 
     /// How a pattern is read and compared.
     struct Options {
         var ignoresCase = false
-        /// Slashes at the beginning and at the end do not count, and `/*` at the end also takes what stands before it.
+        /// Whether the pattern is for a path: slashes at the start and end are ignored, and `/*` at the end also
+        /// matches the path before it.
         var isPath = false
         var variables = SubstitutionVariables()
     }
 
     /// Compiles a pattern.
     ///
-    /// A pattern with a variable that stands for nothing matches nothing, and so does one that is too long.
+    /// A pattern with an undefined variable matches nothing, and neither does one that is too long.
     init(_ text: String, _ options: Options) {
         guard let pieces = Self.pieces(text, options) else {
             engine = .nothing
@@ -39,7 +41,7 @@ struct LinkPattern: Sendable {
             if case .octet(let octet) = piece { octet } else { 0 }
         }
         let rest = pieces[literal.count...]
-        // What stands before `/*` matches as well, without its slash.
+        // The path before `/*` matches too, without its slash.
         let takesParent = options.isPath && literal.last == 0x2F && rest.elementsEqual([.anything])
         fixedBeginning =
             options.ignoresCase
@@ -69,7 +71,7 @@ struct LinkPattern: Sendable {
         if case .everything = engine { true } else { false }
     }
 
-    /// How many steps each byte of a text takes.
+    /// The number of steps for each byte of a text.
     var stepsPerOctet: Int {
         switch engine {
         case .everything, .nothing: 0
@@ -78,11 +80,11 @@ struct LinkPattern: Sendable {
         }
     }
 
-    /// Whether the pattern covers a text.
+    /// Returns whether the pattern matches a text.
     ///
     /// - Parameters:
     ///   - text: the text.
-    ///   - work: what it may take; where that is not enough, the answer is false.
+    ///   - work: the remaining work. When it is not enough, the result is false.
     func matches(_ text: ArraySlice<UInt8>, _ work: inout MatchWork) -> Bool {
         guard work.spend(stepsPerOctet * text.count) else { return false }
         return switch engine {
@@ -118,7 +120,7 @@ struct LinkPattern: Sendable {
                 continue
             }
             switch octet {
-            // Several stars in a row are one.
+            // Consecutive stars are the same as one.
             case 0x2A: if pieces.last != .anything { pieces.append(.anything) }
             case 0x3F: pieces.append(.oneCharacter)
             default: pieces.append(.octet(octet))

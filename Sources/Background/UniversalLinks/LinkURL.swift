@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP or HTTPS URL as a universal link sees it: split where RFC 3986 splits it, and otherwise left as it was written.
+/// An HTTP or HTTPS URL as used for universal links. It is split as in RFC 3986, and otherwise not changed.
 ///
-/// Bytes outside of ASCII are percent-encoded, as they are when a phone makes a URL of such a text.
+/// Bytes outside ASCII are percent-encoded, as a phone does when it creates a URL from such a text.
 public struct LinkURL: Sendable, Hashable {
-    /// Why a text is no universal link, whatever the association files say.
+    /// Why a text can't be a universal link, regardless of association files.
     public enum Problem: Error, Sendable, Hashable {
-        /// It is longer than ``LinkURL/maximumLength``.
+        /// The URL is longer than ``LinkURL/maximumLength``.
         case tooLong
-        /// It has a space or a control character.
+        /// The URL has a space or a control character.
         case forbiddenCharacter
-        /// Its scheme is neither http nor https, or it has none.
+        /// The scheme is missing, or is not http or https.
         case scheme
-        /// It has no host.
+        /// The URL has no host.
         case host
     }
 
-    /// The longest URL that is looked at, in bytes.
+    /// The longest URL that is accepted, in bytes.
     public static let maximumLength = 1 << 16
 
-    /// The host's name in lower case and in ASCII, without user information and port.
+    /// The host name in lower case and in ASCII, without user information and port.
     public let host: String
-    /// Whether the path or what follows it has a percent sign.
+    /// Whether there is a percent sign in the path or after it.
     let hasEscapes: Bool
     /// The URL's bytes.
     let octets: [UInt8]
-    /// The path without the slashes that it ends in.
+    /// The range of the path, without the slashes at its end.
     let path: Range<Int>
-    /// The query without its question mark; empty where there is none.
+    /// The range of the query, without its question mark; empty when there is no query.
     let query: Range<Int>
-    /// The fragment without its number sign; empty where there is none.
+    /// The range of the fragment, without its number sign; empty when there is no fragment.
     let fragment: Range<Int>
 
     /// Splits a URL.
@@ -55,10 +55,10 @@ public struct LinkURL: Sendable, Hashable {
         self.octets = octets
     }
 
-    /// The path as it is written, without the slashes that it ends in.
+    /// The path as written, without the slashes at its end.
     var pathText: String { String(decoding: octets[path], as: UTF8.self) }
 
-    /// The bytes with those outside of ASCII percent-encoded.
+    /// Returns the bytes, with bytes outside ASCII percent-encoded.
     private static func ascii(_ octets: [UInt8]) throws(Problem) -> [UInt8] {
         var isASCII = true
         for octet in octets {
@@ -75,7 +75,7 @@ public struct LinkURL: Sendable, Hashable {
         value < 10 ? 0x30 + value : 0x37 + value
     }
 
-    /// The place after `http://` or `https://`, in any case.
+    /// Returns the offset after `http://` or `https://`, ignoring case.
     private static func authorityStart(_ octets: [UInt8]) -> Int? {
         for scheme in ["http://", "https://"] where octets.count >= scheme.utf8.count {
             let isScheme = zip(octets, scheme.utf8).allSatisfy { octet, expected in
@@ -99,13 +99,13 @@ public struct LinkURL: Sendable, Hashable {
         return String(decoding: name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// The host of a text that has something outside of ASCII.
+    /// Returns the host of a text that is not only ASCII.
     private static func asciiHost(_ written: [UInt8], _ authority: Int) -> String? {
         let end = written[authority...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? written.count
         return host(written[authority..<end]).flatMap { HostName.ascii($0) }
     }
 
-    /// Part of the URL with its escapes resolved; those that are none stay as they are.
+    /// Returns part of the URL with its escapes decoded. Invalid escapes stay unchanged.
     func decoded(_ range: Range<Int>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much one URL may take to be compared with the rules of a file, so that no file and no URL holds up whoever asks.
+/// Limits the work of comparing one URL with the rules of files, so that no file and no URL can block the caller.
 ///
-/// It counts steps and no time: the same URL and the same file have the same answer on every machine. A step is about what one
-/// byte and one machine word of a pattern take together.
+/// It counts steps, not time, so the same URL and the same file give the same answer on every machine. One step is
+/// about the work for one byte and one machine word of a pattern.
 package struct MatchWork {
-    /// The most steps of one match: some hundred times what the largest files of real sites take.
+    /// The most steps of one match: several hundred times the steps for the largest files of real sites.
     package static let limit = 1 << 23
-    /// The steps that a byte takes whose escapes are resolved, or whose letters are folded.
+    /// The number of steps to decode or fold one byte.
     static let decodingSteps = 8
 
     private var left = limit
 
-    /// How many steps were taken, those that went beyond the limit left out.
+    /// The number of steps taken, without those beyond the limit.
     package private(set) var steps = 0
 
-    /// Whether the limit was reached. What was compared since says nothing.
+    /// Whether the limit was reached. Comparisons after that have no valid result.
     package private(set) var isExhausted = false
 
-    /// Begins with the whole limit. Questions that belong together, such as those to several files about one link, share one.
+    /// Starts with the whole limit. Share one value for all comparisons of one link, for example with several files.
     package init() {}
 
-    /// Takes steps from what is left.
+    /// Uses steps of the remaining work.
     ///
     /// - Returns: false when the limit is reached.
     mutating func spend(_ steps: Int) -> Bool {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A compiled pattern: literal bytes, `?` for one character, `*` for any number of them, and sets of alternatives.
+/// A compiled pattern: literal bytes, `?` for one character, `*` for any number of characters, and sets of
+/// alternatives.
 ///
-/// All alternatives are followed at once, a bit a state, so that the time is the product of text length and pattern
-/// length over 64, whatever the pattern: none is slow (the Shift-And method of Baeza-Yates and Gonnet, with loops for `*`
-/// and jumps for alternatives).
+/// It follows all alternatives at once, with one bit for each state. The time is proportional to the length of the text
+/// times the length of the pattern, divided by 64, so no pattern is slow. This is the Shift-And method of Baeza-Yates
+/// and Gonnet, with loops for `*` and jumps for alternatives.
 struct PatternAutomaton: Sendable {
-    /// Jumps around a set of alternatives. Places are states; states of later sets have higher numbers.
+    /// The jumps around a set of alternatives. The numbers are states; later sets have higher numbers.
     private struct Alternatives: Sendable {
         var entry: Int
         var starts: [Int]
@@ -20,18 +21,18 @@ struct PatternAutomaton: Sendable {
     /// The number of states.
     let stateCount: Int
     private let words: Int
-    /// For each byte the states that are reached by it, `words` words a byte.
+    /// For each byte value the states that it leads to, in `words` words.
     private var reached: [UInt64]
-    /// The states that stay when any byte comes: those before which a `*` stands.
+    /// The states that remain active for any byte: those before a `*`.
     private var loops: [UInt64]
-    /// The states that stay when the byte continues a character: those reached by `?`.
+    /// The states that remain active for a byte that continues a character: those reached by `?`.
     private var continues: [UInt64]
     private var accepting: [UInt64]
     private var alternatives: [Alternatives] = []
-    /// How many steps each byte of a text takes.
+    /// The number of steps for each byte of a text.
     private(set) var stepsPerOctet = 1
 
-    /// One step of a pattern.
+    /// An element of a pattern.
     enum Piece: Hashable, Sendable {
         case octet(UInt8)
         case oneCharacter
@@ -43,8 +44,8 @@ struct PatternAutomaton: Sendable {
     ///
     /// - Parameters:
     ///   - pieces: the pattern.
-    ///   - ignoresCase: whether letters of ASCII match in either case.
-    ///   - takesParent: whether a pattern that ends in `/*` also matches what stands before that.
+    ///   - ignoresCase: whether ASCII letters match in either case.
+    ///   - takesParent: whether a pattern that ends in `/*` also matches the path before it.
     /// - Returns: nil when it has more than ``maximumStates`` states.
     init?(_ pieces: [Piece], ignoresCase: Bool, takesParent: Bool) {
         let count = Self.stateCount(pieces)
@@ -79,9 +80,9 @@ struct PatternAutomaton: Sendable {
         return count
     }
 
-    /// Adds pieces behind a state.
+    /// Adds pieces after a state.
     ///
-    /// - Returns: the state behind them.
+    /// - Returns: the state after them.
     private mutating func add(_ pieces: [Piece], at start: Int, _ next: inout Int, _ ignoresCase: Bool) -> Int {
         var state = start
         for piece in pieces {
@@ -94,7 +95,7 @@ struct PatternAutomaton: Sendable {
             case .oneCharacter:
                 state = next
                 next += 1
-                // Bytes 80 to BF continue a character of UTF-8 and begin none.
+                // The bytes 80 to BF continue a UTF-8 character and never start one.
                 for octet in UInt8.min...UInt8.max where octet & 0xC0 != 0x80 { reach(state, by: octet) }
                 Self.insert(state, into: &continues)
             case .anything:
@@ -102,7 +103,7 @@ struct PatternAutomaton: Sendable {
             case .oneOf(let values):
                 var set = Alternatives(entry: state, starts: [], ends: [], exit: 0)
                 for value in values {
-                    // A state that no byte leads to, so that nothing runs over from the value before.
+                    // A state that no byte leads to, so that the previous value can't continue into this one.
                     let first = next
                     next += 1
                     set.starts.append(first)
@@ -129,7 +130,7 @@ struct PatternAutomaton: Sendable {
         set[state >> 6] >> UInt64(state & 63) & 1 == 1
     }
 
-    /// Whether the pattern covers a text from its beginning to its end.
+    /// Returns whether the pattern matches a whole text.
     func matches(_ text: ArraySlice<UInt8>) -> Bool {
         if words == 1, alternatives.isEmpty { return matchesInOneWord(text) }
         var active = [UInt64](repeating: 0, count: words)
@@ -163,7 +164,7 @@ struct PatternAutomaton: Sendable {
         return active & accepting[0] != 0
     }
 
-    /// Enters and leaves alternatives. Sets stand in the order of their states, so one pass is enough.
+    /// Enters and leaves alternatives. The sets are in the order of their states, so one pass is enough.
     private func jump(_ active: inout [UInt64]) {
         for set in alternatives {
             if Self.contains(set.entry, active) { for start in set.starts { Self.insert(start, into: &active) } }

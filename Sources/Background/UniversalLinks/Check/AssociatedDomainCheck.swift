@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds what is wrong with an app's associated domains (DOM001 to DOM010).
+/// Finds problems in an app's associated domains (DOM001 to DOM010).
 public struct AssociatedDomainCheck: Sendable {
     private let entries: [String]
     private let host: String?
@@ -11,16 +11,16 @@ public struct AssociatedDomainCheck: Sendable {
     private static let maximumCount = 30
 
     /// - Parameters:
-    ///   - entries: what the app has in `com.apple.developer.associated-domains`.
-    ///   - url: the link of a tag, which is to open the app; nil for none.
-    ///   - isRelease: whether the app is built for its users.
+    ///   - entries: the app's entries in `com.apple.developer.associated-domains`.
+    ///   - url: the link of a tag that must open the app; nil for none.
+    ///   - isRelease: whether the app is built for release.
     public init(entries: [String], url: LinkURL? = nil, isRelease: Bool = false) {
         self.entries = entries
         host = url?.host
         self.isRelease = isRelease
     }
 
-    /// What was found, in the order of the entries.
+    /// The problems found, in the order of the entries.
     public var findings: [LinkFinding] {
         guard !entries.isEmpty else {
             return [LinkFinding("DOM001", .error, "The app has no associated domains, so no tag opens it.")]
@@ -56,7 +56,7 @@ public struct AssociatedDomainCheck: Sendable {
         return result
     }
 
-    /// Why a name is no domain; nil for one.
+    /// Returns why a name is not a valid domain; nil for a valid one.
     private static func fault(of name: Substring) -> String? {
         do throws(HostName.DomainProblem) {
             _ = try HostName.domain(String(name))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AssociationFile {
-    /// Everything that is wrong with the file, or has another effect than it looks: what reading it found, and then what
-    /// comparing its rules and variables finds.
+    /// Returns all problems of the file, including parts whose effect differs from what one expects. First those found
+    /// while reading, then those found by comparing its rules and variables.
     public func check() -> [LinkFinding] {
         var result = findings
         for (index, entry) in details.enumerated() {
@@ -14,11 +14,11 @@ extension AssociationFile {
         return result + VariableCheck(file: self).findings + ReachabilityCheck(file: self).findings
     }
 
-    /// What keeps a link from opening an app.
+    /// Returns the reason why a link does not open an app.
     ///
     /// - Parameters:
-    ///   - app: the app's identifier; nil for any app of the file.
-    ///   - url: the link; nil asks only whether the file is for the app.
+    ///   - app: the app's identifier; nil for any app in the file.
+    ///   - url: the link; nil to check only whether the file contains the app.
     public func check(app: String?, opens url: LinkURL?) -> [LinkFinding] {
         if let app, !details.contains(where: { $0.apps.contains(app) }) {
             return [LinkFinding("AASA005", .error, "The file does not name the app \(app).")]
@@ -44,7 +44,7 @@ extension AssociationFile.Rule {
         return result
     }
 
-    /// The names of the variables in a pattern, and whether one has no end.
+    /// Returns the names of the variables in a pattern, and whether one is not closed.
     static func variables(in pattern: String) -> (names: [String], isOpen: Bool) {
         var names: [String] = []
         var rest = pattern[...]

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that is wrong with an association file or an app's associated domains, or has another effect than it looks.
+/// A problem in an association file or an app's associated domains, or a part whose effect differs from what one
+/// expects.
 public struct LinkFinding: Sendable, Hashable {
-    /// How much it matters.
+    /// How serious a finding is.
     public enum Severity: String, Sendable, Hashable {
-        /// Links don't open the app, or others do.
+        /// Links don't open the app, or open another one.
         case error
-        /// A part has no effect, or another one than it looks.
+        /// A part has no effect, or another one than expected.
         case warning
-        /// Good to know.
+        /// Useful to know.
         case information
     }
 
-    /// The rule that found it, such as `AASA011`. It never changes its meaning.
+    /// The rule that found it, such as `AASA011`. Its meaning never changes.
     public let id: String
-    /// How much it matters.
+    /// How serious the finding is.
     public let severity: Severity
-    /// What is wrong and where, as sentences for people.
+    /// Sentences that explain the problem and its position.
     public let message: String
 
     init(_ id: String, _ severity: Severity, _ message: String) {
@@ -30,6 +31,6 @@ extension AssociationFileError {
     /// The rule of ``LinkFinding`` that the file breaks.
     public var rule: String { code == .tooLarge ? "AASA002" : "AASA001" }
 
-    /// The same, as a finding.
+    /// The error as a finding.
     public var finding: LinkFinding { LinkFinding(rule, .error, reason) }
 }

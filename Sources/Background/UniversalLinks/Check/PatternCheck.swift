@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds patterns that say something else than they look.
+/// Finds patterns whose meaning differs from what one expects.
 struct PatternCheck {
     let rule: AssociationFile.Rule
     let place: String
@@ -19,7 +19,7 @@ struct PatternCheck {
         return result
     }
 
-    /// Variables that are none (AASA009).
+    /// Finds variables that are not defined (AASA009).
     private func undefined(_ text: String, _ name: String) -> [LinkFinding] {
         let found = AssociationFile.Rule.variables(in: text)
         let isDefined = { (name: String) in
@@ -39,7 +39,7 @@ struct PatternCheck {
         return result
     }
 
-    /// Escapes that never match (AASA013).
+    /// Finds escapes that never match (AASA013).
     private func escapes(_ text: String, _ name: String) -> [LinkFinding] {
         let bytes = Array(text.utf8)
         let hasEscape = bytes.indices.contains { index in
@@ -57,14 +57,14 @@ struct PatternCheck {
         return [LinkFinding("AASA013", .warning, "\(name) has an escape such as %20, which never matches: \(why)")]
     }
 
-    /// What belongs to other keys (AASA012).
+    /// Finds parts that belong to another key (AASA012).
     private func misplaced(_ path: String) -> [LinkFinding] {
         func finding(_ what: String, _ step: String) -> [LinkFinding] {
             [LinkFinding("AASA012", .warning, "\(place) has \(what) in its path, where it never matches. \(step)")]
         }
         if path.contains("://") { return finding("a whole URL", "Leave out the scheme and the host.") }
         if path.contains("#") { return finding("a fragment", "Put it under the key \"#\".") }
-        // A question mark alone stands for any character.
+        // A question mark alone matches any character.
         let behind = path.drop { $0 != "?" }.dropFirst()
         let item = behind.prefix { $0 != "=" }
         guard item.count < behind.count, item.allSatisfy({ $0.isLetter || $0.isNumber || "-_.[]".contains($0) }) else {
@@ -73,7 +73,7 @@ struct PatternCheck {
         return finding("a query", "Put it under the key \"?\".")
     }
 
-    /// A `NOT` that is none (AASA015).
+    /// Finds a `NOT` that has no effect (AASA015).
     private func misspelledNot(_ path: String) -> [LinkFinding] {
         func finding(_ text: String) -> [LinkFinding] { [LinkFinding("AASA015", .warning, "\(place) \(text)")] }
         let path = rule.excludes ? path[...] : path.drop { $0.isWhitespace }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an association file is served (AASA017).
+/// Checks of the URL at which an association file is served (AASA017).
 extension LinkFinding {
     private static let name = "apple-app-site-association"
 
-    /// What is wrong with the name of an association file.
+    /// Returns the problem with the name of an association file.
     ///
     /// - Parameter path: the file's path.
     public static func ofName(_ path: String) -> [LinkFinding] {
@@ -13,10 +13,10 @@ extension LinkFinding {
         return [LinkFinding("AASA017", .error, text)]
     }
 
-    /// What is wrong with the place at which an association file is served.
+    /// Returns the problems with the URL at which an association file is served.
     ///
-    /// - Parameter url: the place.
-    /// - Throws: ``LinkURL/Problem`` when it is no URL of a site.
+    /// - Parameter url: the URL.
+    /// - Throws: ``LinkURL/Problem`` when it is not the URL of a site.
     public static func ofPlace(_ url: String) throws(LinkURL.Problem) -> [LinkFinding] {
         let place = try LinkURL(url)
         var result = ofName(place.pathText)
@@ -37,12 +37,13 @@ extension LinkFinding {
         return result
     }
 
-    /// What an answer of a site without a usable file means.
+    /// Returns the finding for an answer of a site without a usable file.
     ///
     /// - Parameters:
     ///   - code: the kind of answer, as `nfc links fetch` prints it.
-    ///   - reason: what was wrong, as sentences for people.
-    /// - Returns: nil for an answer that breaks none of the file's rules, such as none at all.
+    ///   - reason: sentences that explain the problem.
+    /// - Returns: nil for an answer that breaks no rule of association files, for example when the site does not
+    ///   answer.
     public static func ofAnswer(_ code: String, reason: String) -> LinkFinding? {
         switch code {
         case "bad-file": LinkFinding("AASA001", .error, reason)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds rules that are never reached, because one before them matches all that they match (AASA011).
+/// Finds rules that are never reached, because an earlier rule matches everything that they match (AASA011).
 struct ReachabilityCheck {
     let file: AssociationFile
 
-    /// More rules than that of one entry are not compared.
+    /// Only this many rules of an entry are compared.
     private static let maximumCount = 2000
 
     var findings: [LinkFinding] {
@@ -31,7 +31,7 @@ struct ReachabilityCheck {
         LinkFinding("AASA011", .warning, "\(place) is never reached: \(why)")
     }
 
-    /// An entry that decides every URL for the apps of a later one.
+    /// Returns an earlier entry that decides every URL for the apps of this entry.
     private func earlierEntry(before index: Int) -> Int? {
         let apps = Set(file.details[index].apps)
         guard !apps.isEmpty else { return nil }
@@ -40,12 +40,12 @@ struct ReachabilityCheck {
         }
     }
 
-    /// What a rule matches, as far as it can be compared with others.
+    /// The URLs that a rule matches, as far as rules can be compared.
     private struct Reach {
         private let rule: AssociationFile.Rule
-        /// The path without slashes at its ends.
+        /// The path without slashes at its start and end.
         private let path: String
-        /// What every path that matches begins with, where nothing else matters; nil for other patterns.
+        /// The prefix that is enough for a path to match; nil for other patterns.
         private let beginning: String?
         private let isQueryFree: Bool
         private let isFragmentFree: Bool
@@ -55,7 +55,7 @@ struct ReachabilityCheck {
             var path = (rule.path ?? "*")[...]
             while path.first == "/" { path.removeFirst() }
             while path.last == "/" { path.removeLast() }
-            // Several stars in a row are one.
+            // Consecutive stars are the same as one.
             while path.hasSuffix("**") { path.removeLast() }
             self.path = String(path)
             let literal = path.dropLast()
@@ -78,7 +78,7 @@ struct ReachabilityCheck {
                 rule.isCaseSensitive == other.rule.isCaseSensitive
                 && rule.isPercentEncoded == other.rule.isPercentEncoded
             if !rule.isCaseSensitive, other.rule.isCaseSensitive {
-                // What ignores case covers what does not.
+                // A rule that ignores case covers one that does not.
                 var folded = (rule, other.rule)
                 folded.0.isCaseSensitive = true
                 folded.0.path = folded.0.path?.lowercased()
@@ -91,7 +91,7 @@ struct ReachabilityCheck {
                 return false
             }
             if path == other.path { return true }
-            // A slash and a star at the end also take what stands before them.
+            // A slash and a star at the end also match the path before them.
             return beginning.map { other.path.hasPrefix($0) || other.path + "/" == $0 } ?? false
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds variables that have no effect, or another one than they look (AASA009, AASA010).
+/// Finds variables that have no effect, or another one than expected (AASA009, AASA010).
 struct VariableCheck {
     let file: AssociationFile
 
