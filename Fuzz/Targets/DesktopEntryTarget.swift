@@ -22,7 +22,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard
             size <= text.utf8.count + parts * (entry.name.utf8.count + 8 + (entry.icon?.utf8.count ?? 0))
                 + link.utf8.count
-        else { fatalError("Words of \(size) octets from a command of \(text.utf8.count).") }
+        else { fatalError("Words of \(size) bytes from a command of \(text.utf8.count).") }
         guard words.contains(where: { $0.contains(link) }) || !command.takesURI else { fatalError("The link is lost.") }
         guard !command.arguments(uri: nil, entry: entry, path: "/a").isEmpty else { fatalError("No program.") }
     } catch {

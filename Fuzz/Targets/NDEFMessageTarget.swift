@@ -33,7 +33,7 @@ private func checkWriting(_ message: NDEFMessage) {
 private func checkView(_ bytes: [UInt8], _ message: NDEFMessage) {
     guard let view = try? NDEFMessageView(bytes), view.count == message.records.count,
         view.map({ NDEFRecord($0, of: bytes) }) == message.records
-    else { fatalError("The records that refer to the octets are others.") }
+    else { fatalError("The records that refer to the bytes are others.") }
 }
 
 /// In two pieces the verdict is the same as in one.

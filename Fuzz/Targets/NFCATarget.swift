@@ -19,7 +19,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let found else { return }
         guard found.count <= 16 else { fatalError("More tags than the limit.") }
         for target in found.prefix(3) {
-            guard [0, 4, 7, 10].contains(target.uid.count) else { fatalError("A UID of \(target.uid.count) octets.") }
+            guard [0, 4, 7, 10].contains(target.uid.count) else { fatalError("A UID of \(target.uid.count) bytes.") }
             await bounded("halt", answers, atMost: 1) { () throws(TagError) in try await activation.halt() }
             await bounded("reactivate", answers, atMost: 12) { () throws(TagError) in
                 try await activation.reactivate(target)

@@ -82,7 +82,7 @@ struct LinkBenchmark {
         if json {
             print(#"{"pattern":"*a*a…*b","path_octets":\#(length),"ns_per_octet":\#(each)}"#)
         } else {
-            print("*a*a…*b against \(length) octets: \(each) ns an octet")
+            print("*a*a…*b against \(length) bytes: \(each) ns a byte")
         }
     }
 }

@@ -11,7 +11,7 @@ struct Report {
     /// A table of rates, with ndeflib's beside when they were measured.
     var table: String {
         let average = String(format: "%.1f", Double(octets) / Double(messageCount))
-        var text = "\(messageCount) messages, \(average) octets on average; messages a second, best round (median)\n\n"
+        var text = "\(messageCount) messages, \(average) bytes on average; messages a second, best round (median)\n\n"
         for one in ours {
             text += one.title.padding(toLength: 34, withPad: " ", startingAt: 0)
             text += Self.rate(one.best) + "  (" + Self.rate(one.median) + ")"

@@ -56,7 +56,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `A link of 60,000 octets is shown by its host, and opened whole`() async throws {
+        @Test func `A link of 60,000 bytes is shown by its host, and opened whole`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()

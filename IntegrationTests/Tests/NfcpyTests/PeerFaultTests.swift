@@ -9,7 +9,7 @@ import VirtualTags
 struct `Faults of nfcpy` {
     /// With 257 octets from the TLV on, a length field of one octet leaves room for 254 and one of three for 253. nfcpy
     /// takes the latter (it should from 259 on).
-    @Test func `The capacity of a TLV with 257 octets is one octet short`() async throws {
+    @Test func `The capacity of a TLV with 257 bytes is one byte short`() async throws {
         var contents = Type2Contents(blank: .ntag215, uid: [0x04, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06])
         // 264 octets, the TLV from the eighth on.
         contents.memory[14] = 33
@@ -83,7 +83,7 @@ struct `Faults of nfcpy` {
 
     /// nfcpy takes its counter from a loop over the octets, which a message of none does not enter.
     @Test(arguments: Product.type1 + [Product.type2[0]])
-    func `A message of no octets is not written to Types 1 and 2`(_ product: Product) async throws {
+    func `A message of no bytes is not written to Types 1 and 2`(_ product: Product) async throws {
         let datagrams = try DatagramField(product.make())
         let peer = try Nfcpy(datagrams, bitRate: product.bitRate)
         let answer = try await peer.attempt(.write([UInt8]()))

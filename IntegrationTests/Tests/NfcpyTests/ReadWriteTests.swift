@@ -37,7 +37,7 @@ struct `nfcpy and virtual tags` {
 
             // The peer writes; the memory, our reader and the peer itself have to agree.
             _ = try await peer.ask(.write(octets))
-            #expect(tag.holds(octets), "\(length) octets")
+            #expect(tag.holds(octets), "\(length) bytes")
             #expect(try await reader.read() == octets)
             let again = try await peer.ask(.read)
             #expect(
@@ -48,7 +48,7 @@ struct `nfcpy and virtual tags` {
             let own = Sample.filling(length, seed: 99)
             let ownOctets = try own.message.encoded()
             try await reader.write(ownOctets)
-            #expect(tag.holds(ownOctets), "\(length) octets")
+            #expect(tag.holds(ownOctets), "\(length) bytes")
             let answer = try await peer.ask(.read)
             #expect(
                 answer.message

@@ -6,7 +6,7 @@ import VirtualTags
 
 @Suite(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
 struct `ndeflib and our codec` {
-    @Test func `Both encode the same records to the same octets, and decode them to the same records`() async throws {
+    @Test func `Both encode the same records to the same bytes, and decode them to the same records`() async throws {
         let datagrams = try DatagramField(Type2Tag(.ntag216))
         let peer = try Nfcpy(datagrams, bitRate: "106A")
         for sample in try Sample.all() {

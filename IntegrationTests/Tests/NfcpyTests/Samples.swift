@@ -97,7 +97,7 @@ struct Sample: Sendable, CustomStringConvertible {
         let overhead = identifier.isEmpty ? (length < 262 ? 6 : 9) : 10
         let payload = (0..<(length - overhead)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(seed)) }
         return Sample(
-            description: "\(length) octets",
+            description: "\(length) bytes",
             message: NDEFMessage([.media(type: "x/y", payload: payload, identifier: Array(identifier.utf8))]),
             records: [.other("x/y", name: identifier, payload)]
         )

@@ -5,7 +5,7 @@ import Testing
 import VirtualTags
 
 @Suite struct `Datagrams and programs` {
-    @Test func `A datagram is a bit rate and octets, or says that the field is off`() {
+    @Test func `A datagram is a bit rate and bytes, or says that the field is off`() {
         #expect(FrameDatagram(Array("RFOFF".utf8)) == .fieldOff)
         #expect(FrameDatagram(Array("106A 9320".utf8)) == .frame(bitRate: "106A", octets: [0x93, 0x20]))
         for wrong in ["", "106A", "106A 932", "106A 9x", "106A 93 20", "RFOFF 00", "é"] {
@@ -15,7 +15,7 @@ import VirtualTags
         #expect(FrameDatagram.answer([], bitRate: "106A") == Array("106A".utf8))
     }
 
-    @Test func `Octets go over the air as a reader's chip would send them`() {
+    @Test func `Bytes go over the air as a reader's chip would send them`() {
         var frames = FrameMaker()
         let request = Frame(bits: [0x26], validBitsInLastByte: 7)
         #expect(frames.frame([0x26], .nfcA) == request)

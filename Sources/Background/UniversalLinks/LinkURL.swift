@@ -138,7 +138,7 @@ extension LinkURL.Problem: CustomStringConvertible {
     /// A sentence for people.
     public var description: String {
         switch self {
-        case .tooLong: "The URL is longer than \(LinkURL.maximumLength) octets."
+        case .tooLong: "The URL is longer than \(LinkURL.maximumLength) bytes."
         case .forbiddenCharacter: "The URL has a space or a control character."
         case .scheme: "Only http and https URLs are universal links."
         case .host: "The URL has no host."

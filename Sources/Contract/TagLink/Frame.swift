@@ -46,7 +46,7 @@ public struct Frame: Sendable, Hashable {
     ///   - validBitsInLastByte: the number of bits of the last byte that are sent, 1 to 8.
     @inlinable
     public init(bits: [UInt8], validBitsInLastByte: Int) {
-        precondition((1...8).contains(validBitsInLastByte), "a last octet has 1 to 8 bits")
+        precondition((1...8).contains(validBitsInLastByte), "a last byte has 1 to 8 bits")
         self.bytes = bits
         self.validBitsInLastByte = validBitsInLastByte
         self.checksum = .none

@@ -68,7 +68,7 @@ extension PCSCReaderReport {
         let extended =
             switch takesExtendedAPDUs {
             case true?: "in APDUs, extended ones too"
-            case false?: "in APDUs of up to 261 octets; the reader takes no extended ones"
+            case false?: "in APDUs of up to 261 bytes; the reader takes no extended ones"
             case nil: "in APDUs; whether extended ones go through, its driver does not tell"
             }
         return [

@@ -43,7 +43,7 @@ public struct BlockCipher: Sendable, Hashable {
     /// - Throws: ``CryptographyError`` with `wrongLength`.
     public static func aes(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
         guard key.count == 16 else {
-            throw CryptographyError(.wrongLength, "A key of AES-128 has 16 octets, not \(key.count).")
+            throw CryptographyError(.wrongLength, "A key of AES-128 has 16 bytes, not \(key.count).")
         }
         return BlockCipher(blockLength: 16, key: key)
     }
@@ -57,7 +57,7 @@ public struct BlockCipher: Sendable, Hashable {
         case 8: BlockCipher(blockLength: 8, key: key + key + key)
         case 16: BlockCipher(blockLength: 8, key: key + key[..<8])
         case 24: BlockCipher(blockLength: 8, key: key)
-        default: throw CryptographyError(.wrongLength, "A key of DES has 8, 16 or 24 octets, not \(key.count).")
+        default: throw CryptographyError(.wrongLength, "A key of DES has 8, 16 or 24 bytes, not \(key.count).")
         }
     }
 
@@ -93,7 +93,7 @@ public struct BlockCipher: Sendable, Hashable {
         }
         guard data.count.isMultiple(of: blockLength), vector.count == blockLength, let count = CInt(exactly: data.count)
         else {
-            throw CryptographyError(.wrongLength, "Data and vector have to be whole blocks of \(blockLength) octets.")
+            throw CryptographyError(.wrongLength, "Data and vector have to be whole blocks of \(blockLength) bytes.")
         }
         let transformation: Transformation =
             blockLength == 16 ? (chains ? .aesCBC : .aesECB) : (chains ? .tripleDESCBC : .tripleDESECB)
@@ -163,7 +163,7 @@ extension BlockCipher {
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public static func retailMAC(_ message: [UInt8], key: [UInt8]) throws(CryptographyError) -> [UInt8] {
         guard key.count == 16, !message.isEmpty else {
-            throw CryptographyError(.wrongLength, "A retail MAC takes a key of 16 octets and at least one block.")
+            throw CryptographyError(.wrongLength, "A retail MAC takes a key of 16 bytes and at least one block.")
         }
         let first = try BlockCipher.des(Array(key[..<8]))
         let second = try BlockCipher.des(Array(key[8...]))

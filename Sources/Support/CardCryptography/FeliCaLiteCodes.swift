@@ -21,7 +21,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     /// - Throws: ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
     public init(cardKey: [UInt8], challenge: [UInt8]) throws(CryptographyError) {
         guard cardKey.count == 16, challenge.count == 16 else {
-            throw CryptographyError(.wrongLength, "Card key and challenge of FeliCa Lite-S have 16 octets each.")
+            throw CryptographyError(.wrongLength, "Card key and challenge of FeliCa Lite-S have 16 bytes each.")
         }
         let turned = Self.turned(challenge)
         let cipher = try BlockCipher.des(Self.turned(cardKey))

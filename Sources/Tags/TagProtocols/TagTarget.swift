@@ -24,12 +24,12 @@ public enum TagTarget: Sendable, Hashable {
             self = .nfcB(try NFCBTarget(answer))
         case .nfcF(let idm, let pmm, let systemCode):
             guard idm.count == 8, pmm.count == 8 else {
-                throw TagError(.badAnswer, "IDm and PMm do not have eight octets each (JIS X 6319-4).")
+                throw TagError(.badAnswer, "IDm and PMm do not have eight bytes each (JIS X 6319-4).")
             }
             self = .nfcF(NFCFTarget(idm: idm, pmm: pmm, systemCode: systemCode))
         case .nfcV(let uid, let dsfid):
             guard uid.count == 8 else {
-                throw TagError(.badAnswer, "The UID does not have eight octets (ISO/IEC 15693-3, 4.1).")
+                throw TagError(.badAnswer, "The UID does not have eight bytes (ISO/IEC 15693-3, 4.1).")
             }
             self = .nfcV(NFCVTarget(uid: uid, dsfid: dsfid))
         }

@@ -87,7 +87,7 @@ import Testing
 }
 
 @Suite struct `Answers` {
-    @Test func `An answer is the same whole and split at every octet`() throws {
+    @Test func `An answer is the same whole and split at every byte`() throws {
         let texts = [
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
             "HTTP/1.1 200\nTransfer-Encoding: chunked\n\n3;x=y\nhel\n2\nlo\n0\nTrailer: x\n\n",
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `An answer that ends early is told at every octet`() throws {
+    @Test func `An answer that ends early is told at every byte`() throws {
         let octets = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n".utf8)
         for count in 0..<octets.count {
             var response = HTTPResponse(maximumBody: 5)

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: Vector.all.filter(\.ok))
-    func `A canonical message is encoded to the same octets`(vector: Vector) throws {
+    func `A canonical message is encoded to the same bytes`(vector: Vector) throws {
         let message = NDEFMessage(vector.records.map { NDEFRecord($0) })
         let encoded = try message.encoded()
         #expect(encoded.count == message.encodedLength)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: Vector.all.filter { $0.encode_input != nil })
-    func `Building a URI or a text gives the octets`(vector: Vector) throws {
+    func `Building a URI or a text gives the bytes`(vector: Vector) throws {
         guard case .object(let input) = vector.encode_input else {
             Issue.record("No object to build from")
             return
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: Vector.all.filter(\.ok))
-    func `Records that refer to the octets are the same records`(vector: Vector) throws {
+    func `Records that refer to the bytes are the same records`(vector: Vector) throws {
         let bytes = vector.bytes
         let view = try NDEFMessageView(bytes)
         #expect(view.count == vector.records.count)

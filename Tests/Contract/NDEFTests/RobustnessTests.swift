@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: messages)
-    func `A message octet by octet gives the same records`(bytes: [UInt8]) throws {
+    func `A message byte by byte gives the same records`(bytes: [UInt8]) throws {
         var decoder = NDEFStreamDecoder()
         var records: [NDEFRecord] = []
         for octet in bytes { records += try decoder.append(CollectionOfOne(octet)) }
@@ -78,7 +78,7 @@ import Testing
         #expect(poster.uri.uri == "https://e.com")
     }
 
-    @Test func `An octet of every value in every place of a message never traps`() throws {
+    @Test func `A byte of every value in every place of a message never traps`() throws {
         let poster = SmartPosterRecord(uri: URIRecord("https://e.com"), titles: [TextRecord("T", language: "en")])
         let message = try NDEFMessage([poster.makeRecord(), .text("x", language: "en")]).encoded()
         for index in message.indices {

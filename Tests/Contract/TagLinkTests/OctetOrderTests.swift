@@ -3,9 +3,9 @@ import TagLink
 import Testing
 
 /// Numbers of octets, against the standard library's own order of octets.
-@Suite("Numbers of octets")
+@Suite("Numbers of bytes")
 struct OctetOrderTests {
-    @Test("are two octets in either order", arguments: [0, 1, 0xFF, 0x100, 0x1234, 0xFFFF] as [UInt16])
+    @Test("are two bytes in either order", arguments: [0, 1, 0xFF, 0x100, 0x1234, 0xFFFF] as [UInt16])
     func areTwoOctets(_ number: UInt16) {
         let bigEndian = unsafe withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }
         #expect(number.bigEndianOctets == bigEndian)
@@ -14,7 +14,7 @@ struct OctetOrderTests {
         #expect(Int(high: bigEndian[0], low: bigEndian[1]) == Int(number))
     }
 
-    @Test("are as many octets as there are")
+    @Test("are as many bytes as there are")
     func areAsManyAsThereAre() {
         #expect(UInt32(octets: []) == 0)
         #expect(UInt32(octets: [0x01, 0x02, 0x03]) == 0x010203)
@@ -42,7 +42,7 @@ struct OctetOrderTests {
         #expect(octets.littleEndian(at: 2, count: 0) == 0)
     }
 
-    @Test func `have bits, the lowest of the first octet first`() {
+    @Test func `have bits, the lowest of the first byte first`() {
         let octets: [UInt8] = [0b1000_0001, 0b0000_0010]
         #expect((0..<16).filter { octets.hasBit($0) } == [0, 7, 9])
     }

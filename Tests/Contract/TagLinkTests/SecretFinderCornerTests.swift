@@ -80,7 +80,7 @@ import Testing
         )
     }
 
-    @Test func `A password's acknowledgement is secret, and no other answer of two octets`() {
+    @Test func `A password's acknowledgement is secret, and no other answer of two bytes`() {
         var finder = SecretFinder()
         _ = finder.secrets(in: [0x1B, 1, 2, 3, 4], over: Self.a)
         #expect(finder.secrets(inAnswer: [0]) == [])

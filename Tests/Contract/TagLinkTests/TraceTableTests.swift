@@ -24,14 +24,14 @@ import Testing
         #expect(
             trace.table(showsTimes: false) == """
                    1 A > -   nothing
-                     A < 01  1 octet
-                   2 B > 01  1 octet
+                     A < 01  1 byte
+                   2 B > 01  1 byte
                              a note
-                   3 F > 01  1 octet
-                     F < 01  1 octet
-                   4 V > 01  1 octet
-                     V < 01  1 octet
-                   5 C > 01  1 octet
+                   3 F > 01  1 byte
+                     F < 01  1 byte
+                   4 V > 01  1 byte
+                     V < 01  1 byte
+                   5 C > 01  1 byte
                      C < 01  no status word
                              field off
                 """
@@ -39,40 +39,40 @@ import Testing
         #expect(trace.exchanges.map(\.medium) == Technology.allCases.map { .frames($0) } + [.commands])
     }
 
-    @Test func `puts sixteen octets in a row, and loose bits behind the last`() {
+    @Test func `puts sixteen bytes in a row, and loose bits behind the last`() {
         func rows(_ count: Int, bits: Int = 8) -> [String] {
             let frame = Frame(bits: [UInt8](repeating: 0xAB, count: count), validBitsInLastByte: bits)
             let table = Trace([Self.entry(.frames(.nfcB), frame, nil)]).table(showsTimes: false)
             return table.split(separator: "\n").map(String.init)
         }
         let full = [String](repeating: "ab", count: 16).joined(separator: " ")
-        #expect(rows(16) == ["   1 B > \(full)  16 octets"])
-        #expect(rows(17) == ["   1 B > \(full)  17 octets", "         ab"])
-        #expect(rows(16, bits: 3) == ["   1 B > \(full)/3  16 octets"])
-        #expect(rows(17, bits: 3) == ["   1 B > \(full)  17 octets", "         ab/3"])
+        #expect(rows(16) == ["   1 B > \(full)  16 bytes"])
+        #expect(rows(17) == ["   1 B > \(full)  17 bytes", "         ab"])
+        #expect(rows(16, bits: 3) == ["   1 B > \(full)/3  16 bytes"])
+        #expect(rows(17, bits: 3) == ["   1 B > \(full)  17 bytes", "         ab/3"])
         #expect(rows(33).count == 3)
     }
 
-    @Test func `aligns the words behind the longest row, and a line by itself has room for sixteen octets`() throws {
+    @Test func `aligns the words behind the longest row, and a line by itself has room for sixteen bytes`() throws {
         let trace = Trace([
             Self.entry(.frames(.nfcB), Frame([1, 2, 3]), Frame(bits: [1, 2, 3], validBitsInLastByte: 4))
         ])
         #expect(
             trace.table(showsTimes: false) == """
-                   1 B > 01 02 03    3 octets
-                     B < 01 02 03/4  3 octets
+                   1 B > 01 02 03    3 bytes
+                     B < 01 02 03/4  3 bytes
                 """
         )
         let line = try #require(trace.lines.first)
-        #expect(line.text(showsTime: false) == "   1 B > 01 02 03" + String(repeating: " ", count: 39) + "  3 octets")
-        #expect(line.text(showsTime: false, widthOfOctets: 0) == "   1 B > 01 02 03  3 octets")
+        #expect(line.text(showsTime: false) == "   1 B > 01 02 03" + String(repeating: " ", count: 39) + "  3 bytes")
+        #expect(line.text(showsTime: false, widthOfOctets: 0) == "   1 B > 01 02 03  3 bytes")
     }
 
     @Test func `shows stars for a secret`() {
         let trace = Trace([Self.entry(.frames(.nfcA), Frame([0x1B, 1, 2, 3, 4]), Frame([0xAB, 0xCD]))])
         #expect(
             trace.table(showsTimes: false) == """
-                   1 A > 1b ** ** ** **  PWD AUTH, 4 octets not shown
+                   1 A > 1b ** ** ** **  PWD AUTH, 4 bytes not shown
                      A < ** **           PACK: the password is right
                 """
         )

@@ -35,7 +35,7 @@ import Testing
     static func bits(_ octet: UInt8, _ count: Int) -> Frame { Frame(bits: [octet], validBitsInLastByte: count) }
 
     static let samples: [Sample] = [
-        Sample(a, bits(0x26, 7), Frame([0x44, 0x00], checksum: .none), "REQA", "ATQA: UID of 7 octets"),
+        Sample(a, bits(0x26, 7), Frame([0x44, 0x00], checksum: .none), "REQA", "ATQA: UID of 7 bytes"),
         Sample(a, bits(0x52, 7), Frame([0x00, 0x0C], checksum: .none), "WUPA", "ATQA: a Type 1 tag"),
         Sample(
             a,
@@ -52,7 +52,7 @@ import Testing
             "SAK: selected, ISO-DEP"
         ),
         Sample(a, Frame([0x50, 0x00]), nil, "HLTA: sleep", "no answer"),
-        Sample(a, Frame([0x30, 0x04]), Frame([UInt8](repeating: 0, count: 16)), "READ 04", "16 octets of memory"),
+        Sample(a, Frame([0x30, 0x04]), Frame([UInt8](repeating: 0, count: 16)), "READ 04", "16 bytes of memory"),
         Sample(
             a,
             Frame([0x3A, 0x04, 0x0F]),
@@ -67,13 +67,13 @@ import Testing
             Frame([0x60, 0x04]),
             Frame([1, 2, 3, 4], checksum: .none),
             "AUTHENTICATE block 04 with key A",
-            "4 octets"
+            "4 bytes"
         ),
         Sample(
             a,
             Frame([0x1B, 1, 2, 3, 4]),
             Frame([0, 0]),
-            "PWD AUTH, 4 octets not shown",
+            "PWD AUTH, 4 bytes not shown",
             "PACK: the password is right"
         ),
         Sample(a, Frame([2, 0, 0, 0]), nil, "SECTOR SELECT 02, second packet; silence is a yes", "no answer")
@@ -90,7 +90,7 @@ import Testing
             Frame([0x53, 0x08, 0xE1, 1, 2, 3, 4], checksum: .crcB),
             Frame([0x08, 0xE1], checksum: .crcB),
             "WRITE-E 08: e1",
-            "1 octet of memory"
+            "1 byte of memory"
         ),
         Sample(
             a,
@@ -110,7 +110,7 @@ import Testing
             opened
         ),
         Sample(a, Frame([0xB2]), Frame([0xA2]), "R(NAK): again", "R(ACK): go on").after(opened),
-        Sample(a, Frame([0xC2]), Frame([0xC2]), "S(DESELECT): sleep", "1 octet").after(opened),
+        Sample(a, Frame([0xC2]), Frame([0xC2]), "S(DESELECT): sleep", "1 byte").after(opened),
         Sample(
             a,
             Frame([0x12, 0x00, 0xD6, 0, 0, 0x20, 1]),
@@ -166,14 +166,14 @@ import Testing
             Frame([2, 0x23, 0, 3]),
             Frame([0] + [UInt8](repeating: 1, count: 16)),
             "READ MULTIPLE BLOCKS 00 to 03",
-            "16 octets"
+            "16 bytes"
         ),
         Sample(
             .commands,
             Frame([0, 0xB0, 0, 0, 0x0F]),
             Frame([1, 2, 0x90, 0]),
             "READ BINARY 0000+0F",
-            "2 octets, 9000 done"
+            "2 bytes, 9000 done"
         ),
         Sample(
             .commands,
@@ -197,13 +197,13 @@ import Testing
             "SELECT APPLICATION 123456",
             "91a0 no such application"
         ),
-        Sample(.commands, Frame([0x60]), Frame([0xAF, 4, 1, 1]), "GET VERSION", "3 octets, more follows"),
+        Sample(.commands, Frame([0x60]), Frame([0xAF, 4, 1, 1]), "GET VERSION", "3 bytes, more follows"),
         Sample(
             .commands,
             Frame([0xFF, 0xCA, 0, 0, 0]),
             Frame([1, 2, 3, 4, 0x90, 0]),
             "reader: GET DATA, UID",
-            "4 octets, 9000 done"
+            "4 bytes, 9000 done"
         ),
     ]
 
@@ -226,10 +226,10 @@ import Testing
             words.meaning(of: Frame([0x12, 0, 0xD6, 0, 4, 9, 1]), over: Self.a) == "UPDATE BINARY 0004+09, goes on"
         )
         _ = words.meaning(ofAnswer: Frame([0xA2]))
-        #expect(words.meaning(of: Frame([0x03, 2, 3]), over: Self.a) == "2 octets more")
-        #expect(words.meaning(ofAnswer: Frame([0x13, 5, 6, 7])) == "3 octets, goes on")
+        #expect(words.meaning(of: Frame([0x03, 2, 3]), over: Self.a) == "2 bytes more")
+        #expect(words.meaning(ofAnswer: Frame([0x13, 5, 6, 7])) == "3 bytes, goes on")
         #expect(words.meaning(of: Frame([0xA2]), over: Self.a) == "R(ACK): go on")
-        #expect(words.meaning(ofAnswer: Frame([0x02, 8, 0x90, 0])) == "4 octets, 9000 done")
+        #expect(words.meaning(ofAnswer: Frame([0x02, 8, 0x90, 0])) == "4 bytes, 9000 done")
     }
 
     @Test func `A trace is a table with a column for each thing`() {
@@ -258,7 +258,7 @@ import Testing
                    1      1.500 A > 26/7                                             REQA
                           1.586 A <                                                  no answer: several tags at once
                    2      2.000 A > 30 04                                            READ 04
-                                A < 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f  18 octets of memory
+                                A < 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f  18 bytes of memory
                                     10 11
                 """
         )

@@ -28,7 +28,7 @@ import Testing
             )
         },
         Case(name: "Type 5") { Type5Tag(.icodeSLIX2) },
-        Case(name: "Type 5, two-octet addresses") { Type5Tag(.st25dv64K) },
+        Case(name: "Type 5, two-byte addresses") { Type5Tag(.st25dv64K) },
     ]
 
     @Test(arguments: cases) func `A message is written, read again and locked`(_ test: Case) async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct `Messages and records` {
-    @Test func `A message is parsed from its octets and knows its length`() throws {
+    @Test func `A message is parsed from its bytes and knows its length`() throws {
         let data = Data([0xD1, 0x01, 0x0C, 0x55, 0x04] + "example.com".utf8)
         let message = try #require(NFCNDEFMessage(data: data))
         #expect(message.records.count == 1)
@@ -17,7 +17,7 @@ import Testing
         #expect(record.wellKnownTypeTextPayload() == (nil, nil))
     }
 
-    @Test(arguments: [[], [0xD1], [0xD1, 1, 200, 0x55], [0xD0, 0, 0, 0]]) func `Octets that are no message give nil`(
+    @Test(arguments: [[], [0xD1], [0xD1, 1, 200, 0x55], [0xD0, 0, 0, 0]]) func `Bytes that are no message give nil`(
         bytes: [UInt8]
     ) {
         #expect(NFCNDEFMessage(data: Data(bytes)) == nil)

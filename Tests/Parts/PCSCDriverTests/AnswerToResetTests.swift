@@ -35,7 +35,7 @@ struct AnswerToResetTests {
         #expect(!openPGP.isContactless)
     }
 
-    @Test("Every beginning of an ATR, and any octets, are read or refused without a trap")
+    @Test("Every beginning of an ATR, and any bytes, are read or refused without a trap")
     func badAnswers() {
         let whole = [UInt8](hex: "3B8F8001804F0CA0000003060300030000000068")
         for length in 0..<whole.count - 1 {

@@ -77,7 +77,7 @@ struct ChipRouteTests {
         #expect(try Self.code(type1, Frame([0x30, 4]), [:]).code == .unsupported)
     }
 
-    @Test("A frame of 253 octets is the longest that fits a command to the chip")
+    @Test("A frame of 253 bytes is the longest that fits a command to the chip")
     func length() throws {
         let longest = Frame([UInt8](repeating: 7, count: 253))
         let sent = try Self.code(Self.nfcA, longest, ["ff000000ffd442" + longest.bytes.hex: "d54300 0a 9000"])
@@ -86,7 +86,7 @@ struct ChipRouteTests {
         #expect(long.code == .frameTooLong && long.commands.isEmpty)
     }
 
-    @Test("An answer of NFC-A is four bits, or octets with the right checksum")
+    @Test("An answer of NFC-A is four bits, or bytes with the right checksum")
     func answers() throws {
         let checksum = CyclicRedundancyCheck.a([7]).littleEndianOctets.hex
         for (octets, wanted) in [
@@ -194,7 +194,7 @@ struct ChipRouteTests {
     }
 
     @Test(
-        "A transparent exchange's answer is octets, four bits, or an error",
+        "A transparent exchange's answer is bytes, four bits, or an error",
         arguments: [
             (.nfcA, "970107", Frame(bits: [0x07], validBitsInLastByte: 4), nil),
             (.nfcA, "920104 9701fa", Frame(bits: [0x0A], validBitsInLastByte: 4), nil),
@@ -230,7 +230,7 @@ struct ChipRouteTests {
         #expect(found.code == code && found.answer == (code == nil ? Frame([1, 2]) : nil))
     }
 
-    @Test("A transparent session takes 127 octets, with their checksum, and times of four octets")
+    @Test("A transparent session takes 127 bytes, with their checksum, and times of four bytes")
     func limits() throws {
         let route = TransparentRoute(instruction: 0xC2, technology: .nfcV)
         #expect(route.maximumFrameLength == 240 && TransparentRoute.instructions == [0xC2, 0x50])
@@ -253,7 +253,7 @@ struct ChipRouteTests {
 
     // MARK: Data objects
 
-    @Test("Data objects have short and long lengths, and names of two octets are passed over")
+    @Test("Data objects have short and long lengths, and names of two bytes are passed over")
     func objects() {
         let long = [UInt8](repeating: 7, count: 200)
         #expect(DataObjects.parse([]) == [:])

@@ -39,7 +39,7 @@ struct IdentityTests {
         #expect(technologies == [.nfcA, .nfcA, .nfcF, .nfcV, nil])
     }
 
-    @Test("An ATR's interface octets are counted through all their groups")
+    @Test("An ATR's interface bytes are counted through all their groups")
     func interfaceOctets() throws {
         let cases: [(String, String, Bool)] = [
             ("3B00", "", false), ("3F00", "", false), ("3B80 8001", "", true), ("3B81 8001 77", "77", true),
@@ -126,7 +126,7 @@ struct IdentityTests {
         #expect(TagIdentification.makeAnswerToSelect(historicalBytes: [UInt8](repeating: 1, count: 300)).count == 255)
     }
 
-    @Test("A UID of ISO/IEC 15693 begins with E0 when it is turned round, and has eight octets")
+    @Test("A UID of ISO/IEC 15693 begins with E0 when it is turned round, and has eight bytes")
     func vicinity() {
         let uid: [UInt8] = [0xE0, 4, 1, 2, 3, 4, 5, 6]
         #expect(TagIdentification.vicinityIdentifier(uid) == uid)

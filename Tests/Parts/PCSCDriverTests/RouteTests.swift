@@ -52,7 +52,7 @@ struct RouteTests {
     // MARK: Type 2
 
     @Test(
-        "A page of a Type 2 tag is READ by sixteen octets and WRITTEN by four",
+        "A page of a Type 2 tag is READ by sixteen bytes and WRITTEN by four",
         arguments: [
             (
                 "3004", "ffb0000410", "000102030405060708090a0b0c0d0e0f 9000",
@@ -307,7 +307,7 @@ struct RouteTests {
         TraverseRoute().end(connection)
     }
 
-    @Test("Traverse takes 250 octets at most, with their checksum")
+    @Test("Traverse takes 250 bytes at most, with their checksum")
     func traverseLength() throws {
         let route = TraverseRoute()
         #expect(route.carriesFrames && route.maximumFrameLength == 256)

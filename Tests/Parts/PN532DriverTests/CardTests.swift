@@ -138,14 +138,14 @@ struct CardTests {
         #expect(log == start + ["8c 05040001020320" + String(repeating: "00", count: 29) + "00"])
     }
 
-    @Test("A random UID has three octets, and differs")
+    @Test("A random UID has three bytes, and differs")
     func randomIdentity() {
         let uids = (0..<8).map { _ in PN532Card.Identity().uid }
         #expect(uids.allSatisfy { $0.count == 3 } && Set(uids).count > 1)
         #expect(PN532Card.Identity().historicalBytes.isEmpty)
     }
 
-    @Test("An answer goes in parts of 262 octets, of which the last ends it", arguments: [0, 1, 262, 263, 524, 525])
+    @Test("An answer goes in parts of 262 bytes, of which the last ends it", arguments: [0, 1, 262, 263, 524, 525])
     func parts(count: Int) async throws {
         let response = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         let log = try await Self.log { code, _ in

@@ -55,7 +55,7 @@ struct ChipFrameDecoderTests {
         #expect(Self.frames(in: octets, step: 100) == [.damaged(code: 0x43), .answer(code: 0x43, data: [0, 4])])
     }
 
-    @Test("A frame that breaks off is given up, at whatever octet it does")
+    @Test("A frame that breaks off is given up, at whatever byte it does")
     func torn() {
         for (frame, header) in [(ScriptedChip.frame(0x42, [0, 9, 8]), 5), (ScriptedChip.frame(0x42, Self.long), 8)] {
             for length in 2..<frame.count - 1 {
@@ -70,7 +70,7 @@ struct ChipFrameDecoderTests {
         }
     }
 
-    @Test("Any octets are taken, and no more is kept than a frame")
+    @Test("Any bytes are taken, and no more is kept than a frame")
     func anything() {
         var generator = SystemRandomNumberGenerator()
         var decoder = ChipFrameDecoder()

@@ -27,7 +27,7 @@ struct ExactExchangeTests {
         try await body(chip, reader, try tag.link)
     }
 
-    @Test("A tag's answer is four bits, or octets with a checksum that is right")
+    @Test("A tag's answer is four bits, or bytes with a checksum that is right")
     func answersOfNFCA() async throws {
         let good: (([UInt8]) -> [UInt8]) = { $0 + CyclicRedundancyCheck.a($0).littleEndianOctets }
         let answers: [([UInt8], Frame?)] = [
@@ -47,7 +47,7 @@ struct ExactExchangeTests {
         }
     }
 
-    @Test("A frame of 256 octets with its checksum is the longest")
+    @Test("A frame of 256 bytes with its checksum is the longest")
     func longest() async throws {
         try await Self.withTag(Self.tagA, { code, _ in code == 0x42 ? .answer([0, 0x0A]) : nil }) { chip, _, link in
             #expect(link.maximumFrameLength == 256)
@@ -169,7 +169,7 @@ struct ExactExchangeTests {
         }
     }
 
-    @Test("A parity bit behind each octet is left out", arguments: [0, 1, 2, 7, 8, 9, 11, 56])
+    @Test("A parity bit behind each byte is left out", arguments: [0, 1, 2, 7, 8, 9, 11, 56])
     func parity(count: Int) {
         let octets = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 0x81) }
         #expect(PN532Chip.withoutParity(Self.withParity(octets)) == octets)
@@ -198,7 +198,7 @@ struct ExactExchangeTests {
         withParity(octets + CyclicRedundancyCheck.b(octets).littleEndianOctets)
     }
 
-    @Test("A block of a Type 1 tag is read through the registers: the first octet in seven bits, each by itself")
+    @Test("A block of a Type 1 tag is read through the registers: the first byte in seven bits, each by itself")
     func registers() async throws {
         let responder = Self.unit(.syntaxError, level: 0x80 | 13, Self.checked(Self.block))
         try await Self.withTag(Self.type1, modulation: 4, responder) { chip, _, link in
@@ -220,7 +220,7 @@ struct ExactExchangeTests {
         }
     }
 
-    @Test("What comes from the registers is silence, or whole octets with a checksum that is right")
+    @Test("What comes from the registers is silence, or whole bytes with a checksum that is right")
     func registerAnswers() async throws {
         let wrong = Self.withParity(Self.block + [0, 0])
         for (buffer, code): ([UInt8], LinkError.Code?) in [

@@ -153,7 +153,7 @@ struct ExactWakingTests {
         await #expect(throws: LinkError(.tagRemoved, "")) { try await tag.link.reactivate() }
     }
 
-    @Test("A card of NFC-B whose identifier differs in its last octet is another one")
+    @Test("A card of NFC-B whose identifier differs in its last byte is another one")
     func anotherOfNFCB() async throws {
         let looks = Locked(0)
         let chip = try ScriptedChip { code, data in

@@ -7,7 +7,7 @@ import Testing
 /// Checks the chip's status octets and time-outs.
 struct StatusTests {
     @Test(
-        "Status octets are errors of links (PN532 user manual, 7.1)",
+        "Status bytes are errors of links (PN532 user manual, 7.1)",
         arguments: [
             (0x01, LinkError.Code.timeout), (0x02, .transmission), (0x03, .transmission), (0x04, .transmission),
             (0x05, .transmission), (0x06, .collision), (0x07, .frameTooLong), (0x09, .frameTooLong), (0x0A, .timeout),

@@ -24,7 +24,7 @@ func hostFrame(_ command: [UInt8]) -> [UInt8] {
     }
 
     @Test(arguments: [1, 2, 3, 5, 7, 1000])
-    func `Frames are found in pieces of any size, among octets that wake the chip up`(pieces: Int) {
+    func `Frames are found in pieces of any size, among bytes that wake the chip up`(pieces: Int) {
         let wakeUp: [UInt8] = [0x55, 0x55, 0x00, 0x00, 0x00, 0x00, 0x00]
         let octets =
             wakeUp + hostFrame([0x02]) + PN532ChipFrame.acknowledge + [0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00]
@@ -68,7 +68,7 @@ func hostFrame(_ command: [UInt8]) -> [UInt8] {
         }
     }
 
-    @Test func `An answer of more than 255 octets goes in an extended frame`() {
+    @Test func `An answer of more than 255 bytes goes in an extended frame`() {
         #expect(PN532ChipFrame.answer(to: 0x02, [0x32, 0x01, 0x06, 0x07]).prefix(7) == [0, 0, 0xFF, 6, 0xFA, 0xD5, 3])
         let long = PN532ChipFrame.answer(to: 0x40, [UInt8](repeating: 1, count: 263))
         #expect(long.prefix(8) == [0, 0, 0xFF, 0xFF, 0xFF, 1, 9, 0xF6])

@@ -111,7 +111,7 @@ import VirtualTags
         #expect(await chip.receive([0x42, 0x30, 0x00]) == .answer([0x27]))
     }
 
-    @Test func `No command of a few octets harms the chip`() async {
+    @Test func `No command of a few bytes harms the chip`() async {
         var chip = chip(Self.ntag())
         for code in UInt8.min...UInt8.max {
             for length in 0...4 {

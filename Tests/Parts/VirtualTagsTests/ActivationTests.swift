@@ -4,7 +4,7 @@ import Testing
 import VirtualTags
 
 @Suite struct `Activation of NFC-A tags` {
-    @Test func `A tag with seven octets of UID goes through two cascade levels`() async throws {
+    @Test func `A tag with seven bytes of UID goes through two cascade levels`() async throws {
         let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
         #expect(await script.sendShort(0x26) == "44 00")
         #expect(await script.sendRaw("93 20") == "88 04 a1 b2 9f")
@@ -14,7 +14,7 @@ import VirtualTags
         #expect(await script.send("60") == "00 04 04 02 01 00 0f 03")
     }
 
-    @Test func `A tag with four octets of UID needs one cascade level`() async throws {
+    @Test func `A tag with four bytes of UID needs one cascade level`() async throws {
         var contents = Type2Contents(blank: .ultralight, uid: [0x12, 0x34, 0x56, 0x78])
         contents.atqa = 0x0004
         let script = try Script(Type2Tag(contents))
@@ -24,7 +24,7 @@ import VirtualTags
         #expect(await script.send("30 00").hasPrefix("12 34 56 78 08"))
     }
 
-    @Test func `A tag with ten octets of UID goes through three cascade levels`() async throws {
+    @Test func `A tag with ten bytes of UID goes through three cascade levels`() async throws {
         let script = try Script(Type2Tag(Type2Contents(blank: .ultralight, uid: hex("04010203040506070809"))))
         #expect(await script.sendShort(0x26) == "44 00")
         #expect(await script.send("93 70 88 04 01 02 8f") == "04")
@@ -56,7 +56,7 @@ import VirtualTags
         #expect(await script.sendShort(0x26) == "44 00")
     }
 
-    @Test func `SELECT with a wrong checksum or check octet is not answered`() async throws {
+    @Test func `SELECT with a wrong checksum or check byte is not answered`() async throws {
         let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
         #expect(await script.sendShort(0x26) == "44 00")
         #expect(await script.sendRaw("93 70 88 04 a1 b2 9f 00 00") == "timeout")

@@ -38,7 +38,7 @@ import VirtualTags
         #expect(Type2Product(named: "NTAG 424 DNA") == nil)
     }
 
-    @Test func `A random UID is NXP's, and its check octets are right`() {
+    @Test func `A random UID is NXP's, and its check bytes are right`() {
         for _ in 0..<20 {
             let memory = Type2Tag(.ntag215).contents.memory
             #expect(memory[0] == 0x04)

@@ -62,7 +62,7 @@ import VirtualTags
         #expect(answers == ["6a 82", "90 00", "90 00", "90 00", "69 86", "6a 82", "6a 82", "6a 86"])
     }
 
-    @Test func `Native commands list, read and write in frames of 59 octets`() {
+    @Test func `Native commands list, read and write in frames of 59 bytes`() {
         let data = String(repeating: "a5 ", count: 52)
         let answers = run(
             .ndef(size: .kilobytes2),

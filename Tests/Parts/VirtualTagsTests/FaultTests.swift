@@ -104,7 +104,7 @@ import VirtualTags
         #expect(seen.count == 2)
     }
 
-    @Test func `A bit error is seen in octets, and turns an acknowledgement into something else`() async throws {
+    @Test func `A bit error is seen in bytes, and turns an acknowledgement into something else`() async throws {
         let (script, tag) = try await activated()
         script.field.arm(FaultPlan([Fault(.bitError, at: .exchange(0)), Fault(.bitError, at: .exchange(1))], seed: 7))
         #expect(await script.send("30 00") == "transmission")

@@ -59,7 +59,7 @@ import VirtualTags
         try await script.activate(wake: 0x26)
     }
 
-    @Test func `Exchanges are counted with their octets, airtime and the tag's work`() async throws {
+    @Test func `Exchanges are counted with their bytes, airtime and the tag's work`() async throws {
         let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
         let start = script.link.statistics

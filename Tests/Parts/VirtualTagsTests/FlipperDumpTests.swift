@@ -19,7 +19,7 @@ import VirtualTags
         #expect(contents.signature.contains { $0 != 0 })
     }
 
-    @Test func `Version 2 has the octets of ATQA the other way round`() throws {
+    @Test func `Version 2 has the bytes of ATQA the other way round`() throws {
         let image = try TagImage(parsing: Files.dump("ntag213-version2.nfc"))
         #expect(image.contents.type2?.atqa == 0x0044)
         #expect(image.contents.type2?.product == .ntag213)
@@ -44,7 +44,7 @@ import VirtualTags
         #expect(await script.send("30 e8").hasPrefix("01 00 f8 48 08 01 00 00"))
     }
 
-    @Test(arguments: Files.dumps) func `A dump that is not changed is written octet for octet`(
+    @Test(arguments: Files.dumps) func `A dump that is not changed is written byte for byte`(
         _ name: String
     ) async throws {
         let bytes = try Files.dump(name)

@@ -70,7 +70,7 @@ import VirtualTags
         #expect(try Files.failure("desfire.nfc", original, fault)?.code.description == code)
     }
 
-    @Test func `Octets of a MIFARE Classic that are unknown stay so`() throws {
+    @Test func `Bytes of a MIFARE Classic that are unknown stay so`() throws {
         guard case .classic(let card) = try Files.image("classic-unknown.nfc").contents else { return }
         #expect(card.uid == hex("9c 0c 37 01"))
         #expect(card.sak == 0x08)

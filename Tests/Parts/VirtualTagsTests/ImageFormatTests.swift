@@ -83,7 +83,7 @@ import VirtualTags
             // Memory without a header is a smaller product's; a Flipper file may lack its last digits and lines.
             let mayBeCut: [TagImage.Format] = [.mfd, .proxmarkBinary, .flipper]
             let isSmallerClassic = format == .proxmarkText && image.product.hasPrefix("MIFARE Classic")
-            #expect(mayBeCut.contains(format) || isSmallerClassic, "\(name) of \(count) octets")
+            #expect(mayBeCut.contains(format) || isSmallerClassic, "\(name) of \(count) bytes")
             _ = image.makeTag()
         }
     }

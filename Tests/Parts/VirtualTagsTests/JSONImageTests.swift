@@ -25,7 +25,7 @@ import VirtualTags
         try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
     }
 
-    @Test func `Every Type 2 image loads, and its memory is answered octet for octet`() async throws {
+    @Test func `Every Type 2 image loads, and its memory is answered byte for byte`() async throws {
         var count = 0
         for line in try Files.images() {
             let object = try object(line)

@@ -30,7 +30,7 @@ import VirtualTags
     }
 
     @Test(arguments: [(NDEFApplication.Mapping.version1, "00"), (.version2, "01"), (.version3, "01")])
-    func `The application's name ends in the mapping's octet`(mapping: NDEFApplication.Mapping, octet: String) {
+    func `The application's name ends in the mapping's byte`(mapping: NDEFApplication.Mapping, octet: String) {
         let other = octet == "00" ? "01" : "00"
         let answers = run(
             NDEFApplication(mapping: mapping),
@@ -97,7 +97,7 @@ import VirtualTags
         #expect(answers.suffix(6) == ["90 00", "53 03 01 02 03 90 00", "6b 00", "6a 80", "6a 80", "6a 80"])
     }
 
-    @Test func `A torn update leaves the old octets, the new ones, or a mixture after whole units`() throws {
+    @Test func `A torn update leaves the old bytes, the new ones, or a mixture after whole units`() throws {
         for (tear, expected) in [(TornWrite.old, UInt8(0)), (.new, 0xFF)] {
             let octets = try tornFile(tear)
             #expect(octets == Array(repeating: expected, count: 200))
@@ -139,7 +139,7 @@ import VirtualTags
         #expect(application.files[0xE104]?.prefix(2) == [0x12, 0x34])
     }
 
-    @Test func `Extended lengths are understood, and octets that are no APDU are not`() {
+    @Test func `Extended lengths are understood, and bytes that are no APDU are not`() {
         #expect(CardCommand(hex("00 b0 00 00 00 00 00"))?.expectedLength == 65536)
         #expect(CardCommand(hex("00 b0 00 00 00 01 00"))?.expectedLength == 256)
         let both = CardCommand(hex("00 d6 00 00 00 00 02 aa bb 01 00"))

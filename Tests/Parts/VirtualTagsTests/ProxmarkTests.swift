@@ -81,7 +81,7 @@ import VirtualTags
         }
     }
 
-    @Test func `An ISO 15693 tag has its UID from the low octet on`() throws {
+    @Test func `An ISO 15693 tag has its UID from the low byte on`() throws {
         for name in ["hf-15-slix2-dump.json", "hf-15-slix2-v4.bin", "hf-15-slix2-v5.bin"] {
             guard case .type5(let contents) = try Files.image(name).contents else {
                 Issue.record("\(name) is no Type 5 tag")

@@ -237,7 +237,7 @@ import VirtualTags
         #expect(await script.send("02 ad 02 03") == "01 10")
     }
 
-    @Test func `Fast reads have one- and two-octet numbers`() async throws {
+    @Test func `Fast reads have one- and two-byte numbers`() async throws {
         let (script, _) = try make()
         #expect(await script.send("02 c0 02 00") == "00 e1 40 3f 01")
         #expect(await script.send("02 c3 02 00 01") == "00 e1 40 3f 01 03 00 fe 00")

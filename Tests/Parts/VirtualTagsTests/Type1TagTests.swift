@@ -25,7 +25,7 @@ import VirtualTags
         #expect(all.count == 122)
     }
 
-    @Test func `READ, WRITE-E and WRITE-NE work on one octet`() async throws {
+    @Test func `READ, WRITE-E and WRITE-NE work on one byte`() async throws {
         let (script, _) = try await makeScript(.topaz96)
         #expect(await script.send("01 08 00 \(echo)") == "08 e1")
         #expect(await script.send("53 10 f0 \(echo)") == "10 f0")
@@ -106,7 +106,7 @@ import VirtualTags
         #expect((script.link.statistics.tagWorkTime - erase).microseconds == 2600)
     }
 
-    @Test func `A torn write leaves the old octet, the new one, or bits of both`() async throws {
+    @Test func `A torn write leaves the old byte, the new one, or bits of both`() async throws {
         let (script, tag) = try await makeScript(.topaz96)
         script.field.arm(.tear(duringWrite: 1, leaving: .old))
         #expect(await script.send("53 10 ff \(echo)") == "timeout")

@@ -119,7 +119,7 @@ import VirtualTags
         #expect(tag.contents.memory == expected)
     }
 
-    @Test func `COMPATIBILITY_WRITE takes sixteen octets and writes four`() async throws {
+    @Test func `COMPATIBILITY_WRITE takes sixteen bytes and writes four`() async throws {
         let tag = Type2Tag(.ultralight, uid: Script.uid)
         let script = try Script(tag)
         try await script.activate()

@@ -4,7 +4,7 @@ import Testing
 import VirtualTags
 
 @Suite struct `Lock bits and one-time bits` {
-    @Test func `Octets of page 3 can only gain bits`() async throws {
+    @Test func `Bytes of page 3 can only gain bits`() async throws {
         var contents = Type2Contents(blank: .ultralight, uid: Script.uid)
         contents.memory.replaceSubrange(12..<16, with: [0, 0, 0, 0])
         let script = try Script(Type2Tag(contents))
@@ -15,7 +15,7 @@ import VirtualTags
         #expect(await script.send("30 03").hasPrefix("ff fc 3d 87"))
     }
 
-    @Test func `A write to page 2 sets lock bits, and leaves the two octets before them`() async throws {
+    @Test func `A write to page 2 sets lock bits, and leaves the two bytes before them`() async throws {
         let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
         try await script.activate()
         #expect(await script.send("a2 02 ff ff 10 80") == "ACK")

@@ -26,7 +26,7 @@ import VirtualTags
         #expect(await script.send("02 20 01") == "00 03 00 fe 00")
     }
 
-    @Test func `Large products have a container of eight octets`() async throws {
+    @Test func `Large products have a container of eight bytes`() async throws {
         let script = try LinkScript(.nfcV, Type5Tag(.st25dv64K))
         #expect(await script.send("02 23 00 01") == "00 e2 40 00 01 00 00 03 ff")
         #expect(await script.send("02 30 ff 07") == "00 00 00 00 00")

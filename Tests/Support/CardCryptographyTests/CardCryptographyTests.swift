@@ -85,7 +85,7 @@ struct CardCryptographyTests {
     }
 
     @Test(
-        "Keys of DES of 8, 16 and 24 octets are one cipher where their parts are the same, and blocks are turned back"
+        "Keys of DES of 8, 16 and 24 bytes are one cipher where their parts are the same, and blocks are turned back"
     )
     func keysOfDES() throws {
         let (a, b, block) = (hex("0123456789abcdef"), hex("fedcba9876543210"), Array("Now is t".utf8))

@@ -47,7 +47,7 @@ struct FeliCaLiteCodesTests {
         #expect(try codes.mac(data) == expected(data, firstHalfFirst: true))
     }
 
-    @Test("A counter of three octets is in front of what is written")
+    @Test("A counter of three bytes is in front of what is written")
     func counter() throws {
         let codes = try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
         for counter: UInt32 in [0, 0x00FF_FFFE, 0x1234_5678] {

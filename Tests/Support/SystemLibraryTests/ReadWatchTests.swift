@@ -21,7 +21,7 @@ import Testing
     }
 
     /// The end that comes right after the last octets is what a `DispatchSource` loses.
-    @Test func `It hears the end of each connection, however soon it comes after the last octets`() async throws {
+    @Test func `It hears the end of each connection, however soon it comes after the last bytes`() async throws {
         for round in 0..<2000 {
             let (own, other) = Self.pair()
             let (ends, continuation) = AsyncStream.makeStream(of: Int.self)

@@ -241,7 +241,7 @@ import Testing
         #expect(NFCATarget(atqa: 0, sak: 0, uid: [1, 2, 3, 4]).manufacturer == nil)
     }
 
-    @Test func `What a driver says of a tag is a target, when it has as many octets as it needs`() throws {
+    @Test func `What a driver says of a tag is a target, when it has as many bytes as it needs`() throws {
         let uid = [UInt8](1...8)
         let vicinity = try TagTarget(.nfcV(uid: uid, dsfid: 7))
         #expect(

@@ -10,7 +10,7 @@ import Testing
         LinkError(.collision, "scripted", collision: .init(bitIndex: bitIndex, bits: octets(bits)))
     }
 
-    @Test func `A tag with 7 octets of UID takes five exchanges and 4.42 ms`() async throws {
+    @Test func `A tag with 7 bytes of UID takes five exchanges and 4.42 ms`() async throws {
         let link = ScriptedLink([
             .raw("26", bits: 7, "4400"),
             .raw("9320", "8804a1b29f"),
@@ -25,7 +25,7 @@ import Testing
         #expect(abs(link.statistics.airtime.microseconds - 4420) < 10)
     }
 
-    @Test func `A tag with 4 octets of UID takes three exchanges`() async throws {
+    @Test func `A tag with 4 bytes of UID takes three exchanges`() async throws {
         let link = ScriptedLink([
             .raw("26", bits: 7, "0400"),
             .raw("9320", "0102030404"),
@@ -46,7 +46,7 @@ import Testing
         .exchange("9570 880405068f", "04"),
     ]
 
-    @Test func `A tag with 10 octets of UID goes through three cascade levels`() async throws {
+    @Test func `A tag with 10 bytes of UID goes through three cascade levels`() async throws {
         let link = ScriptedLink(
             Self.twoLevels + [
                 .raw("9720", "0708090a0c"),
@@ -114,7 +114,7 @@ import Testing
         await #expect(throws: TagError(.badAnswer, "")) { try await NFCAActivation(link: link).activateAll() }
     }
 
-    @Test func `A wrong check octet is asked for again, and is an error in the end`() async throws {
+    @Test func `A wrong check byte is asked for again, and is an error in the end`() async throws {
         let wrong = ScriptedLink.Step.raw("9320", "0102030405")
         let link = ScriptedLink([.raw("26", bits: 7, "0400"), wrong, wrong, wrong])
         await #expect(throws: TagError(.badAnswer, "")) { try await NFCAActivation(link: link).activateAll() }

@@ -76,7 +76,7 @@ import Testing
         #expect(Self.code { () throws(TagError) in _ = try Self.walk("03ff00", isForWriting: true) } == .lengthOverrun)
     }
 
-    @Test func `What is not known is asked for, octet by octet as it is needed`() throws {
+    @Test func `What is not known is asked for, byte by byte as it is needed`() throws {
         for (known, address) in [
             ("", 0), ("03", 1), ("03ff", 2), ("03ff00", 3), ("0102", 4), ("010300", 3), ("05010000", 4),
         ] {
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `Reserved octets are no part of any TLV, and control TLVs reserve more`() throws {
+    @Test func `Reserved bytes are no part of any TLV, and control TLVs reserve more`() throws {
         // The length is behind a gap of two octets.
         guard case .found(let gap) = try Self.walk("03 ffff 02aabbfe", reserved: [1..<3]) else { return }
         #expect(gap.messageAddresses == [4, 5] && gap.count == 5)
@@ -203,7 +203,7 @@ import Testing
         #expect(Self.steps("1122ccddfe00", over: "0300fe00 ccddfe00 fe000000") == ["0: 03061122"])
     }
 
-    @Test func `A message of more than 254 octets has its length in three`() {
+    @Test func `A message of more than 254 bytes has its length in three`() {
         let message = [UInt8](repeating: 0x11, count: 255)
         let plan = TLVWritePlan(message, layout: TLVLayout(area: 0..<300, reserved: []), unitSize: 4)
         let steps = plan.steps(TLVMemory(unitSize: 4, limit: 512))
@@ -237,7 +237,7 @@ import Testing
         #expect(Self.plan("aabb", lengthSize: 4, limit: 5) == ["0: 00000000aa", "5: bb", "0: 00000002"])
     }
 
-    @Test func `A card that takes less than a length has its octets written one by one, the highest last`() {
+    @Test func `A card that takes less than a length has its bytes written one by one, the highest last`() {
         #expect(Self.plan("aabb", limit: 1) == ["2: aa", "3: bb", "1: 02"])
         #expect(Self.plan("aa", old: 0x0203, limit: 1) == ["1: 00", "0: 00", "2: aa", "1: 01"])
         #expect(Self.plan("", old: 0x0100, limit: 1) == ["0: 00"] && Self.plan("", limit: 1) == [])

@@ -132,7 +132,7 @@ import Testing
                 try await makeTag(ModelTag(product, memory: image)).readNDEF()
             }
             #expect(error?.code == .lengthOverrun)
-            #expect(error?.reason.contains("2040 octets") == true)
+            #expect(error?.reason.contains("2040 bytes") == true)
         }
     }
 

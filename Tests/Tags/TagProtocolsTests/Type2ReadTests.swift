@@ -20,7 +20,7 @@ func message(_ count: Int, seed: UInt8 = 0) -> [UInt8] {
         var before = ""
         var exchanges: Int
         var microseconds: Int64
-        var testDescription: String { "\(product), \(size) octets" }
+        var testDescription: String { "\(product), \(size) bytes" }
     }
 
     /// The minimum for each product: READ alone, or READ 3 and FAST_READ of what is left.
@@ -81,7 +81,7 @@ func message(_ count: Int, seed: UInt8 = 0) -> [UInt8] {
     }
 
     @Test(arguments: [("MIFARE Ultralight C", 10, 20_620), ("NTAG213", 3, 15_120)])
-    func `A full data area of 144 octets shows by its last READ whether there is FAST_READ`(
+    func `A full data area of 144 bytes shows by its last READ whether there is FAST_READ`(
         _ name: String,
         _ exchanges: Int,
         _ microseconds: Int64

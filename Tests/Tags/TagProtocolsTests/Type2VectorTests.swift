@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: images.filter { $0.readonly == false })
-    func `A full message is written to an image, and one octet more is not`(_ image: Image) async throws {
+    func `A full message is written to an image, and one byte more is not`(_ image: Image) async throws {
         let link = image.link
         let tag = makeTag(link)
         let capacity = try #require(image.capacity)

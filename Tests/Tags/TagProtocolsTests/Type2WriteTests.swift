@@ -8,7 +8,7 @@ import Testing
         var product: String
         var size: Int
         var writes: Int
-        var testDescription: String { "\(product), \(size) octets" }
+        var testDescription: String { "\(product), \(size) bytes" }
     }
 
     @Test(arguments: [
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `Octets that a control TLV reserves inside the message are passed over and kept`() async throws {
+    @Test func `Bytes that a control TLV reserves inside the message are passed over and kept`() async throws {
         let product = ModelTag.Product.named("NTAG216")
         // Two lock octets at 60 hexadecimal.
         var image = product.memory(message(20), before: octets("0103601044"))

@@ -67,7 +67,7 @@ import VirtualTags
                 let found = try await bench.reader().readNDEF()
                 #expect(
                     found == new || (!isOver && (found == old || found.isEmpty)),
-                    "\(product), tear at write \(write), \(change.from) to \(change.to) octets"
+                    "\(product), tear at write \(write), \(change.from) to \(change.to) bytes"
                 )
                 // The largest is long, and its writes are all alike.
                 if isOver { break }

@@ -21,10 +21,10 @@ struct Images {
 
     /// The message of ``poster()`` as people read it.
     static let posterText = """
-        Message: 2 records, 54 octets
-          1. URI, 22 octets, type U
+        Message: 2 records, 54 bytes
+          1. URI, 22 bytes, type U
              https://example.com/poster/12
-          2. Text, 24 octets, type T
+          2. Text, 24 bytes, type T
              “Opening hours 9 to 17” (en, UTF-8)
         """
 

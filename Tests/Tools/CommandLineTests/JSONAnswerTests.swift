@@ -30,7 +30,7 @@ import Testing
     // MARK: Faults
 
     @Test(arguments: [["tag", "read", "--image"], ["scan", "--tags"]])
-    func `A tag whose message is none is a failure that has its octets`(command: [String]) throws {
+    func `A tag whose message is none is a failure that has its bytes`(command: [String]) throws {
         let path = try broken()
         let outcome = try nfc.run(command + [path, "--json"])
         let object = try #require(try outcome.objects().first)

@@ -12,5 +12,5 @@ let environment = NFCEnvironment(reader: .field(field))
 let message = try NDEFMessage([.uri("https://example.com")]).encoded()
 if let link = field.link(for: .nfcA) {
     let targets = try await NFCAActivation(link: link).activateAll()
-    print("\(message.count) octets, \(targets.count) tags, \(environment.limits.session)")
+    print("\(message.count) bytes, \(targets.count) tags, \(environment.limits.session)")
 }

@@ -38,7 +38,7 @@ import Testing
         ]
         let compiler = try Command(name: "env").run(arguments + Self.objects())
         #expect(compiler.status == 0, "\(compiler.error)")
-        #expect(try Command(name: "env").run(probe).output == "16 octets, 0 tags, 60.0 seconds\n")
+        #expect(try Command(name: "env").run(probe).output == "16 bytes, 0 tags, 60.0 seconds\n")
 
         let libraries = try Command(name: "ldd").run(probe)
         #expect(libraries.status == 0)

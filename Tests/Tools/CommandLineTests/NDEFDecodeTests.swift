@@ -28,7 +28,7 @@ import Testing
         #expect(
             output.lines == [
                 #"{"ok":false,"error":"trailing-data","offset":4,"message":"#
-                    + #""The message ends at octet 4, and more octets follow."}"#,
+                    + #""The message ends at byte 4, and more bytes follow."}"#,
                 #"{"ok":false,"error":"empty-input","offset":0,"message":"There is no message: the input is empty."}"#,
                 #"{"ok":true,"records":[{"tnf":1,"type_hex":"55","id_hex":"","payload_hex":"04","#
                     + #""decoded":{"kind":"uri","uri":"https://","prefix":4}}]}"#,
@@ -44,16 +44,16 @@ import Testing
         let output = try NFCTool.run("ndef", "decode", lines: lines)
         #expect(output.status == 1)
         let text = """
-            Message 1: 1 record, 19 octets
-              1. Text, 15 octets, type T
+            Message 1: 1 record, 19 bytes
+              1. Text, 15 bytes, type T
                  “Привет” (ru, UTF-8)
-            Message 2: 2 records, 24 octets
-              1. URI, 1 octet, type U, id i
+            Message 2: 2 records, 24 bytes
+              1. URI, 1 byte, type U, id i
                  https://
-              2. Text, 13 octets, type T
+              2. Text, 13 bytes, type T
                  “\\u{1b}[31ma \\u{202e}” (en, UTF-8)
             Message 3: not readable (bad-hex). Character 1 of the line is not a hex digit.
-            Message 4: not readable (trailing-data). The message ends at octet 8, and more octets follow.
+            Message 4: not readable (trailing-data). The message ends at byte 8, and more bytes follow.
 
             """
         #expect(output.text == text)
@@ -77,7 +77,7 @@ import Testing
         #expect(lenient.text.hasPrefix(#"{"ok":true"#))
     }
 
-    @Test func `Raw octets are one message, line feeds and all`() throws {
+    @Test func `Raw bytes are one message, line feeds and all`() throws {
         let bytes = Data([0xD1, 0x01, 0x05, 0x54, 0x02, 0x65, 0x6E, 0x0A, 0x0A])
         let output = try NFCTool.run(["ndef", "decode", "--json", "--binary"], input: bytes)
         #expect(output.status == 0)
@@ -85,7 +85,7 @@ import Testing
         #expect(output.text.contains(#""text":"\u000a\u000a""#))
     }
 
-    @Test func `The summary counts messages, records, errors and octets`() throws {
+    @Test func `The summary counts messages, records, errors and bytes`() throws {
         let output = try NFCTool.run(
             "ndef",
             "decode",

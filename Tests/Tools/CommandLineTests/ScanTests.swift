@@ -15,7 +15,7 @@ import Testing
         #expect(
             outcome.output == """
                 Type 2, UID 04689571fa5c64
-                Can be written, holds up to 492 octets
+                Can be written, holds up to 492 bytes
                 \(Images.posterText)
 
                 """

@@ -95,9 +95,9 @@ import Testing
         #expect(
             outcome.output == """
                 NTAG215, Type 2, UID 04689571fa5c64
-                Can be written, holds up to 492 octets
+                Can be written, holds up to 492 bytes
                 \(Images.posterText)
-                2 exchanges, 73 octets, 6585 us on the air, after 4423 us of activation
+                2 exchanges, 73 bytes, 6585 us on the air, after 4423 us of activation
 
                 """
         )

@@ -47,7 +47,7 @@ public struct AppDescription: Sendable, Hashable {
     /// - Throws: ``Problem``.
     public init(parsing octets: [UInt8]) throws(Problem) {
         guard octets.count <= Self.maximumSize else {
-            throw Problem(reason: "The file is larger than \(Self.maximumSize) octets.")
+            throw Problem(reason: "The file is larger than \(Self.maximumSize) bytes.")
         }
         let content: Content
         do {

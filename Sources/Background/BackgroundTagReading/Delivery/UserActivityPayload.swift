@@ -30,7 +30,7 @@ public struct UserActivityPayload: Sendable, Hashable {
     public init(activityType: String, webpageURL: String, message: [UInt8]) throws(Problem) {
         guard activityType == Self.browsingWeb else { throw Problem("The activity's type is not \(Self.browsingWeb).") }
         guard message.count <= Self.maximumMessageSize else {
-            throw Problem("The message is larger than \(Self.maximumMessageSize) octets.")
+            throw Problem("The message is larger than \(Self.maximumMessageSize) bytes.")
         }
         guard let content = try? NDEFMessage(decoding: message) else {
             throw Problem("The message is no NDEF message.")

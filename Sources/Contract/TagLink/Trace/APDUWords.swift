@@ -28,7 +28,7 @@ enum APDUWords {
     static func command(_ octets: [UInt8], data: [UInt8]) -> String {
         let (cla, ins, p1, p2) = (octets[0], octets[1], octets[2], octets[3])
         guard let name = names[ins] else {
-            return "command \(octets.prefix(4).hexText())" + (data.isEmpty ? "" : ", \(counted(data.count, "octet"))")
+            return "command \(octets.prefix(4).hexText())" + (data.isEmpty ? "" : ", \(counted(data.count, "byte"))")
         }
         var words = name
         switch ins {
@@ -116,7 +116,7 @@ enum StatusWords {
         let hex = word.hexText(digits: 4).lowercased()
         if let known = words[word] { return "\(hex) \(known)" }
         switch word >> 8 {
-        case 0x61: return "\(hex) \(word & 0xFF == 0 ? "more" : counted(word & 0xFF, "octet") + " more")"
+        case 0x61: return "\(hex) \(word & 0xFF == 0 ? "more" : counted(word & 0xFF, "byte") + " more")"
         case 0x6C: return "\(hex) Le has to be \((word & 0xFF).hexText(digits: 2))"
         case 0x63 where word & 0xF0 == 0xC0: return "\(hex) \(word & 0x0F) \(word & 0x0F == 1 ? "try" : "tries") left"
         case 0x91: return "\(hex) \(DESFireWords.status(UInt8(word & 0xFF)))"

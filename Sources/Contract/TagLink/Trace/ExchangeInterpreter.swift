@@ -97,7 +97,7 @@ public struct ExchangeInterpreter: Sendable {
     }
 
     /// A number of octets, for what has no other name.
-    static func size(_ octets: [UInt8]) -> String { counted(octets.count, "octet") }
+    static func size(_ octets: [UInt8]) -> String { counted(octets.count, "byte") }
 }
 
 /// Says in words what is sent to a card: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424 DNA
@@ -140,7 +140,7 @@ struct CommandInterpreter: Sendable {
     }
 
     private static func join(_ count: Int, _ status: String) -> String {
-        count > 0 ? "\(counted(count, "octet")), \(status)" : status
+        count > 0 ? "\(counted(count, "byte")), \(status)" : status
     }
 
     /// The data of a command, short or extended, as far as they are there (ISO/IEC 7816-4, 5.1).

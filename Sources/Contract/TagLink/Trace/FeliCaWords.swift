@@ -53,7 +53,7 @@ enum FeliCaWords {
                 return "status \(octets[10..<12].hexText()): \(status(octets[11]))"
             }
             return octets[1] == 0x09 ? "done" : "\(counted(octets.count > 12 ? Int(octets[12]) : 0, "block"))"
-        default: return "\(counted(octets.count - 10, "octet"))"
+        default: return "\(counted(octets.count - 10, "byte"))"
         }
     }
 

@@ -3,7 +3,7 @@
 extension ExchangeInterpreter {
     /// A frame of NFC-V, from the flags on (ISO/IEC 15693-3, 7.3).
     mutating func meaningNFCV(_ octets: [UInt8]) -> String {
-        guard octets.count >= 2 else { return octets.isEmpty ? "end of frame: next slot, or answer now" : "1 octet" }
+        guard octets.count >= 2 else { return octets.isEmpty ? "end of frame: next slot, or answer now" : "1 byte" }
         expectation = .nfcV(octets[1])
         return ISO15693Words.request(octets)
     }
@@ -62,7 +62,7 @@ enum ISO15693Words {
             return "error" + (octets.count > 1 ? " \(octets[1].hexText(digits: 2)): \(error(octets[1]))" : "")
         }
         if command == 0x01, octets.count == 10 { return "UID \(octets[2...].reversed().hexText())" }
-        return octets.count == 1 ? "done" : "\(counted(octets.count - 1, "octet"))"
+        return octets.count == 1 ? "done" : "\(counted(octets.count - 1, "byte"))"
     }
 
     /// The error codes of ISO/IEC 15693-3, 7.4.2.

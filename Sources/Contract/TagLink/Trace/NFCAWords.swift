@@ -58,7 +58,7 @@ enum NFCAWords {
         switch expectation {
         case .atqA where octets.count == 2:
             if octets[0] == 0x00, octets[1] & 0x0F == 0x0C { return "ATQA: a Type 1 tag" }
-            return "ATQA: UID of \([4, 7, 10][min(2, Int(octets[0] >> 6))]) octets"
+            return "ATQA: UID of \([4, 7, 10][min(2, Int(octets[0] >> 6))]) bytes"
         case .select where octets.count == 1:
             let sak = octets[0]
             if sak & 0x04 != 0 { return "SAK: the UID goes on" }
@@ -93,8 +93,8 @@ enum Type1Words {
     static func answer(_ octets: [UInt8], to command: UInt8) -> String {
         switch command {
         case 0x78 where octets.count == 6: "header ROM \(octets.prefix(2).hexText()), UID \(octets.suffix(4).hexText())"
-        case 0x00: "header ROM and \(counted(max(0, octets.count - 2), "octet"))"
-        case 0x01, 0x53, 0x1A, 0x02, 0x54, 0x1B, 0x10: "\(counted(max(0, octets.count - 1), "octet")) of memory"
+        case 0x00: "header ROM and \(counted(max(0, octets.count - 2), "byte"))"
+        case 0x01, 0x53, 0x1A, 0x02, 0x54, 0x1B, 0x10: "\(counted(max(0, octets.count - 1), "byte")) of memory"
         default: ExchangeInterpreter.size(octets)
         }
     }

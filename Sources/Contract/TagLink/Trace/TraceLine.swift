@@ -95,7 +95,7 @@ public struct TraceLineWriter: Sendable {
 
     /// Says that something is not shown.
     private static func note(_ secrets: [Range<Int>]) -> String {
-        secrets.isEmpty ? "" : ", \(counted(secrets.map(\.count).reduce(0, +), "octet")) not shown"
+        secrets.isEmpty ? "" : ", \(counted(secrets.map(\.count).reduce(0, +), "byte")) not shown"
     }
 }
 

@@ -37,7 +37,7 @@ package struct FeliCaAnswer: Sendable, Hashable {
     /// The manufacture parameter, and the requested data or no bytes.
     package func polling() -> Result<(Data, Data), NFCReaderError> {
         guard data.count == 8 || data.count == 10 else {
-            return .failure(.unexpectedLength("An answer to Polling has a PMm of 8 octets, and perhaps 2 more."))
+            return .failure(.unexpectedLength("An answer to Polling has a PMm of 8 bytes, and perhaps 2 more."))
         }
         return .success((Data(data[..<8]), Data(data[8...])))
     }
@@ -52,7 +52,7 @@ package struct FeliCaAnswer: Sendable, Hashable {
 
     /// One byte.
     package func mode() -> Result<Int, NFCReaderError> {
-        guard data.count == 1 else { return .failure(.unexpectedLength("A mode is one octet.")) }
+        guard data.count == 1 else { return .failure(.unexpectedLength("A mode is one byte.")) }
         return .success(Int(data[0]))
     }
 

@@ -28,7 +28,7 @@ package enum FeliCaPacket {
     ) -> Result<[UInt8], NFCReaderError> {
         guard systemCode.count == 2 else {
             return .failure(
-                NFCReaderError(.readerErrorInvalidParameterLength, reason: "A system code has two octets.")
+                NFCReaderError(.readerErrorInvalidParameterLength, reason: "A system code has two bytes.")
             )
         }
         guard !systemCode.contains(0xFF) else {
@@ -61,7 +61,7 @@ package enum FeliCaPacket {
             return .failure(
                 NFCReaderError(
                     .readerErrorInvalidParameterLength,
-                    reason: "There are from 1 to \(limit) codes of two octets each."
+                    reason: "There are from 1 to \(limit) codes of two bytes each."
                 )
             )
         }
@@ -78,7 +78,7 @@ package enum FeliCaPacket {
             return .failure(
                 NFCReaderError(
                     .readerErrorInvalidParameterLength,
-                    reason: "A block list element has two octets when its first bit is 1, and three otherwise."
+                    reason: "A block list element has two bytes when its first bit is 1, and three otherwise."
                 )
             )
         }
@@ -98,7 +98,7 @@ package enum FeliCaPacket {
                     return .failure(
                         NFCReaderError(
                             .readerErrorInvalidParameterLength,
-                            reason: "There are as many blocks of data as list elements, 16 octets each."
+                            reason: "There are as many blocks of data as list elements, 16 bytes each."
                         )
                     )
                 }
@@ -119,7 +119,7 @@ package enum FeliCaPacket {
     private static var tooLong: NFCReaderError {
         NFCReaderError(
             .readerTransceiveErrorPacketTooLong,
-            reason: "A packet has at most \(maximumLength) octets besides its length."
+            reason: "A packet has at most \(maximumLength) bytes besides its length."
         )
     }
 }

@@ -164,7 +164,7 @@ extension DetectedISO15693Tag {
     static func checked(_ block: Data) -> Parameters {
         guard (1...32).contains(block.count) else {
             return .failure(
-                NFCReaderError(.readerErrorInvalidParameterLength, reason: "A block has from 1 to 32 octets.")
+                NFCReaderError(.readerErrorInvalidParameterLength, reason: "A block has from 1 to 32 bytes.")
             )
         }
         return .success([UInt8](block))

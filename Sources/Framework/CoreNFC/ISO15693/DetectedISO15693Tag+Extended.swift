@@ -127,7 +127,7 @@ extension DetectedISO15693Tag {
 
     private static func octet(_ value: Int) -> Parameters {
         guard let octet = UInt8(exactly: value) else {
-            return .failure(NFCReaderError(.readerErrorParameterOutOfBound, reason: "An identifier is one octet."))
+            return .failure(NFCReaderError(.readerErrorParameterOutOfBound, reason: "An identifier is one byte."))
         }
         return .success([octet])
     }

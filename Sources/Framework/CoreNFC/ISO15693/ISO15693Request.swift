@@ -101,7 +101,7 @@ package struct ISO15693Request: Sendable, Hashable {
     package static func raw(flags: Int, code: Int, data: [UInt8]) -> Result<[UInt8], NFCReaderError> {
         guard let flags = UInt8(exactly: flags), let code = UInt8(exactly: code) else {
             return .failure(
-                NFCReaderError(.readerErrorParameterOutOfBound, reason: "Flags and command are one octet each.")
+                NFCReaderError(.readerErrorParameterOutOfBound, reason: "Flags and command are one byte each.")
             )
         }
         return checked([flags, code] + data)
@@ -112,7 +112,7 @@ package struct ISO15693Request: Sendable, Hashable {
             return .failure(
                 NFCReaderError(
                     .readerTransceiveErrorPacketTooLong,
-                    reason: "A frame has at most \(maximumFrameLength) octets."
+                    reason: "A frame has at most \(maximumFrameLength) bytes."
                 )
             )
         }

@@ -58,7 +58,7 @@ package struct ISO15693Response: Sendable {
     /// A response with the data of one block: at least one byte, after the security status if that was requested.
     package func block(withStatus: Bool) -> Result<Data, NFCReaderError> {
         guard (1...32).contains(data.count - (withStatus ? 1 : 0)) else {
-            return .failure(.unexpectedLength("A block has from 1 to 32 octets; the answer has \(data.count)."))
+            return .failure(.unexpectedLength("A block has from 1 to 32 bytes; the answer has \(data.count)."))
         }
         return .success(Data(data))
     }
@@ -68,7 +68,7 @@ package struct ISO15693Response: Sendable {
         guard count > 0, data.count % count == 0,
             (1...32).contains(data.count / count - (withStatus ? 1 : 0))
         else {
-            return .failure(.unexpectedLength("\(count) blocks don't fit in an answer of \(data.count) octets."))
+            return .failure(.unexpectedLength("\(count) blocks don't fit in an answer of \(data.count) bytes."))
         }
         let size = data.count / count
         return .success(
@@ -79,7 +79,7 @@ package struct ISO15693Response: Sendable {
     /// A response with one status for each block.
     package func statuses(count: Int) -> Result<[Int], NFCReaderError> {
         guard data.count == count else {
-            return .failure(.unexpectedLength("The status of \(count) blocks has \(data.count) octets."))
+            return .failure(.unexpectedLength("The status of \(count) blocks has \(data.count) bytes."))
         }
         return .success(data.map { Int($0) })
     }
@@ -87,7 +87,7 @@ package struct ISO15693Response: Sendable {
     /// A response to Get System Information.
     package func systemInfo() -> Result<NFCISO15693SystemInfo, NFCReaderError> {
         guard data.count >= 9 else {
-            return .failure(.unexpectedLength("System information has at least 9 octets; there are \(data.count)."))
+            return .failure(.unexpectedLength("System information has at least 9 bytes; there are \(data.count)."))
         }
         let present = data[0]
         let sizes = [1, 1, 2, 1]

@@ -75,7 +75,7 @@ extension NFCISO7816APDU {
         let data = data ?? Data()
         guard data.count <= 65_535 else {
             return .failure(
-                NFCReaderError(.readerErrorInvalidParameterLength, reason: "An APDU has at most 65535 octets of data.")
+                NFCReaderError(.readerErrorInvalidParameterLength, reason: "An APDU has at most 65535 bytes of data.")
             )
         }
         guard (-1...65_536).contains(expectedResponseLength) else {

@@ -22,7 +22,7 @@ package enum MiFareCommand {
             return .failure(
                 NFCReaderError(
                     .readerTransceiveErrorPacketTooLong,
-                    reason: "A command has at most \(maximumLength) octets."
+                    reason: "A command has at most \(maximumLength) bytes."
                 )
             )
         }

@@ -51,7 +51,7 @@ extension ReaderConformance {
         let written = try await stage.send([0x00, 0xD6, 0x00, 0x10, 200] + data, to: card)
         try stage.expect(written == [0x90, 0x00], "UPDATE BINARY was answered with \(written).")
         let read = try await stage.send([0x00, 0xB0, 0x00, 0x10, 200], to: card)
-        try stage.expect(read == data + [0x90, 0x00], "READ BINARY gave \(read.count) octets.")
+        try stage.expect(read == data + [0x90, 0x00], "READ BINARY gave \(read.count) bytes.")
     }
 
     private static func longAPDUs(_ tag: ConformanceTag?, _ stage: ConformanceStage) async throws {
@@ -61,7 +61,7 @@ extension ReaderConformance {
         let written = try await stage.send([0x00, 0xD6, 0x00, 0x04, 0x00, 0x02, 0x58] + data, to: card)
         try stage.expect(written == [0x90, 0x00], "UPDATE BINARY was answered with \(written).")
         let read = try await stage.send([0x00, 0xB0, 0x00, 0x04, 0x00, 0x02, 0x58], to: card)
-        try stage.expect(read == data + [0x90, 0x00], "READ BINARY gave \(read.count) octets.")
+        try stage.expect(read == data + [0x90, 0x00], "READ BINARY gave \(read.count) bytes.")
     }
 
     private static func type2(_ stage: ConformanceStage) async throws {
@@ -111,7 +111,7 @@ extension ReaderConformance {
         let read = try await stage.send([0x22, 0x20] + address + [0x05], to: found)
         try stage.expect(read == [0x00, 1, 2, 3, 4], "READ SINGLE BLOCK was answered with \(read).")
         let many = try await stage.send([0x22, 0x23] + address + [0x04, 0x02], to: found)
-        try stage.expect(many.count == 13, "READ MULTIPLE BLOCKS gave \(many.count) octets.")
+        try stage.expect(many.count == 13, "READ MULTIPLE BLOCKS gave \(many.count) bytes.")
         let system = try await stage.send([0x22, 0x2B] + address, to: found)
         try stage.expect(system.prefix(2) == [0x00, 0x0F], "GET SYSTEM INFORMATION was answered with \(system).")
         let missing = try await stage.send([0x22, 0x20] + address + [0xF0], to: found)

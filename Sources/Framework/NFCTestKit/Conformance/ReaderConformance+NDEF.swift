@@ -41,7 +41,7 @@ extension ReaderConformance {
         try stage.expect(detection.access == .readWrite, "It can be written, and the reader says that it can't.")
         try stage.expect(
             detection.capacity == tag.capacity,
-            "It holds \(tag.capacity) octets, not \(detection.capacity)."
+            "It holds \(tag.capacity) bytes, not \(detection.capacity)."
         )
     }
 
@@ -59,7 +59,7 @@ extension ReaderConformance {
             let again = try await stage.scanOne()
             try await stage.connect(to: again)
             let read = try await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
-            try stage.expect(read == message, "\(message.count) octets were written, and \(read.count) others read.")
+            try stage.expect(read == message, "\(message.count) bytes were written, and \(read.count) others read.")
         }
         let found = try await stage.scanOne()
         try await stage.connect(to: found)

@@ -21,7 +21,7 @@ final class CardAPDULink: APDULink {
         guard apdu.count <= maximumCommandLength else {
             throw LinkError(
                 .frameTooLong,
-                "The reader takes no extended APDUs, and the command has \(apdu.count) octets."
+                "The reader takes no extended APDUs, and the command has \(apdu.count) bytes."
             )
         }
         return try await port.transmit(apdu)

@@ -53,7 +53,7 @@ struct TraverseRoute: FrameRoute {
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         guard frame.checksum == .automatic, (1...250).contains(frame.bytes.count) else {
-            throw .noWay("The reader", "frames without their checksum, or longer than 250 octets")
+            throw .noWay("The reader", "frames without their checksum, or longer than 250 bytes")
         }
         let wanted = timeout.microseconds
         let code = Self.waitingTimes.firstIndex { $0 >= wanted } ?? Self.waitingTimes.count - 1

@@ -49,7 +49,7 @@ struct PN53xRoute: FrameRoute {
         default: throw .noWay("The reader's chip, after it has selected a tag,", "frames without their checksum")
         }
         guard command.count <= 254 else {
-            throw LinkError(.frameTooLong, "The reader's chip takes frames of 252 octets.")
+            throw LinkError(.frameTooLong, "The reader's chip takes frames of 252 bytes.")
         }
         let answer = try Self.send(command, connection)
         guard let status = answer.first else {

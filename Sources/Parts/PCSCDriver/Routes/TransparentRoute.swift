@@ -52,7 +52,7 @@ struct TransparentRoute: FrameRoute {
             throw .noWay("A transparent session", "frames without their technology's own checksum")
         }
         guard frame.bytes.count <= 127 else {
-            throw LinkError(.frameTooLong, "A transparent session takes frames of 127 octets here.")
+            throw LinkError(.frameTooLong, "A transparent session takes frames of 127 bytes here.")
         }
         let microseconds = UInt32(clamping: (timeout + Self.margin).microseconds)
         var data: [UInt8] = [0x5F, 0x46, 0x04]

@@ -89,7 +89,7 @@ extension PN532Chip {
         guard level > 0 else { throw LinkError(.timeout, "The tag does not answer.") }
         let received = try read([UInt16](repeating: RadioRegisters.fifoData, count: Int(level)), cancellation)
         let answer = Self.withoutParity(received)
-        guard answer.count > 2 else { throw LinkError(.transmission, "The answer has no whole octets.") }
+        guard answer.count > 2 else { throw LinkError(.transmission, "The answer has no whole bytes.") }
         let expected = CyclicRedundancyCheck.b(answer.dropLast(2))
         guard answer.suffix(2) == expected.littleEndianOctets else {
             throw LinkError(.transmission, "The checksum of the answer is wrong.")

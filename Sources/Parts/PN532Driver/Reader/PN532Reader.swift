@@ -48,7 +48,7 @@ public final class PN532Reader: DiscoveringDriver {
 
     /// What the chip can do, as sentences for people.
     public static let capabilities = [
-        "NFC-A: Types 1, 2 and 4A and other cards, two at once; frames of 256 octets, ISO-DEP by the host.",
+        "NFC-A: Types 1, 2 and 4A and other cards, two at once; frames of 256 bytes, ISO-DEP by the host.",
         "NFC-B: Type 4B and other cards with ISO-DEP, one at a time.",
         "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
         "NFC-V: none. The chip has no ISO/IEC 15693, so that NFCISO15693Tag is not served.",

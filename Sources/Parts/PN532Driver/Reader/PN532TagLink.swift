@@ -99,7 +99,7 @@ struct TagExchange {
         guard frame.byteCountOnAir <= Self.maximumFrameLength else {
             throw LinkError(
                 .frameTooLong,
-                "A frame has \(frame.byteCountOnAir) octets; \(Self.maximumFrameLength) is the most for a PN532."
+                "A frame has \(frame.byteCountOnAir) bytes; \(Self.maximumFrameLength) is the most for a PN532."
             )
         }
         switch target {

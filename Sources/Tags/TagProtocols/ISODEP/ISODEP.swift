@@ -68,7 +68,7 @@ public final class ISODEP: APDULink {
 
     public func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
         guard apdu.count <= maximumCommandLength else {
-            throw LinkError(.frameTooLong, "A command has \(apdu.count) octets; \(maximumCommandLength) is the most.")
+            throw LinkError(.frameTooLong, "A command has \(apdu.count) bytes; \(maximumCommandLength) is the most.")
         }
         try await activate()
         var action = try begin(apdu)

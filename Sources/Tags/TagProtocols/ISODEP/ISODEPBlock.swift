@@ -152,7 +152,7 @@ public struct AnswerToSelect: Sendable, Hashable {
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8]) throws(TagError) {
         guard let length = octets.first, length > 0, Int(length) == octets.count else {
-            throw TagError(.badAnswer, "The ATS's length octet TL is wrong (ISO/IEC 14443-4, 5.2.2).")
+            throw TagError(.badAnswer, "The ATS's length byte TL is wrong (ISO/IEC 14443-4, 5.2.2).")
         }
         self.octets = octets
         var position = 1

@@ -118,7 +118,7 @@ extension NFCAActivation {
                 }
                 known.append(answer.bytes, count: answer.bitCount)
                 guard known.octets.reduce(0, ^) == 0 else {
-                    throw LinkError(.transmission, "The check octet BCC is wrong (ISO/IEC 14443-3, 6.5.3).")
+                    throw LinkError(.transmission, "The check byte BCC is wrong (ISO/IEC 14443-3, 6.5.3).")
                 }
                 return known.octets
             } catch {
@@ -162,7 +162,7 @@ extension NFCAActivation {
     func select(_ code: UInt8, _ part: [UInt8]) async throws(LinkError) -> UInt8 {
         let answer = try await link.transceive(Frame([code, 0x70] + part), timeout: Self.answerTimeout)
         guard answer.bytes.count == 1, answer.validBitsInLastByte == 8 else {
-            throw LinkError(.transmission, "SAK has to be one octet (ISO/IEC 14443-3, 6.5.3.4).")
+            throw LinkError(.transmission, "SAK has to be one byte (ISO/IEC 14443-3, 6.5.3.4).")
         }
         return answer.bytes[0]
     }

@@ -16,7 +16,7 @@ public struct NFCBTarget: Sendable, Hashable {
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == 12 || octets.count == 13, octets[0] == 0x50 else {
-            throw TagError(.badAnswer, "The ATQB is not 50 and 11 or 12 octets (ISO/IEC 14443-3, 7.9).")
+            throw TagError(.badAnswer, "The ATQB is not 50 and 11 or 12 bytes (ISO/IEC 14443-3, 7.9).")
         }
         self.identifier = Array(octets[1..<5])
         self.applicationData = Array(octets[5..<9])

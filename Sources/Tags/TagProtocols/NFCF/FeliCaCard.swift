@@ -89,7 +89,7 @@ public struct FeliCaCard: Sendable {
         guard answer.count == 3 + 16 * blocks.count, Int(answer[2]) == blocks.count else {
             throw TagError(
                 .badAnswer,
-                "The answer to a read of \(blocks.count) blocks has \(answer.count) octets (NFC Forum T3T 1.0, 5.4)."
+                "The answer to a read of \(blocks.count) blocks has \(answer.count) bytes (NFC Forum T3T 1.0, 5.4)."
             )
         }
         return .success(Array(answer[3...]))
@@ -139,7 +139,7 @@ public struct FeliCaCard: Sendable {
         guard answer.count == 1 else {
             throw TagError(
                 .badAnswer,
-                "The answer to Request Response is not one octet of mode (FeliCa Card User's Manual, 4.4.4)."
+                "The answer to Request Response is not one byte of mode (FeliCa Card User's Manual, 4.4.4)."
             )
         }
         return answer[0]

@@ -39,7 +39,7 @@ public enum FeliCaCommand {
     ///   - parameters: the bytes after the IDm, at most 245.
     public static func make(_ code: UInt8, idm: [UInt8], _ parameters: [UInt8] = []) -> [UInt8] {
         let count = 2 + idm.count + parameters.count
-        precondition(count <= 255, "a FeliCa command has at most 255 octets")
+        precondition(count <= 255, "a FeliCa command has at most 255 bytes")
         return [UInt8(count), code] + idm + parameters
     }
 

@@ -17,7 +17,7 @@ public struct NFCFTarget: Sendable, Hashable {
     ///   - pmm: eight bytes.
     ///   - systemCode: the system code of the tag.
     public init(idm: [UInt8], pmm: [UInt8], systemCode: UInt16?) {
-        precondition(idm.count == 8 && pmm.count == 8, "IDm and PMm have eight octets")
+        precondition(idm.count == 8 && pmm.count == 8, "IDm and PMm have eight bytes")
         self.idm = idm
         self.pmm = pmm
         self.systemCode = systemCode

@@ -14,7 +14,7 @@ public struct NFCVTarget: Sendable, Hashable {
     ///   - uid: eight bytes, starting with E0.
     ///   - dsfid: the data storage format identifier.
     public init(uid: [UInt8], dsfid: UInt8 = 0) {
-        precondition(uid.count == 8, "a UID of ISO/IEC 15693 has eight octets")
+        precondition(uid.count == 8, "a UID of ISO/IEC 15693 has eight bytes")
         self.uid = uid
         self.dsfid = dsfid
     }

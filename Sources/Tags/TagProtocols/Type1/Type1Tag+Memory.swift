@@ -94,7 +94,7 @@ extension Type1Tag {
         guard answer[0] == UInt8(unit), isDone else {
             throw TagError(
                 .updateFailed,
-                "The tag does not hold what was written to \(isStatic ? "octet" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."
+                "The tag does not hold what was written to \(isStatic ? "byte" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."
             )
         }
     }

@@ -42,7 +42,7 @@ extension Type1Tag {
         guard message.count <= layout.capacity else {
             throw TagError(
                 .messageTooLong,
-                "The message has \(message.count) octets, and the tag has room for \(layout.capacity)."
+                "The message has \(message.count) bytes, and the tag has room for \(layout.capacity)."
             )
         }
         let size = memory.unitSize
@@ -197,7 +197,7 @@ struct Type1CapabilityContainer: Equatable {
     /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
     init(_ octets: [UInt8]) throws(TagError) {
         guard octets.count == 4, octets[0] == 0xE1 else {
-            throw TagError(.noCapabilityContainer, "Octet 8 is not E1 (NFC Forum T1T 1.2, 6.1).")
+            throw TagError(.noCapabilityContainer, "Byte 8 is not E1 (NFC Forum T1T 1.2, 6.1).")
         }
         guard octets[1] >> 4 == 1 else {
             throw .badVersion(octets[1] >> 4, octets[1] & 0x0F, "T1T 1.2, 6.1")

@@ -17,7 +17,7 @@ public struct Type1Target: Sendable, Hashable {
     ///   - headerROM1: HR1.
     ///   - uid: four bytes.
     public init(headerROM0: UInt8, headerROM1: UInt8, uid: [UInt8]) {
-        precondition(uid.count == 4, "RID gives four octets of UID")
+        precondition(uid.count == 4, "RID gives four bytes of UID")
         self.headerROM0 = headerROM0
         self.headerROM1 = headerROM1
         self.uid = uid
@@ -48,7 +48,7 @@ public struct Type1Target: Sendable, Hashable {
             guard octets.count == 6 else {
                 throw TagError(
                     .badAnswer,
-                    "RID brought \(octets.count) octets, not 6 (NFC Forum T1T 1.2, 5.3)."
+                    "RID brought \(octets.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3)."
                 )
             }
             return Type1Target(headerROM0: octets[0], headerROM1: octets[1], uid: Array(octets[2...]))
@@ -168,7 +168,7 @@ public final class Type1Tag: ForumTag {
                 guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
                     throw LinkError(
                         .protocolViolation,
-                        "An answer has \(answer.bytes.count) octets and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
+                        "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
                     )
                 }
                 return answer.bytes

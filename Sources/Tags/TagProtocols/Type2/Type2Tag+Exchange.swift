@@ -87,7 +87,7 @@ extension Type2Tag {
         guard command.answerLength > 0, frame.validBitsInLastByte == 8, frame.bytes.count == command.answerLength else {
             // The tag's state after such an answer is unknown.
             isActive = false
-            let wanted = command.answerLength == 0 ? "a 4-bit ACK" : "\(command.answerLength) octets"
+            let wanted = command.answerLength == 0 ? "a 4-bit ACK" : "\(command.answerLength) bytes"
             throw TagError(
                 .badAnswer,
                 "The answer to \(command.name) has \(frame.bitCount) bits and has to be \(wanted) (\(command.rule))."

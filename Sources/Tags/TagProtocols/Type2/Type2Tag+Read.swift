@@ -69,7 +69,7 @@ extension Type2Tag {
                 throw TagError(
                     .lengthOverrun,
                     """
-                    The capability container gives a data area of \(area.count) octets, but the tag refuses to read page \
+                    The capability container gives a data area of \(area.count) bytes, but the tag refuses to read page \
                     \(page) in it: it is smaller, or protected by a password (NFC Forum T2T 1.2, 4.5).
                     """
                 )

@@ -121,7 +121,7 @@ public struct FeliCaLiteSSession: Sendable {
     /// - Throws: ``TagError`` with `updateFailed` when the card refused, `unsupported`, and the errors of
     ///   ``FeliCaCard/send(_:timeout:)``.
     public mutating func write(_ block: UInt8, _ data: [UInt8]) async throws(TagError) {
-        precondition(data.count == Self.blockSize, "a block has 16 octets")
+        precondition(data.count == Self.blockSize, "a block has 16 bytes")
         let count = (0..<3).map { UInt8(truncatingIfNeeded: writeCounter >> (8 * $0)) }
         let code = try Self.coded { () throws(CryptographyError) in
             try codes.writeCode(block: block, data: data, counter: writeCounter)
@@ -163,7 +163,7 @@ extension Type3Tag {
             throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.")
         }
         guard cardKey.count == 16 else {
-            throw TagError(.unsupported, "A card key of FeliCa Lite-S has 16 octets, not \(cardKey.count).")
+            throw TagError(.unsupported, "A card key of FeliCa Lite-S has 16 bytes, not \(cardKey.count).")
         }
         if let lost { throw lost }
         session = nil

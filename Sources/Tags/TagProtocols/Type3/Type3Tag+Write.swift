@@ -20,7 +20,7 @@ extension Type3Tag {
         guard message.count <= attributes.capacity else {
             throw TagError(
                 .messageTooLong,
-                "The message has \(message.count) octets, and the tag has room for \(attributes.capacity)."
+                "The message has \(message.count) bytes, and the tag has room for \(attributes.capacity)."
             )
         }
         var written = attributes

@@ -91,7 +91,7 @@ extension Type4Tag {
             )
         }
         guard length <= Self.maximumMessageLength else {
-            throw TagError(.unsupported, "The message has \(length) octets; \(Self.maximumMessageLength) is the most.")
+            throw TagError(.unsupported, "The message has \(length) bytes; \(Self.maximumMessageLength) is the most.")
         }
         messageLength = length
         messageStart = Array(octets[container.lengthSize...].prefix(length))
@@ -160,7 +160,7 @@ struct Type4CapabilityContainer: Equatable {
         guard length >= Self.minimumLength, octets.count >= Self.minimumLength else {
             throw TagError(
                 .noCapabilityContainer,
-                "The capability container has fewer than 15 octets (NFC Forum T4T 1.2, 4.3)."
+                "The capability container has fewer than 15 bytes (NFC Forum T4T 1.2, 4.3)."
             )
         }
         version = octets[2]

@@ -19,7 +19,7 @@ extension Type4Tag {
             guard !octets.isEmpty, shortAnswers <= Self.maximumShortAnswers else {
                 throw TagError(
                     .badAnswer,
-                    "READ BINARY brought \(octets.count) of \(wanted) octets inside the file (NFC Forum T4T 1.2, 5.3)."
+                    "READ BINARY brought \(octets.count) of \(wanted) bytes inside the file (NFC Forum T4T 1.2, 5.3)."
                 )
             }
             messageStart += octets
@@ -52,7 +52,7 @@ extension Type4Tag {
         guard response.status == .success || response.status == .endOfFile else {
             throw TagError(
                 .refused,
-                "READ BINARY of \(count) octets at \(offset) gave \(response.status) (NFC Forum T4T 1.2, 5.3)."
+                "READ BINARY of \(count) bytes at \(offset) gave \(response.status) (NFC Forum T4T 1.2, 5.3)."
             )
         }
         var data = response.data
@@ -68,7 +68,7 @@ extension Type4Tag {
         guard data.count <= count else {
             throw TagError(
                 .badAnswer,
-                "READ BINARY brought \(data.count) octets, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
+                "READ BINARY brought \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
             )
         }
         return data

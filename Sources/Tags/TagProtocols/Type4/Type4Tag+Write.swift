@@ -20,11 +20,11 @@ extension Type4Tag {
         guard message.count <= container.capacity else {
             throw TagError(
                 .messageTooLong,
-                "The message has \(message.count) octets, and the tag has room for \(container.capacity)."
+                "The message has \(message.count) bytes, and the tag has room for \(container.capacity)."
             )
         }
         guard message.count <= Self.maximumMessageLength else {
-            throw TagError(.messageTooLong, "The message is longer than \(Self.maximumMessageLength) octets.")
+            throw TagError(.messageTooLong, "The message is longer than \(Self.maximumMessageLength) bytes.")
         }
         try await selectMessageFile(container)
         let plan = Type4WritePlan(
@@ -73,7 +73,7 @@ extension Type4Tag {
         guard status == .success else {
             throw TagError(
                 .updateFailed,
-                "UPDATE BINARY of \(octets.count) octets at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
+                "UPDATE BINARY of \(octets.count) bytes at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
             )
         }
     }

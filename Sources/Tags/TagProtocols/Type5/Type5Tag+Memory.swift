@@ -33,7 +33,7 @@ extension Type5Tag {
         guard octets.count % count == 0, [4, 8, 16, 32].contains(octets.count / count) else {
             throw TagError(
                 .badAnswer,
-                "\(count) blocks have \(octets.count) octets; a block has 4, 8, 16 or 32 (NFC Forum T5T 1.0, 4.1)."
+                "\(count) blocks have \(octets.count) bytes; a block has 4, 8, 16 or 32 (NFC Forum T5T 1.0, 4.1)."
             )
         }
         blockSize = octets.count / count
@@ -97,7 +97,7 @@ extension Type5Tag {
         guard octets.count == count * blockSize else {
             throw TagError(
                 .badAnswer,
-                "A read of \(count) blocks brought \(octets.count) octets (NFC Forum T5T 1.0, 5.2)."
+                "A read of \(count) blocks brought \(octets.count) bytes (NFC Forum T5T 1.0, 5.2)."
             )
         }
         memory.store(octets, at: first * blockSize)

@@ -44,7 +44,7 @@ extension Type5Tag {
         guard message.count <= layout.capacity else {
             throw TagError(
                 .messageTooLong,
-                "The message has \(message.count) octets, and the tag has room for \(layout.capacity)."
+                "The message has \(message.count) bytes, and the tag has room for \(layout.capacity)."
             )
         }
         let plan = TLVWritePlan(message, layout: layout, unitSize: blockSize)

@@ -86,7 +86,7 @@ struct JSONMembers {
     func octets(_ text: String, _ key: String) throws(InputError) -> [UInt8] {
         switch HexText.octets(Array(text.utf8)[...]) {
         case .success(let octets): return octets
-        case .failure: throw error(key, "must be hex, two digits an octet")
+        case .failure: throw error(key, "must be hex, two digits a byte")
         }
     }
 

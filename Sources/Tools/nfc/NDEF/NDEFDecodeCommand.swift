@@ -9,7 +9,7 @@ struct NDEFDecodeCommand: ParsableCommand {
         commandName: "decode",
         abstract: "Decode messages, one a line in hex on standard input.",
         discussion: """
-            Octets may be apart by spaces or colons. An empty line is an empty
+            Bytes may be apart by spaces or colons. An empty line is an empty
             input, which is an error. A message has 8 MiB at most.
 
             Examples:
@@ -27,7 +27,7 @@ struct NDEFDecodeCommand: ParsableCommand {
     @Flag(help: "Print one JSON object a message.")
     var json = false
 
-    @Flag(help: "Take the whole of standard input as the octets of one message.")
+    @Flag(help: "Take the whole of standard input as the bytes of one message.")
     var binary = false
 
     @Flag(help: "Decode everything and print one line of counts and the time that decoding took, as JSON.")
@@ -115,7 +115,7 @@ struct DecodeTextPrinter: DecodeSink {
             do {
                 let message = try NDEFMessage(decoding: bytes, options: options)
                 let records = RecordText.count(message.records.count, "record")
-                output.appendLine("Message \(count): \(records), \(RecordText.count(bytes.count, "octet"))")
+                output.appendLine("Message \(count): \(records), \(RecordText.count(bytes.count, "byte"))")
                 for (index, record) in message.records.enumerated() {
                     for text in RecordText.lines(record, number: index + 1) { output.appendLine(text) }
                 }

@@ -11,7 +11,7 @@ struct NDEFEncodeCommand: ParsableCommand {
             A line is what 'nfc ndef decode --json' prints, or an object with
             'records', or one record alone. A record has 'tnf', 'type_hex',
             'id_hex' and 'payload_hex' (those left out are empty), or it has what
-            it says, as 'decoded' or directly. When it has both, its octets count.
+            it says, as 'decoded' or directly. When it has both, its bytes count.
 
             Examples:
               echo '{"kind":"uri","uri":"https://a.example"}' | nfc ndef encode
@@ -28,12 +28,12 @@ struct NDEFEncodeCommand: ParsableCommand {
     @Flag(help: "Print one JSON object a message, {\"ok\":true,\"hex\":\"…\"}.")
     var json = false
 
-    @Option(help: "Write payloads longer than this many octets in chunks.")
+    @Option(help: "Write payloads longer than this many bytes in chunks.")
     var chunkSize: Int?
 
     func validate() throws {
         if let chunkSize, chunkSize < 1 {
-            throw ValidationError("A chunk must have room for one octet or more: --chunk-size \(chunkSize).")
+            throw ValidationError("A chunk must have room for one byte or more: --chunk-size \(chunkSize).")
         }
     }
 
@@ -142,7 +142,7 @@ enum MessageBuilder {
         identifier: [UInt8],
         payload: [UInt8] = []
     ) throws(InputError) -> NDEFRecord {
-        if members.has("error") { throw members.error("error", "says that the payload is damaged; give its octets") }
+        if members.has("error") { throw members.error("error", "says that the payload is damaged; give its bytes") }
         let name = try members.string("kind")
         guard let kind = RecordKind(rawValue: name) else {
             let kinds = RecordKind.allCases.map(\.rawValue).joined(separator: ", ")

@@ -6,7 +6,7 @@ import TagLink
 enum RecordText {
     /// The lines for a record: a heading with its type, size and identifier, then what it says.
     static func lines(_ record: NDEFRecord, number: Int) -> [String] {
-        var heading = "  \(number). \(name(record.kind)), \(count(record.payloadCount, "octet"))"
+        var heading = "  \(number). \(name(record.kind)), \(count(record.payloadCount, "byte"))"
         if !record.typeSlice.isEmpty {
             heading += ", type \(String(nameOctets: record.typeSlice))"
         }
@@ -104,8 +104,8 @@ extension RecordText {
         case .reserved(let octet): lines.append("Action: \(octet)")
         }
         if let type = poster.type { lines.append("Type: \(type)") }
-        if let size = poster.size { lines.append("Size: \(count(Int(size), "octet"))") }
-        lines += poster.icons.map { "Icon: \($0.type), \(count($0.data.count, "octet"))" }
+        if let size = poster.size { lines.append("Size: \(count(Int(size), "byte"))") }
+        lines += poster.icons.map { "Icon: \($0.type), \(count($0.data.count, "byte"))" }
         return lines
     }
 

@@ -12,7 +12,7 @@ struct TraceCommand: AsyncParsableCommand {
         discussion: """
             A recording is what --record or NFC_RECORD keeps. The columns are the
             number of the exchange, the time in milliseconds, the technology and the
-            direction, the octets, and what they mean. With --json, bits are those of
+            direction, the bytes, and what they mean. With --json, bits are those of
             the last byte, and what a line does not have is null.
 
             Examples:

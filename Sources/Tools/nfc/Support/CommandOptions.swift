@@ -66,7 +66,7 @@ struct MessageOptions: ParsableArguments {
     @Option(help: "The language of the text.")
     var language = "en"
 
-    @Option(help: "The octets of a message to write, in hex.")
+    @Option(help: "The bytes of a message to write, in hex.")
     var message: HexArgument?
 
     func validate() throws {

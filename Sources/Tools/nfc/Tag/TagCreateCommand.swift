@@ -41,10 +41,10 @@ struct TagCreateCommand: AsyncParsableCommand {
     @Option(help: "The UID in hex (the IDm of Type 3, the PUPI of Type 4B); a random one unless given.")
     var uid: HexArgument?
 
-    @Option(help: "The octets of memory, of a product of which any size can be made.")
+    @Option(help: "The bytes of memory, of a product of which any size can be made.")
     var size: Int?
 
-    @Option(help: "The octets of the message to put on it, in hex.")
+    @Option(help: "The bytes of the message to put on it, in hex.")
     var message: HexArgument?
 
     @Option(
@@ -78,7 +78,7 @@ struct TagCreateCommand: AsyncParsableCommand {
             throw ValidationError("A travel document is made of --mrz alone, and holds no message.")
         }
         guard [4, 7, 10].contains(uid?.octets.count ?? 4) else {
-            throw ValidationError("The UID of a travel document has 4, 7 or 10 octets.")
+            throw ValidationError("The UID of a travel document has 4, 7 or 10 bytes.")
         }
     }
 
@@ -90,14 +90,14 @@ struct TagCreateCommand: AsyncParsableCommand {
         if let uid, !found.identifierLengths.contains(uid.octets.count) {
             let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
             let digits = found.identifierLengths.map { String($0 * 2) }.joined(separator: " or ")
-            throw ValidationError("The UID of a \(found) has \(lengths) octets, which are \(digits) hex digits.")
+            throw ValidationError("The UID of a \(found) has \(lengths) bytes, which are \(digits) hex digits.")
         }
         if let size {
             guard let sizes = found.sizes else {
                 throw ValidationError("A \(found) has one size, and takes no --size.")
             }
             guard sizes.contains(size) else {
-                throw ValidationError("A \(found) has \(sizes.lowerBound) to \(sizes.upperBound) octets.")
+                throw ValidationError("A \(found) has \(sizes.lowerBound) to \(sizes.upperBound) bytes.")
             }
         }
     }
@@ -124,9 +124,9 @@ struct TagCreateCommand: AsyncParsableCommand {
             } else {
                 let type = product.tagType.map { "Type \($0)" } ?? "no NDEF"
                 let name = product.name + String(repeating: " ", count: max(2, 30 - product.name.count))
-                let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) octets" } ?? ""
+                let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) bytes" } ?? ""
                 printLine(
-                    "\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) octets\(sizes)"
+                    "\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) bytes\(sizes)"
                 )
             }
         }

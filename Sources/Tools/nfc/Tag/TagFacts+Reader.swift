@@ -62,7 +62,7 @@ extension TagInspection.Vicinity {
         if let count = system?.blockCount, let size = system?.blockSize ?? blockSize {
             facts += TagFact.vicinityMemory(blockCount: count, blockSize: size)
         } else if let blockSize {
-            facts.append(TagFact("Memory", "blocks of \(blockSize) octets", "block_size", .number(blockSize)))
+            facts.append(TagFact("Memory", "blocks of \(blockSize) bytes", "block_size", .number(blockSize)))
         }
         if let lockedBlocks { facts.append(.lockedBlocks(lockedBlocks)) }
         if let afi = system?.afi { facts.append(TagFact("AFI", "afi", hex: [afi])) }

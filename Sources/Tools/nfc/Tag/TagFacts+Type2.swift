@@ -13,12 +13,12 @@ extension Type1Contents {
         let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
         var regions: [(ClosedRange<Int>, String)] = [
             (0...0, "UID"), (1...12, "capability container and data"), (13...13, "reserved"),
-            (14...14, "locks and one-time octets"),
+            (14...14, "locks and one-time bytes"),
         ]
         if !isStatic { regions += [(15...15, "reserved and locks"), (16...63, "data")] }
         return [
             TagFact("Header", "header_hex", hex: header),
-            TagFact("Memory", "\(memory.count) octets in blocks of 8", "memory_size", .number(memory.count)),
+            TagFact("Memory", "\(memory.count) bytes in blocks of 8", "memory_size", .number(memory.count)),
             .map("block", regions),
             TagFact(
                 "Locks",
@@ -54,7 +54,7 @@ extension Type2Contents {
         facts += [
             TagFact(
                 "Memory",
-                "\(product.pageCount) pages, \(octets) octets for data",
+                "\(product.pageCount) pages, \(octets) bytes for data",
                 "pages",
                 .number(product.pageCount)
             ),

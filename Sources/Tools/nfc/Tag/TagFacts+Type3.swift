@@ -23,7 +23,7 @@ extension FeliCaLiteSContents {
         let text = locked.isEmpty ? "no block" : "blocks \(TagFact.ranges(locked))"
         let facts: [TagFact] = [
             TagFact("PMm", "pmm", hex: pmm),
-            TagFact("Memory", "14 blocks of 16 octets for data", "blocks", .number(14)),
+            TagFact("Memory", "14 blocks of 16 bytes for data", "blocks", .number(14)),
             .map(
                 "block",
                 [

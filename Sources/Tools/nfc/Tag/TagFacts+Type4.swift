@@ -68,7 +68,7 @@ extension Type4Contents {
     private static func facts(of contents: DESFireContents) -> [TagFact] {
         var facts = [
             TagFact("Version", "version_hex", hex: contents.version),
-            TagFact("Memory", "\(contents.freeMemory) octets free", "free_memory", .number(contents.freeMemory)),
+            TagFact("Memory", "\(contents.freeMemory) bytes free", "free_memory", .number(contents.freeMemory)),
         ]
         let configuration = contents.configuration
         if configuration.usesRandomUID {
@@ -83,12 +83,12 @@ extension Type4Contents {
             let files = application.files.map { file in
                 let size: String
                 switch file.kind {
-                case .standard(let data): size = "\(data.count) octets"
-                case .backup(let data): size = "\(data.count) octets with backup"
+                case .standard(let data): size = "\(data.count) bytes"
+                case .backup(let data): size = "\(data.count) bytes with backup"
                 case .value(_, _, let current, _): size = "value \(current)"
                 case .linearRecords(let length, let maximum, let records),
                     .cyclicRecords(let length, let maximum, let records):
-                    size = "\(records.count / max(1, length)) of \(maximum) records of \(length) octets"
+                    size = "\(records.count / max(1, length)) of \(maximum) records of \(length) bytes"
                 }
                 objects.append([
                     TagFact.Member("application", .octets(identifier)),
@@ -106,7 +106,7 @@ extension Type4Contents {
 
     /// The files of a card.
     static func fileFacts(_ files: [(name: String, size: Int, note: String?)]) -> [TagFact] {
-        let texts = files.map { "\($0.name) with \($0.size) octets" + ($0.note.map { " (\($0))" } ?? "") }
+        let texts = files.map { "\($0.name) with \($0.size) bytes" + ($0.note.map { " (\($0))" } ?? "") }
         let objects = files.map { file in
             var members: [TagFact.Member] = [
                 TagFact.Member("file", .text(file.name)), TagFact.Member("size", .number(file.size)),

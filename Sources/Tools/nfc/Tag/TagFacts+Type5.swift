@@ -37,7 +37,7 @@ extension TagFact {
     /// The size of a Type 5 tag's memory.
     static func vicinityMemory(blockCount: Int, blockSize: Int) -> [TagFact] {
         [
-            TagFact("Memory", "\(blockCount) blocks of \(blockSize) octets", "blocks", .number(blockCount)),
+            TagFact("Memory", "\(blockCount) blocks of \(blockSize) bytes", "blocks", .number(blockCount)),
             TagFact("block_size", .number(blockSize)), TagFact("memory_size", .number(blockCount * blockSize)),
         ]
     }
@@ -81,7 +81,7 @@ extension ClassicContents {
         facts += [
             TagFact(
                 "Memory",
-                "\(blocks) blocks of 16 octets in \(product.sectorCount) sectors",
+                "\(blocks) blocks of 16 bytes in \(product.sectorCount) sectors",
                 "blocks",
                 .number(blocks)
             ),
@@ -96,7 +96,7 @@ extension ClassicContents {
         ]
         if !unknownOctets.isEmpty {
             let count = unknownOctets.count
-            facts.append(TagFact("Unknown", "\(count) octets could not be read", "unknown_octets", .number(count)))
+            facts.append(TagFact("Unknown", "\(count) bytes could not be read", "unknown_octets", .number(count)))
         }
         if !signature.isEmpty { facts.append(TagFact("Signature", "signature_hex", hex: signature)) }
         return facts

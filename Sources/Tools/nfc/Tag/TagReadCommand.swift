@@ -9,7 +9,7 @@ struct TagReadCommand: AsyncParsableCommand {
         commandName: "read",
         abstract: "Read the message of a tag, on a reader or in an image, and tell what that costs on the air.",
         discussion: """
-            Exchanges, octets and time on the air count from the end of activation,
+            Exchanges, bytes and time on the air count from the end of activation,
             at the standard's minimum delays: they are the same on every machine.
             A reader that does not show them (cards with ISO-DEP behind PC/SC, and
             readers that have commands for pages and blocks alone) has null in their

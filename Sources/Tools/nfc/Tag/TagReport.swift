@@ -142,8 +142,8 @@ struct TagReport {
         let name = [product, type.map { "Type \($0.rawValue)" }].compactMap { $0 }.joined(separator: ", ")
         lines.append((name.isEmpty ? "Tag" : name) + ", UID " + uidText)
         switch status {
-        case .readWrite: lines.append("Can be written, holds up to \(capacity ?? 0) octets")
-        case .readOnly: lines.append("Read-only, holds up to \(capacity ?? 0) octets")
+        case .readWrite: lines.append("Can be written, holds up to \(capacity ?? 0) bytes")
+        case .readOnly: lines.append("Read-only, holds up to \(capacity ?? 0) bytes")
         case .notNDEF: lines.append("Not formatted for messages")
         case nil: break
         }
@@ -151,7 +151,7 @@ struct TagReport {
         guard showsCost else { return lines }
         if let cost {
             let exchanges = cost.exchanges == 1 ? "1 exchange" : "\(cost.exchanges) exchanges"
-            var line = "\(exchanges), \(cost.bytesOnAir) octets, \(cost.airtime.microseconds) us on the air"
+            var line = "\(exchanges), \(cost.bytesOnAir) bytes, \(cost.airtime.microseconds) us on the air"
             if cost.tagWorkTime > .zero { line += ", \(cost.tagWorkTime.microseconds) us of programming" }
             if let activation { line += ", after \(activation.airtime.microseconds) us of activation" }
             lines.append(line)
@@ -167,9 +167,9 @@ struct TagReport {
             let message = try NDEFMessage(decoding: octets)
             let count = message.records.count == 1 ? "1 record" : "\(message.records.count) records"
             let records = message.records.enumerated().flatMap { RecordText.lines($1, number: $0 + 1) }
-            return ["Message: \(count), \(octets.count) octets"] + records
+            return ["Message: \(count), \(octets.count) bytes"] + records
         } catch {
-            return ["Message: \(octets.count) octets, not readable (\(error.code)). \(error.reason)"]
+            return ["Message: \(octets.count) bytes, not readable (\(error.code)). \(error.reason)"]
         }
     }
 }

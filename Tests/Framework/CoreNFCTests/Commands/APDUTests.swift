@@ -154,7 +154,7 @@ import Testing
         #expect(data.isEmpty && sw1 == 0x91 && sw2 == 0xAF)
     }
 
-    @Test func `A MIFARE command goes out as it is, and an acknowledgement is one octet`() async throws {
+    @Test func `A MIFARE command goes out as it is, and an acknowledgement is one byte`() async throws {
         let (channel, tag) = try ScriptedTag.miFare(.success([0x0A]), .failure(.lost))
         #expect(try await tag.sendMiFareCommand(commandPacket: Data([0xA2, 4, 1, 2, 3, 4])) == Data([0x0A]))
         #expect(channel.sent == [.init(bytes: [0xA2, 4, 1, 2, 3, 4], answer: .write)])

@@ -11,7 +11,7 @@ import Testing
         [flags, command] + reversedUID + parameters
     }
 
-    @Test func `A request is addressed with the UID, least significant octet first, unless the tag is selected`()
+    @Test func `A request is addressed with the UID, least significant byte first, unless the tag is selected`()
         async throws
     {
         let (channel, tag) = try ScriptedTag.iso15693(.success([0, 1, 2, 3, 4]), .success([0, 1, 2, 3, 4]))

@@ -113,7 +113,7 @@ import VirtualTags
             .reads([0xE1, 0x10, 0x12, 0x00], as: [0xE1, 0x10, 0x11, 0x00]),
             "A capability container is misread",
             in: "Type 2: is found, with status and capacity",
-            "It holds 137 octets, not "
+            "It holds 137 bytes, not "
         ),
         Case(
             .reads([0xE1, 0x10, 0x12, 0x00], as: [0xE1, 0x10, 0x14, 0x00]),
@@ -125,7 +125,7 @@ import VirtualTags
             .reads(one, as: two, fromLook: 2),
             "What was read last is misread",
             in: "Type 4A: is written, checked and read",
-            "20 octets were written, and 20 others read."
+            "20 bytes were written, and 20 others read."
         ),
         Case(
             .reads([0xE1, 0x10, 0x12, 0x0F], as: [0xE1, 0x10, 0x12, 0x00]),
@@ -265,7 +265,7 @@ extension `A faulty reader` {
                 command([0x02, 0x12, 0x34], short, "A file that is not there was answered with [106, 131]."),
                 command([0x00, 0x5F, 0x00, 0x00], short, "An unknown instruction was answered with [109, 1]."),
                 command([0x00, 0xD6, 0x00, 0x10, 200], short, "UPDATE BINARY was answered with [144, 1]."),
-                command([0x00, 0xB0, 0x00, 0x10, 200], short, "READ BINARY gave 202 octets."),
+                command([0x00, 0xB0, 0x00, 0x10, 200], short, "READ BINARY gave 202 bytes."),
                 command([0x00, 0xA4, 0x04, 0x00, 0x07], long, "SELECT was answered with ["),
                 Case(
                     .answer(to: isWaiting) { $0.replace([0x90, 0], with: [0x62, 0]) },
@@ -273,7 +273,7 @@ extension `A faulty reader` {
                     in: long,
                     "UPDATE BINARY was answered with [98, 0]."
                 ),
-                command([0x00, 0xB0, 0x00, 0x04, 0x00, 0x02, 0x58], long, "READ BINARY gave 602 octets."),
+                command([0x00, 0xB0, 0x00, 0x04, 0x00, 0x02, 0x58], long, "READ BINARY gave 602 bytes."),
             ]
         } + [
             command([0x60], type2, "GET VERSION gave [0, 4, 4, 2, 1, 0, 15, 2]."),
@@ -294,7 +294,7 @@ extension `A faulty reader` {
                 .answer(to: { $0.has([0x22, 0x23]) }) { $0.removeLast() },
                 "The last byte is lost",
                 in: type5,
-                "READ MULTIPLE BLOCKS gave 12 octets."
+                "READ MULTIPLE BLOCKS gave 12 bytes."
             ),
             Case(
                 .answer(to: { $0.has([0x22, 0x2B]) }) { $0[1] = 0x0B },

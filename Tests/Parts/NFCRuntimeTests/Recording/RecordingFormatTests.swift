@@ -119,7 +119,7 @@ import Testing
         check(space, is: .notARecording)
     }
 
-    @Test func `Any change of an octet is read or refused`() {
+    @Test func `Any change of a byte is read or refused`() {
         for index in stride(from: 0, to: Self.text.count, by: 5) {
             for octet in [UInt8(0), 0x22, 0x39, 0x7D] {
                 var changed = Self.text

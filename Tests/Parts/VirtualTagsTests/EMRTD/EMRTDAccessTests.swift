@@ -17,7 +17,7 @@ import VirtualTags
         return EMRTDCard(contents, randomOctets: hex("4608F91988702212 0B4F80323EB3191CB04970CB4052790B"))
     }
 
-    @Test func `The worked example of ICAO 9303-11, appendix D, octet for octet`() throws {
+    @Test func `The worked example of ICAO 9303-11, appendix D, byte for byte`() throws {
         var card = try exampleCard()
         let exchanges = [
             ("00A4040C07A0000002471001", "9000"),
@@ -87,7 +87,7 @@ import VirtualTags
         arguments: [
             ("the code", "69 88"), ("no code", "69 87"), ("no object", "69 87"), ("no command", "67 00"),
             ("an unknown object", "69 88"),
-            ("the header", "69 88"), ("a length of three octets", "69 88"), ("a short code", "69 88"),
+            ("the header", "69 88"), ("a length of three bytes", "69 88"), ("a short code", "69 88"),
             ("a repeated command", "69 88"), ("the wrong data object", "69 88"),
         ]
     )
@@ -103,7 +103,7 @@ import VirtualTags
         case "no command": command = header + [0, 0]
         case "an unknown object": command[5] = 0x96
         case "the header": command[3] = 1
-        case "a length of three octets": command = header + [15, 0x97, 3, 0, 0, 4] + command[8...]
+        case "a length of three bytes": command = header + [15, 0x97, 3, 0, 0, 4] + command[8...]
         case "a short code": command = header + [6, 0x97, 1, 4, 0x8E, 1, 0, 0]
         case "a repeated command": #expect(terminal.plain(octets(command)).hasSuffix("90 00"))
         case "the wrong data object": command[5] = 0x85

@@ -55,7 +55,7 @@ import VirtualTags
         #expect(try terminal.send("0c b0 82 00", length: [2, 0], extended: true).data.count == 512)
     }
 
-    @Test func `The odd instruction reads beyond 32767 octets`() throws {
+    @Test func `The odd instruction reads beyond 32767 bytes`() throws {
         let contents = try largeDocument()
         let file = try #require(contents.files[0x0102])
         #expect(file.count > 0x1_0000)

@@ -10,7 +10,7 @@ import Testing
         /// The minimum of a reader that knows the message's length in advance, in microseconds.
         var minimum: Int64
         var limit = 0
-        var testDescription: String { "\(size) octets, limit \(limit)" }
+        var testDescription: String { "\(size) bytes, limit \(limit)" }
     }
 
     /// Reads, and compares with a budget.

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: images.filter { $0.readonly != nil })
-    func `A full message is written to an image, and one octet more is not`(_ image: Image) async throws {
+    func `A full message is written to an image, and one byte more is not`(_ image: Image) async throws {
         let capacity = try #require(image.capacity)
         let tag = image.tag
         guard image.readonly == false else {

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: pairs.filter { $0.0 < 256 && $0.1 < 256 })
-    func `Type 4 with an MLc of 1, as long as the length has one significant octet`(_ old: Int, _ new: Int) async throws
+    func `Type 4 with an MLc of 1, as long as the length has one significant byte`(_ old: Int, _ new: Int) async throws
     {
         try await tear(
             ModelCard(message(old), maximumWrite: 1),

@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `GET RESPONSE has an end, by its rounds and by its octets`() async throws {
+    @Test func `GET RESPONSE has an end, by its rounds and by its bytes`() async throws {
         func rounds(_ count: Int, _ part: String) async throws -> Int {
             let more = [(String, String)](repeating: ("00c0000001", part + "6101"), count: count - 1)
             let card = Card([("00b0000002", "6101")] + more + [("00c0000001", part + "9000")])
@@ -104,7 +104,7 @@ import Testing
         #expect(StatusWord.fileNotFound.rawValue == 0x6A82 && StatusWord.wrongParameters.rawValue == 0x6B00)
     }
 
-    @Test func `Lengths take one octet up to 255 and 256, and the extended form beyond`() throws {
+    @Test func `Lengths take one byte up to 255 and 256, and the extended form beyond`() throws {
         func head(_ data: Int, _ expected: Int?, extended: Bool = false) -> String {
             let command = CommandAPDU(
                 1,

@@ -22,7 +22,7 @@ import Testing
         #expect(CommandAPDU(octets(text)) == command)
     }
 
-    @Test func `More than 255 octets of data take the extended form`() {
+    @Test func `More than 255 bytes of data take the extended form`() {
         let command = CommandAPDU(0, 0xD6, 0, 0, data: message(300))
         #expect(hex(command.octets.prefix(7)) == "00d6000000012c")
         #expect(CommandAPDU(command.octets)?.data == message(300))

@@ -299,7 +299,7 @@ import Testing
         try await ISODEP(link: idle).deselect()
     }
 
-    @Test func `PPS is answered by its first octet, else the card is lost`() async throws {
+    @Test func `PPS is answered by its first byte, else the card is lost`() async throws {
         for (rate, octet) in [(ISODEP.BitRate.kbit106, "00"), (.kbit212, "05"), (.kbit424, "0a"), (.kbit848, "0f")] {
             let timeout = Airtime(carrierPeriods: 65536) + ISODEPParameters.waitingTolerance
             let link = ScriptedLink([
@@ -320,7 +320,7 @@ import Testing
         await #expect(throws: LinkError(.unsupported, "")) { try await typeB.select(bitRate: .kbit106) }
     }
 
-    @Test func `A command has 65544 octets at most, and one goes at a time`() async throws {
+    @Test func `A command has 65544 bytes at most, and one goes at a time`() async throws {
         let card = ISODEP(link: ScriptedLink([]))
         #expect(card.maximumCommandLength == 65544 && card.maximumResponseLength == 65538)
         await #expect(throws: LinkError(.frameTooLong, "")) {

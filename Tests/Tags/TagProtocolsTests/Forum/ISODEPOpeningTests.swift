@@ -63,7 +63,7 @@ import Testing
         )
     }
 
-    @Test func `An ATS has its interface octets in any combination`() throws {
+    @Test func `An ATS has its interface bytes in any combination`() throws {
         for present in 0..<8 {
             let flags = UInt8(present << 4)
             let octets: [UInt8] = [0x93, 0xA4, 0x02].enumerated().filter { present & 1 << $0.offset != 0 }.map(

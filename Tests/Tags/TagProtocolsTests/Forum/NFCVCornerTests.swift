@@ -60,7 +60,7 @@ import Testing
         )
     }
 
-    @Test func `A mask grows by four bits, the later ones in the upper half of its octets`() async {
+    @Test func `A mask grows by four bits, the later ones in the upper half of its bytes`() async {
         let all = [Step](repeating: Self.eof, count: 15)
         func slots(_ request: String, _ collides: Int) -> [Step] {
             var steps = [Step.exchange(request, collides == 0 ? .collision : .timeout)] + all

@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func `The time of each kind of FeliCa command is in an octet of its own of PMm`() {
+    @Test func `The time of each kind of FeliCa command is in a byte of its own of PMm`() {
         let target = NFCFTarget(idm: octets(Self.idm), pmm: octets("00f0 01 0a 53 9c ee ff"), systemCode: nil)
         let times: [(NFCFTarget.TimingClass, Int, Int64)] = [
             (.requestService, 3, (2 + 3) * 4096), (.fixed, 0, 3 * 4096), (.authenticate, 1, (4 + 3) * 4096 << 2),

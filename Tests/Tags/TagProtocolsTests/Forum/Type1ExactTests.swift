@@ -25,7 +25,7 @@ import Testing
         return (Type1Tag(target: target, link: link), link)
     }
 
-    @Test func `RID is sent three times, and its answer has six octets`() async throws {
+    @Test func `RID is sent three times, and its answer has six bytes`() async throws {
         for code: LinkError.Code in [.timeout, .transmission] {
             let link = ScriptedLink([
                 Self.step(Self.identify, code), Self.step(Self.identify, code),

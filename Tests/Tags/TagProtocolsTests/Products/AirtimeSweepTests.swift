@@ -44,7 +44,7 @@ import VirtualTags
     ) async throws {
         let figures = try await Self.figures(model)
         let worst = try #require(figures.max { $0.ratio < $1.ratio })
-        #expect(worst.ratio <= 1.012, "\(worst.size) octets")
+        #expect(worst.ratio <= 1.012, "\(worst.size) bytes")
         #expect(Self.median(figures) == 1.0)
     }
 
@@ -60,7 +60,7 @@ import VirtualTags
             let waste =
                 AirtimeMinimum.exchange(model.technology, 1, 20) - AirtimeMinimum.exchange(model.technology, 1, 0)
             let bound = figure.size <= 20 ? waste : exchange
-            #expect(figure.ratio <= Self.ratio(minimum + bound, minimum), "\(figure.size) octets")
+            #expect(figure.ratio <= Self.ratio(minimum + bound, minimum), "\(figure.size) bytes")
         }
         #expect(Self.median(figures) <= 1.07)
         guard model.technology == .nfcA else { return }
@@ -99,7 +99,7 @@ import VirtualTags
             let spent = bench.link.statistics - before
             // On NFC-B an exchange takes a third longer, beside the same octets.
             let limit = model.technology == .nfcB ? 1.13 : 1.10
-            #expect(Self.ratio(spent.airtime, model.minimum(size)) <= limit, "\(size) octets")
+            #expect(Self.ratio(spent.airtime, model.minimum(size)) <= limit, "\(size) bytes")
         }
     }
 }

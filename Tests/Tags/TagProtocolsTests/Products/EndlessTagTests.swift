@@ -46,7 +46,7 @@ private final class EndlessTag: FrameLink {
         let card = ISODEP(link: link)
         do throws(LinkError) {
             let response = try await card.transmit(command)
-            Issue.record("a response of \(response.count) octets")
+            Issue.record("a response of \(response.count) bytes")
         } catch {
             #expect(error.reason.contains(rule), "\(error)")
             #expect(error.code == .protocolViolation, "\(error)")
@@ -139,7 +139,7 @@ private final class EndlessTag: FrameLink {
     ) async {
         do throws(TagError) {
             let message = try await tag.readNDEF()
-            Issue.record("a message of \(message.count) octets", sourceLocation: sourceLocation)
+            Issue.record("a message of \(message.count) bytes", sourceLocation: sourceLocation)
         } catch {
             #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
             #expect(error.reason.contains(rule), "\(error)", sourceLocation: sourceLocation)
@@ -226,7 +226,7 @@ private final class EndlessTag: FrameLink {
         #expect(type1.exchanges < 300)
     }
 
-    @Test func `A container that promises 64 KB on a tag of 512 octets`() async {
+    @Test func `A container that promises 64 KB on a tag of 512 bytes`() async {
         // Blocks from 128 on are not there; the message says that it fills the area.
         let type5 = EndlessTag(.nfcV) { request, _ in
             guard request[1] == 0x23 || request[1] == 0x20 else { return nil }
@@ -241,7 +241,7 @@ private final class EndlessTag: FrameLink {
         #expect(type5.exchanges < 150)
     }
 
-    @Test func `Blocks whose size changes, and answers without octets`() async {
+    @Test func `Blocks whose size changes, and answers without bytes`() async {
         let target = NFCVTarget(uid: octets("e0fe000000112233"))
         for size in [1, 3, 5, 8, 33, 62] {
             // The first four blocks have four octets each, and later ones another number.

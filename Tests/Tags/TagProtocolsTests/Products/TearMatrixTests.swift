@@ -16,7 +16,7 @@ import VirtualTags
     struct Change: Sendable, CustomStringConvertible {
         var old: Int
         var new: Int
-        var description: String { "\(old) to \(new) octets" }
+        var description: String { "\(old) to \(new) bytes" }
     }
 
     /// One octet; the edge where the length grows from one octet to three, both ways; half and full, over nothing and
