@@ -2,7 +2,7 @@
 import Foundation
 public import UniversalLinks
 
-/// The file that makes a desktop entry an app that tags can open, `nfc/apps/NAME.json` in a folder for data:
+/// The file that lets tags open the app of a desktop entry: `nfc/apps/NAME.json` in a data folder.
 ///
 /// ```json
 /// {
@@ -11,25 +11,25 @@ public import UniversalLinks
 /// }
 /// ```
 ///
-/// `NAME` is that of the desktop entry, `NAME.desktop`. Other keys are ignored.
+/// `NAME` is the name of the desktop entry, `NAME.desktop`. Other keys are ignored.
 public struct AppDescription: Sendable, Hashable {
     /// The largest file that is read, in bytes.
     public static let maximumSize = 64 << 10
-    /// The most entries of associated domains that count.
+    /// The most associated domains that are used.
     public static let maximumDomains = 100
 
     /// The application identifier.
     public var id: String
-    /// The entries that can be read.
+    /// The valid entries.
     public var associatedDomains: [AssociatedDomain]
-    /// The entries that can't be read, as they are written.
+    /// The invalid entries, as written.
     public var ignoredDomains: [String]
-    /// What is ignored, as sentences for people.
+    /// What is ignored, as sentences.
     public var remarks: [String]
 
-    /// Why a file is none.
+    /// Why a file is not valid.
     public struct Problem: Error, Sendable, Hashable {
-        /// A sentence for people.
+        /// A sentence that explains the problem.
         public var reason: String
 
         /// Creates a problem.
@@ -43,7 +43,7 @@ public struct AppDescription: Sendable, Hashable {
 
     /// Reads a file.
     ///
-    /// - Parameter octets: its bytes.
+    /// - Parameter octets: the file's bytes.
     /// - Throws: ``Problem``.
     public init(parsing octets: [UInt8]) throws(Problem) {
         guard octets.count <= Self.maximumSize else {
@@ -76,7 +76,7 @@ public struct AppDescription: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with an entry that can't be one, and what to write.
+    /// Returns why an entry is invalid, and what to write instead.
     private static func fault(of entry: String) -> String {
         let parts = entry.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty else {
@@ -102,7 +102,7 @@ public struct AppDescription: Sendable, Hashable {
         return "\"\(DisplayText.plain(String(name), limit: 60))\" can't be the name of a domain."
     }
 
-    /// Why a name, with its wildcard or without, is no domain; nil for one.
+    /// Returns why a name, with or without wildcard, is not a valid domain; nil for a valid one.
     private static func domainProblem(_ name: Substring) -> HostName.DomainProblem? {
         do throws(HostName.DomainProblem) {
             _ = try HostName.domain(String(name.hasPrefix("*.") ? name.dropFirst(2) : name))
@@ -117,7 +117,7 @@ public struct AppDescription: Sendable, Hashable {
         return "\(domain.service):\(domain.isWildcard ? "*." : "")\(domain.domain)\(mode)"
     }
 
-    /// Whether a text is an application identifier, such as `ABCDE12345.org.example.reader`.
+    /// Returns whether a string is an application identifier, such as `ABCDE12345.org.example.reader`.
     public static func isIdentifier(_ text: String) -> Bool {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         return text.utf8.count <= 255 && labels.count >= 2

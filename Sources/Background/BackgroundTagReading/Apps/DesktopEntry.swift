@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is needed of a desktop entry (Desktop Entry Specification 1.5): the keys of its group `Desktop Entry`.
+/// The relevant keys of a desktop entry (Desktop Entry Specification 1.5), from its group `Desktop Entry`.
 public struct DesktopEntry: Sendable, Hashable {
     /// The largest file that is read, in bytes.
     public static let maximumSize = 256 << 10
 
-    /// The app's name, without a language.
+    /// The app's name, not localized.
     public var name: String
-    /// Whether the bus starts the app.
+    /// Whether D-Bus starts the app.
     public var isBusActivated: Bool
-    /// The schemes of `MimeType`, in lower case, without those that are never an app's own.
+    /// The schemes in `MimeType`, in lower case, without those that can't be an app's own.
     public var schemes: [String]
-    /// `Exec`, the command that starts the app; ``StartCommand`` reads it.
+    /// `Exec`, the command that starts the app. ``StartCommand`` parses it.
     public var command: String?
-    /// `TryExec`: a program without which the app is not installed.
+    /// `TryExec`: a program that must exist; otherwise the app is not installed.
     public var neededProgram: String?
-    /// `Path`: the folder in which the app is started.
+    /// `Path`: the folder that the app is started in.
     public var folder: String?
     /// `Icon`.
     public var icon: String?
     /// Whether the app needs a terminal.
     public var needsTerminal: Bool
-    /// Whether `Implements` names ``DeliveryInterface/name``: the app takes links with their messages over the bus.
+    /// Whether `Implements` contains ``DeliveryInterface/name``: the app receives links with their messages over D-Bus.
     public var takesMessages: Bool
 
     /// Reads an entry.
     ///
-    /// - Parameter octets: the file.
-    /// - Returns: nil when it is no entry of an application, is too large, or is hidden.
+    /// - Parameter octets: the file's bytes.
+    /// - Returns: nil when it isn't the entry of an application, is too large, or is hidden.
     public init?(parsing octets: [UInt8]) {
         let group = "Desktop Entry"
         guard let file = KeyFile(parsing: octets), file.value("Type", in: group) == "Application",
@@ -50,7 +50,8 @@ public struct DesktopEntry: Sendable, Hashable {
         takesMessages = file.list("Implements", in: group).contains(DeliveryInterface.name)
     }
 
-    /// Whether a text can be the name of a desktop entry and of a bus: letters, digits, `-`, `_` and periods between.
+    /// Returns whether a string can be the name of a desktop entry and a bus name: letters, digits, `-` and `_`,
+    /// separated by periods.
     public static func isName(_ text: String) -> Bool {
         let elements = text.split(separator: ".", omittingEmptySubsequences: false)
         return text.utf8.count <= 200
@@ -66,26 +67,26 @@ public struct DesktopEntry: Sendable, Hashable {
     }
 }
 
-/// The D-Bus interface that an app has to be given the links of tags.
+/// The D-Bus interface by which an app receives the links of tags.
 ///
-/// The app owns the bus name of its desktop entry, as `org.freedesktop.Application` asks, and has the object of that name.
-/// `ContinueUserActivity(s activity_type, s webpage_url, ay ndef_message, a{sv} platform_data) → (b handled)` gives it a
-/// link with the bytes of the whole message; `platform_data` may have `activation-token` (s) and `desktop-startup-id`
-/// (s), as in the Desktop Entry Specification. An app without the interface gets `org.freedesktop.Application.Open` with
-/// the link alone.
+/// The app owns the bus name of its desktop entry, as `org.freedesktop.Application` requires, and has the object for
+/// that name. `ContinueUserActivity(s activity_type, s webpage_url, ay ndef_message, a{sv} platform_data) → (b
+/// handled)` passes a link with the bytes of the whole message. `platform_data` may contain `activation-token` (s) and
+/// `desktop-startup-id` (s), as in the Desktop Entry Specification. For an app without the interface,
+/// `org.freedesktop.Application.Open` is called with only the link.
 public enum DeliveryInterface {
-    /// The interface.
+    /// The name of the interface.
     public static let name = "org.opencorenfc.UserActivity1"
-    /// The method.
+    /// The name of the method.
     public static let method = "ContinueUserActivity"
-    /// The types of the method's arguments.
+    /// The signature of the method's arguments.
     public static let argumentSignature = "ssaya{sv}"
-    /// The types of the method's answer.
+    /// The signature of the method's result.
     public static let answerSignature = "b"
-    /// The interface and the method of an app that has no other.
+    /// The interface and the method for an app without this interface.
     public static let fallback = (interface: "org.freedesktop.Application", method: "Open", signature: "asa{sv}")
 
-    /// The interface as introspection shows it.
+    /// The interface in D-Bus introspection format.
     public static let introspection = """
         <interface name="org.opencorenfc.UserActivity1">
           <method name="ContinueUserActivity">
@@ -98,11 +99,11 @@ public enum DeliveryInterface {
         </interface>
         """
 
-    /// The object of an app on the bus (Desktop Entry Specification 1.5, D-Bus Activation).
+    /// Returns the object path of an app on the bus (Desktop Entry Specification 1.5, D-Bus Activation).
     ///
     /// - Parameter desktopID: the name of the desktop entry, which is the bus name.
-    /// - Returns: the path; nil when the name can't be a bus name: it has fewer than two elements, or one begins with a
-    ///   digit.
+    /// - Returns: the path; nil when the name can't be a bus name, because it has fewer than two elements or one starts
+    ///   with a digit.
     public static func objectPath(of desktopID: String) -> String? {
         let elements = desktopID.split(separator: ".", omittingEmptySubsequences: false)
         guard elements.count >= 2, DesktopEntry.isName(desktopID),

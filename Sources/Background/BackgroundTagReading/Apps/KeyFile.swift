@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file of groups with keys, as desktop entries and the lists of default apps are (Desktop Entry Specification 1.5, 3).
+/// A file with keys in groups, such as a desktop entry or a list of default apps (Desktop Entry Specification 1.5, 3).
 package struct KeyFile: Sendable {
     private var groups: [Substring: [Substring: Substring]] = [:]
 
-    /// Reads a file; nil when it is too large or no text.
+    /// Reads a file. Returns nil when it is too large or not text.
     package init?(parsing octets: [UInt8]) {
         guard octets.count <= DesktopEntry.maximumSize, let text = String(validating: octets, as: UTF8.self) else {
             return nil
@@ -14,7 +14,7 @@ package struct KeyFile: Sendable {
             if line.hasPrefix("[") {
                 group = line.dropFirst().prefix { $0 != "]" }
             } else if let group, let mark = line.firstIndex(of: "=") {
-                // Of a key that stands twice the first counts.
+                // When a key occurs twice, the first one is used.
                 let key = line[..<mark].trimmed
                 if groups[group]?[key] == nil {
                     groups[group, default: [:]][key] = line[line.index(after: mark)...].trimmed
@@ -23,17 +23,17 @@ package struct KeyFile: Sendable {
         }
     }
 
-    /// The value of a key as it is written; nil when it is not there or empty.
+    /// Returns the value of a key as written; nil when it is missing or empty.
     package func value(_ key: String, in group: String) -> String? {
         groups[group[...]]?[key[...]].flatMap { $0.isEmpty ? nil : String($0) }
     }
 
-    /// The elements of a value that is a list.
+    /// Returns the elements of a list value.
     package func list(_ key: String, in group: String) -> [String] {
         (value(key, in: group) ?? "").split(separator: ";").prefix(1000).map(String.init)
     }
 
-    /// A value with its escapes replaced: `\s`, `\n`, `\t`, `\r` and `\\`.
+    /// Returns a value with its escapes replaced: `\s`, `\n`, `\t`, `\r` and `\\`.
     package func string(_ key: String, in group: String) -> String? {
         guard let text = value(key, in: group) else { return nil }
         var result = ""
@@ -51,7 +51,7 @@ package struct KeyFile: Sendable {
             case "t": result.append("\t")
             case "r": result.append("\r")
             case "\\": result.append("\\")
-            // Entries in use escape for Exec alone, where this should have been written twice.
+            // Existing entries escape characters only for Exec, where the backslash should have been written twice.
             default: result += "\\" + String(character)
             }
         }
@@ -60,7 +60,7 @@ package struct KeyFile: Sendable {
 }
 
 extension Substring {
-    /// The text without spaces and tabs at its ends.
+    /// The text without spaces and tabs at its start and end.
     fileprivate var trimmed: Substring {
         var text = self
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The command of a desktop entry's `Exec` (Desktop Entry Specification 1.5, 7), as the words that a program is started
-/// with. No shell reads it: what only a shell understands is refused.
+/// The parsed command of a desktop entry's `Exec` (Desktop Entry Specification 1.5, 7): the arguments to start a
+/// program with. No shell is used, and a command that needs a shell is refused.
 public struct StartCommand: Sendable, Hashable {
-    /// Why a command can't be used.
+    /// Why a command is refused.
     public struct Problem: Error, Sendable, Hashable {
-        /// A sentence for people.
+        /// A sentence that explains the problem.
         public var reason: String
-        /// Whether it is that the command has more places for a link than one.
+        /// Whether the problem is that the command has more than one placeholder for a link.
         public var isAmbiguous: Bool
 
         init(_ reason: String, isAmbiguous: Bool = false) {
@@ -23,15 +23,15 @@ public struct StartCommand: Sendable, Hashable {
 
     private let words: [[Part]]
 
-    /// The program: an absolute path, or a name that is looked up in the folders of `PATH`.
+    /// The program: an absolute path, or a name to search in the folders of `PATH`.
     public let program: String
 
-    /// Whether the command has a place for a URI: `%u` or `%U`.
+    /// Whether the command has a placeholder for a URI: `%u` or `%U`.
     public var takesURI: Bool {
         words.contains { word in word.contains(.code("u")) || word.contains(.code("U")) }
     }
 
-    /// Reads the value of `Exec`, whose escapes were replaced.
+    /// Parses the value of `Exec`, with its escapes already replaced.
     ///
     /// - Throws: ``Problem``.
     public init(parsing text: String) throws(Problem) {
@@ -59,7 +59,7 @@ public struct StartCommand: Sendable, Hashable {
         self.program = program
     }
 
-    /// A word in quotation marks, in which nothing but a percent sign and a backslash has a meaning.
+    /// Parses a quoted argument. In it only the percent sign and the backslash are special.
     private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(Problem) -> [Part] {
         var text = ""
         rest.removeFirst()
@@ -116,12 +116,12 @@ public struct StartCommand: Sendable, Hashable {
         return parts
     }
 
-    /// The words to start the program with, the program first.
+    /// Returns the arguments to start the program with, the program first.
     ///
     /// - Parameters:
-    ///   - uri: takes the place of `%u` or `%U`; nil leaves it away.
+    ///   - uri: replaces `%u` or `%U`; nil removes them.
     ///   - entry: the desktop entry.
-    ///   - path: where the entry is.
+    ///   - path: the path of the entry.
     public func arguments(uri: String?, entry: DesktopEntry, path: String) -> [String] {
         var result: [String] = []
         for word in words {
@@ -136,7 +136,7 @@ public struct StartCommand: Sendable, Hashable {
                 case .code("u"), .code("U"): text += uri ?? ""
                 case .code("c"): text += entry.name
                 case .code("k"): text += path
-                // A link is no file, and the others have no meaning any more.
+                // A link is not a file, and the other codes are deprecated.
                 case .code: break
                 }
             }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// What is to be opened, after the person said so.
+/// What to open, after the user chose to open a link.
 public enum Delivery: Sendable, Hashable {
-    /// An app, with the link and the whole message.
+    /// An app, which gets the link and the whole message.
     case app(InstalledApp, UserActivityPayload)
     /// The browser, with the URL.
     case browser(String)
-    /// What the system has for the scheme, with the URI.
+    /// The system's handler for the scheme, which gets the URI.
     case system(LinkScheme, String)
-    /// An app, with a URI of the app's own scheme.
+    /// An app, which gets a URI of its custom scheme.
     case customScheme(InstalledApp, String)
 
-    /// What is to be opened for a message.
+    /// Determines what to open for a message.
     ///
     /// - Parameters:
     ///   - message: the bytes of the message.
     ///   - router: decides where its link goes.
-    /// - Returns: nil when its link goes nowhere.
+    /// - Returns: nil when there is nothing to open.
     public init?(message: [UInt8], router: LinkRouter) {
         guard let content = try? NDEFMessage(decoding: message), case .uri(let uri) = LinkChoice(content) else {
             return nil

@@ -2,29 +2,29 @@
 import Foundation
 import NDEF
 
-/// What an app is told of a tag: what its `NSUserActivity` is made of, as it crosses the border of the process.
+/// The data about a tag that an app receives for its `NSUserActivity`, in the form that is sent between processes.
 public struct UserActivityPayload: Sendable, Hashable {
-    /// The type of the activity of a link, as Foundation names it on Apple's platforms.
+    /// The activity type of a link, as Foundation names it on Apple's platforms.
     public static let browsingWeb = "NSUserActivityTypeBrowsingWeb"
     /// The largest message, in bytes.
     public static let maximumMessageSize = 1 << 16
 
-    /// The type of the activity.
+    /// The activity type.
     public let activityType: String
     /// The link.
     public let webpageURL: String
-    /// The bytes of the tag's whole message, as they were read.
+    /// The bytes of the tag's whole message, as read.
     public let message: [UInt8]
 
-    /// Why bytes or values are no payload.
+    /// Why a payload is not valid.
     public struct Problem: Error, Sendable, Hashable {
-        /// The reason, as a sentence for people.
+        /// A sentence that explains the problem.
         public var reason: String
 
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// Takes the values of a delivery, and holds them against each other: the link has to be that of the message.
+    /// Creates a payload and checks its values: the link must be the one in the message.
     ///
     /// - Throws: ``Problem``.
     public init(activityType: String, webpageURL: String, message: [UInt8]) throws(Problem) {
@@ -43,7 +43,8 @@ public struct UserActivityPayload: Sendable, Hashable {
         self.message = message
     }
 
-    /// The payload as JSON, for ways other than the bus: `activity_type`, `webpage_url`, and `ndef_message` in Base64.
+    /// The payload as JSON, for transports other than D-Bus: `activity_type`, `webpage_url`, and `ndef_message` in
+    /// Base64.
     public var json: [UInt8] {
         let fields = Fields(activity_type: activityType, webpage_url: webpageURL, ndef_message: Data(message))
         let encoder = JSONEncoder()
@@ -51,11 +52,11 @@ public struct UserActivityPayload: Sendable, Hashable {
         return (try? encoder.encode(fields)).map { [UInt8]($0) } ?? []
     }
 
-    /// Reads a payload of JSON.
+    /// Reads a payload from JSON.
     ///
     /// - Throws: ``Problem``.
     public init(json: [UInt8]) throws(Problem) {
-        // The message grows by a third in Base64; the link is at most as long as a link may be.
+        // Base64 makes the message a third longer. The link is at most as long as the limit for links.
         guard json.count <= 4 * Self.maximumMessageSize else { throw Problem("The payload is too large.") }
         let fields: Fields
         do {

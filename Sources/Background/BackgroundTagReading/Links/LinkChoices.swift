@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import UniversalLinks
 
-/// What the person chose for the links of single domains: the browser in place of the app.
+/// The user's choice, for each domain, to open links in the browser instead of the app.
 ///
-/// As on a phone, the browser opens the links of such a domain until the app is chosen again.
+/// As on a phone, the browser opens the links of such a domain until the user chooses the app again.
 public struct LinkChoices: Sendable, Hashable {
     /// The largest file, in bytes.
     public static let maximumSize = 64 << 10
     /// The most domains.
     public static let maximumCount = 1000
 
-    /// The domains whose links the browser opens, in lower case; `*.example.org` is for all hosts below `example.org`.
+    /// The domains whose links the browser opens, in lower case. `*.example.org` applies to all hosts below
+    /// `example.org`.
     public private(set) var browserDomains: Set<String> = []
 
-    /// Creates choices: the app for every domain.
+    /// Creates choices without any domain, so apps open all links.
     public init() {}
 
-    /// Whether the browser opens the links of a host.
+    /// Returns whether the browser opens the links of a host.
     ///
-    /// - Parameter host: the host, with its port or without.
+    /// - Parameter host: the host, with or without port.
     public func opensBrowser(for host: String) -> Bool {
         guard !browserDomains.isEmpty else { return false }
         var name = host[...]
@@ -31,12 +32,12 @@ public struct LinkChoices: Sendable, Hashable {
         return false
     }
 
-    /// Chooses for a domain.
+    /// Sets the choice for a domain.
     ///
     /// - Parameters:
-    ///   - domain: the domain; `*.` before it is for all hosts below it.
-    ///   - isBrowser: the browser, or the app.
-    /// - Returns: the domain as it counts; nil when it is none, or there are too many.
+    ///   - domain: the domain. With `*.` before it, it means all hosts below it.
+    ///   - isBrowser: true for the browser, false for the app.
+    /// - Returns: the domain in its normal form; nil when it is not valid, or there are too many.
     public mutating func choose(_ domain: String, isBrowser: Bool) -> String? {
         guard let name = Self.domain(domain), !isBrowser || browserDomains.count < Self.maximumCount else { return nil }
         if isBrowser { browserDomains.insert(name) } else { browserDomains.remove(name) }
@@ -48,7 +49,7 @@ public struct LinkChoices: Sendable, Hashable {
         return HostName.ascii(isWildcard ? String(text.dropFirst(2)) : text).map { (isWildcard ? "*." : "") + $0 }
     }
 
-    /// Reads a file: a domain a line, and `browser` behind it. Other lines do not count.
+    /// Reads a file. Each line has a domain, followed by `browser`. Other lines are ignored.
     public init(parsing octets: [UInt8]) {
         for line in String(decoding: octets.prefix(Self.maximumSize), as: UTF8.self).split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -56,7 +57,7 @@ public struct LinkChoices: Sendable, Hashable {
         }
     }
 
-    /// The file that ``init(parsing:)`` reads.
+    /// The choices in the format that ``init(parsing:)`` reads.
     public var file: [UInt8] {
         Array(browserDomains.sorted().map { "\($0) browser\n" }.joined().utf8)
     }

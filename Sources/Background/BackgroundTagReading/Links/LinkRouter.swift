@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UniversalLinks
 
-/// Decides where links go, by the installed apps and the association files of their domains.
+/// Decides where links go, based on the installed apps and the association files of their domains.
 public struct LinkRouter: Sendable {
-    /// The installed apps. Of two with one identifier the first counts.
+    /// The installed apps. If two have the same identifier, the first one is used.
     public var apps: [InstalledApp]
-    /// The association files by their domain, in lower case.
+    /// The association files by domain, in lower case.
     public var associations: [String: LinkMatcher]
-    /// Whether an app's custom scheme opens it. Apple's documents say no; phones do it.
+    /// Whether custom schemes open their apps. Apple's documents say that they don't; phones do it.
     public var allowsCustomSchemes: Bool
-    /// The domains for which the person chose the browser.
+    /// The domains for which the user chose the browser.
     public var choices: LinkChoices
-    /// Schemes that nothing on this system opens. A link of theirs is shown, and can't be opened; but a place on a map that is a
-    /// page of the web too goes to the browser.
+    /// Schemes that no app on this system opens. Their links are shown but can't be opened, except that a map link that
+    /// is also a web page opens in the browser.
     public var unopenedSchemes: Set<LinkScheme>
     /// The schemes of web links, `http` and `https`, for which this system has no browser.
     public var schemesWithoutBrowser: Set<String>
-    /// The name of the browser for `http` and `https`, as far as it is known.
+    /// The name of the browser for `http` and `https`, if known.
     public var browserNames: [String: String]
 
     /// Creates a router.
@@ -38,7 +38,7 @@ public struct LinkRouter: Sendable {
         self.browserNames = browserNames
     }
 
-    /// Says where a link goes.
+    /// Returns where a link goes.
     public func route(_ uri: TagURI) -> LinkRoute {
         if let host = uri.host {
             guard !choices.opensBrowser(for: host) else {
@@ -59,7 +59,7 @@ public struct LinkRouter: Sendable {
         return .customScheme(app)
     }
 
-    /// Where the page of a map goes: to the app for maps, as a place, where there is both.
+    /// Returns where a link to a map page goes: to the maps app, if the link has a place and there is such an app.
     private func mapRoute(_ uri: TagURI) -> LinkRoute {
         guard MapPlace(uri.text) != nil else {
             return .browser(why: "The link names no place that an app for maps can show.")
@@ -70,12 +70,12 @@ public struct LinkRouter: Sendable {
         return .system(.map)
     }
 
-    /// The scheme that nothing on this system opens although a link goes there.
+    /// Returns the scheme of a link that no app on this system opens, although the link goes somewhere.
     ///
     /// - Parameters:
     ///   - uri: the link.
-    ///   - route: where it goes.
-    /// - Returns: nil where something opens it, or the link goes nowhere.
+    ///   - route: where the link goes.
+    /// - Returns: nil when an app opens it, or the link goes nowhere.
     public func unopenedScheme(of uri: TagURI, route: LinkRoute) -> String? {
         switch route {
         case .system(let scheme): unopenedSchemes.contains(scheme) ? uri.scheme : nil
@@ -84,10 +84,10 @@ public struct LinkRouter: Sendable {
         }
     }
 
-    /// Says which installed app opens a link, and why.
+    /// Returns which installed app opens a link, and why.
     ///
-    /// Each app has the association file of the entry that applies to the host by its length; files of longer entries
-    /// are asked first.
+    /// For each app, the association file is that of its longest entry for the host. Files of longer entries are
+    /// evaluated first.
     public func universalLink(_ uri: TagURI) -> LinkAnswer {
         let url: LinkURL
         do throws(LinkURL.Problem) {
@@ -103,7 +103,7 @@ public struct LinkRouter: Sendable {
             files[entry.domain] = (max(length, known?.length ?? 0), (known?.apps ?? []).union([app.id]))
         }
         var refusal: LinkAnswer?
-        // One limit for all files.
+        // All files share one limit.
         var work = MatchWork()
         let order = files.sorted { ($1.value.length, $0.key) < ($0.value.length, $1.key) }
         for (domain, candidates) in order {
@@ -123,13 +123,13 @@ public struct LinkRouter: Sendable {
 
 /// Where a link goes.
 public enum LinkRoute: Sendable, Hashable {
-    /// To an app, with the whole message: a universal link.
+    /// An app, which gets the whole message: a universal link.
     case app(InstalledApp, why: String)
-    /// To the browser, with the URL alone.
+    /// The browser, which gets only the URL.
     case browser(why: String)
-    /// To what the system has for the scheme, with the URI alone.
+    /// The system's handler for the scheme, which gets only the URI.
     case system(LinkScheme)
-    /// To an app that has the scheme as its own, with the URI alone. Only where custom schemes are allowed.
+    /// An app with a custom scheme, which gets only the URI. Only if custom schemes are allowed.
     case customScheme(InstalledApp)
     /// Nowhere.
     case refused(Refusal)
@@ -138,10 +138,10 @@ public enum LinkRoute: Sendable, Hashable {
     public enum Refusal: String, Sendable, Hashable {
         /// Background tag reading does not support custom schemes.
         case customScheme = "custom-scheme"
-        /// Custom schemes are allowed, and no installed app has this one, or it can't be an app's.
+        /// Custom schemes are allowed, but no installed app has this one, or it can't be an app's own.
         case noApp = "no-app"
 
-        /// The reason, as a sentence for people.
+        /// A sentence that explains the refusal.
         public var reason: String {
             switch self {
             case .customScheme: "Custom schemes are not read in the background. Use a universal link."

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What URIs other than web links are for.
+/// The purpose of a URI that is not a web link.
 public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
-    /// A mail to write.
+    /// Write a mail.
     case mail = "mailto"
-    /// A text message to write.
+    /// Write a text message.
     case textMessage = "sms"
-    /// A call.
+    /// Make a call.
     case call = "tel"
-    /// A FaceTime video call.
+    /// Make a FaceTime video call.
     case faceTime = "facetime"
-    /// A FaceTime audio call.
+    /// Make a FaceTime audio call.
     case faceTimeAudio = "facetime-audio"
-    /// A place on a map, `geo:…` or `http://maps.apple.com/?…`. The scheme is that of the desktop's apps for maps.
+    /// Show a place on a map: `geo:…` or `http://maps.apple.com/?…`. The raw value is the scheme of the desktop's maps
+    /// apps.
     case map = "geo"
-    /// The set-up code of a HomeKit accessory.
+    /// Set up a HomeKit accessory with its code.
     case homeKit = "x-hm"
 
-    /// What a URI is for by its scheme or, for maps, its host.
+    /// Returns the purpose of a URI, by its scheme or, for maps, by its host.
     ///
     /// - Returns: nil for web links and for custom schemes.
     public init?(_ uri: TagURI) {
@@ -30,7 +31,7 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
         self = scheme
     }
 
-    /// Schemes that never come from an app: programs of the desktop, the browser itself, and files near and far.
+    /// Schemes that can't be an app's own: for desktop programs, the browser itself, and local and remote files.
     private static let reserved: Set<String> = [
         "about", "admin", "afc", "afp", "applications", "archive", "blob", "burn", "cdda", "chrome", "computer", "data",
         "dav", "davs", "dns-sd", "file", "fish", "ftp", "ftps", "geo", "gphoto2", "help", "http", "https", "javascript",
@@ -39,7 +40,7 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
         "ssh", "starred", "telnet", "tftp", "trash", "urn", "vbscript", "view-source", "vnc", "ws", "wss",
     ]
 
-    /// Whether a scheme can be an app's own.
+    /// Returns whether a scheme can be an app's own.
     static func isCustom(_ scheme: String) -> Bool {
         !scheme.isEmpty && !reserved.contains(scheme) && LinkScheme(rawValue: scheme) == nil
             && TagURI("\(scheme):x") != nil

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A mail to write (RFC 6068). Of its fields the person's mail program gets subject, body, cc and bcc alone: some programs take
-/// others, such as one that attaches a file of the person's.
+/// A link to write a mail (RFC 6068). Only the fields subject, body, cc and bcc are passed to the mail program. Some
+/// programs accept dangerous ones, such as a field that attaches one of the user's files.
 struct MailLink: Hashable {
-    /// The addresses, with commas between; escapes stay.
+    /// The addresses, separated by commas. Escapes are kept.
     let addresses: String
-    /// The URI that is handed on.
+    /// The URI that is passed on.
     let uri: String
 
     private static let kept: Set<String> = ["subject", "body", "cc", "bcc"]
 
-    /// Takes a `mailto:` URI.
+    /// Reads a `mailto:` URI.
     ///
-    /// - Returns: nil when it has no address, or its addresses have line breaks.
+    /// - Returns: nil when it has no address, or its addresses contain line breaks.
     init?(_ text: String) {
         let rest = text.dropFirst("mailto:".count).prefix { $0 != "#" }
         var path = String(rest.prefix { $0 != "?" })
@@ -22,13 +22,13 @@ struct MailLink: Hashable {
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[1].isEmpty else { continue }
             let name = parts[0].lowercased()
-            // The field of addresses is another way to write them.
+            // The `to` field is another way to write the addresses.
             if name == "to", path.isEmpty { path = parts[1] }
             guard Self.kept.contains(name), name == "body" || !Self.hasControl(parts[1]) else { continue }
             fields.append("\(name)=\(parts[1])")
         }
         guard !Self.hasControl(path) else { return nil }
-        // A mail may go to copies alone.
+        // A mail may have only cc and bcc addresses.
         let copies = fields.filter { $0.hasPrefix("cc=") || $0.hasPrefix("bcc=") }
             .map { String($0.drop { $0 != "=" }.dropFirst()) }
         let all = path.isEmpty ? copies.joined(separator: ",") : path
@@ -37,7 +37,7 @@ struct MailLink: Hashable {
         uri = "mailto:" + path + (fields.isEmpty ? "" : "?" + fields.joined(separator: "&"))
     }
 
-    /// Whether a text has an escaped control character, such as the line break that begins another field.
+    /// Returns whether a text has an escaped control character, such as a line break that would start another field.
     private static func hasControl(_ text: String) -> Bool {
         let bytes = Array(text.lowercased().utf8)
         return bytes.indices.contains { index in

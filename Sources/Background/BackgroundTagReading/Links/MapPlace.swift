@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place on a map, as `geo:` URIs and links of maps.apple.com have it, as a `geo:` URI that the apps for maps take (RFC 5870).
+/// A place on a map, read from a `geo:` URI or a link to maps.apple.com, as a `geo:` URI for maps apps (RFC 5870).
 public struct MapPlace: Sendable, Hashable {
-    /// The `geo:` URI. Without coordinates it has those of nowhere with what is to be looked for behind them, which apps
-    /// for maps understand.
+    /// The `geo:` URI. For a place without coordinates it is `geo:0,0` with the search text, which maps apps
+    /// understand.
     public let uri: String
-    /// The latitude and the longitude in degrees, with a comma between; empty when the place is known by its name alone.
+    /// The latitude and the longitude in degrees, separated by a comma; empty when only the place's name is known.
     public let point: String
 
-    /// Takes the link of a map.
+    /// Reads a map link.
     ///
-    /// - Returns: nil when it names no place.
+    /// - Returns: nil when it contains no place.
     public init?(_ link: String) {
         let items = Self.items(link)
         if link.hasPrefix("geo:") {
-            // A height, and parameters such as the uncertainty, are left out; only the usual reference system is taken.
+            // The altitude and parameters such as the uncertainty are dropped. Only the default reference system is
+            // accepted.
             let path = link.dropFirst(4).prefix { $0 != "?" && $0 != "#" }
             let parts = path.split(separator: ";", omittingEmptySubsequences: false)
             let numbers = (parts.first ?? "").split(separator: ",", omittingEmptySubsequences: false)
@@ -41,7 +42,7 @@ public struct MapPlace: Sendable, Hashable {
         }
     }
 
-    /// The items of the query, each name once.
+    /// Returns the items of the query. Of repeated names the first one is used.
     private static func items(_ link: String) -> [Substring: Substring] {
         var items: [Substring: Substring] = [:]
         let query = link.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
@@ -52,7 +53,7 @@ public struct MapPlace: Sendable, Hashable {
         return items
     }
 
-    /// A latitude and a longitude in degrees, with a comma between that may be encoded.
+    /// Reads a latitude and a longitude in degrees, separated by a comma, which may be escaped.
     private static func point(_ text: Substring) -> String? {
         let numbers = text.replacing("%2C", with: ",").replacing("%2c", with: ",")
             .split(separator: ",", omittingEmptySubsequences: false)

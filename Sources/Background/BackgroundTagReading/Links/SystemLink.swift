@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A link for what the system has for its scheme, as it is shown and handed on.
+/// A link for the system's handler of its scheme, in the form in which it is shown and passed on.
 public struct SystemLink: Sendable, Hashable {
-    /// What it is for.
+    /// The purpose of the link.
     public let scheme: LinkScheme
-    /// The URI that is handed on. Of a mail it has the addresses, subject, body, cc and bcc alone; of a place its
-    /// coordinates and what is looked for there.
+    /// The URI that is passed on. A mail link only has the addresses, subject, body, cc and bcc. A map link only has
+    /// the coordinates and the search text.
     public let uri: String
-    /// Whom or where it is for, in ASCII: a number with its escapes resolved and single spaces, an address, coordinates. It
-    /// can be empty.
+    /// The target of the link in ASCII, which may be empty: an address, coordinates, or a number with its escapes
+    /// decoded and with single spaces.
     public let target: String
 
-    /// Takes a link.
+    /// Creates a system link.
     ///
-    /// - Returns: nil when it is none of these, or names nobody and nothing: an empty `tel:` or `mailto:`, a `geo:` without
-    ///   coordinates.
+    /// - Returns: nil for any other link, and for a link without a target: an empty `tel:` or `mailto:`, or a `geo:`
+    ///   without coordinates.
     public init?(_ uri: TagURI) {
         guard let scheme = LinkScheme(uri) else { return nil }
         self.scheme = scheme
@@ -25,7 +25,7 @@ public struct SystemLink: Sendable, Hashable {
             target = mail.addresses
         case .call, .textMessage, .faceTime, .faceTimeAudio:
             target = Self.decoded(Self.path(uri)).split(separator: " ").joined(separator: " ")
-            // A call needs a number; the others take addresses too. The digits of an escape are none.
+            // A call needs a number; the others also accept addresses. The digits of an escape don't count.
             let parts = target.split(separator: "%", omittingEmptySubsequences: false)
             let visible = (parts.first.map(String.init) ?? "") + parts.dropFirst().map { $0.dropFirst(2) }.joined()
             let isUsable = visible.contains { $0.isNumber || scheme != .call && $0.isLetter }
@@ -41,13 +41,13 @@ public struct SystemLink: Sendable, Hashable {
         }
     }
 
-    /// What stands between the scheme and the query, without slashes before it.
+    /// Returns the part between the scheme and the query, without slashes at its start.
     static func path(_ uri: TagURI) -> String {
         String(uri.stem.dropFirst(uri.scheme.count + 1).drop { $0 == "/" })
     }
 
-    /// Resolves the escapes of visible ASCII and of spaces, so that a number looks like one. Others stay: they are none of a
-    /// number's.
+    /// Decodes the escapes of visible ASCII characters and of spaces, so that a number looks like one. Other escapes
+    /// are kept; they are never part of a number.
     static func decoded(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []

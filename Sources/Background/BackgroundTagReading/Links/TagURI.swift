@@ -2,23 +2,23 @@
 public import NDEF
 import UniversalLinks
 
-/// The URI of a tag, in the one form that is shown, matched and handed on: ASCII alone, so that what a person reads is
-/// what is opened.
+/// The URI of a tag, in the single form that is shown, matched and passed on. It is ASCII only, so what the user reads
+/// is what is opened.
 public struct TagURI: Sendable, Hashable {
     /// The scheme in lower case.
     public let scheme: String
-    /// The URI: what is outside of ASCII, and what no URI may have, is percent-encoded, and the host is in ASCII.
+    /// The URI. Characters that are not ASCII or not allowed in a URI are percent-encoded, and the host is in ASCII.
     public let text: String
     /// The host of an http or https URI with its port, such as `xn--bcher-kva.example:8443`; nil for other schemes.
     public let host: String?
     /// The URI without its query and fragment.
     public let stem: String
 
-    /// Takes a URI as a tag has it.
+    /// Creates a URI from the text on a tag.
     ///
     /// - Parameter written: the URI.
     /// - Returns: nil when it has no scheme, is longer than ``UniversalLinks/LinkURL/maximumLength``, or is an http or
-    ///   https URI whose host programs could take for different ones.
+    ///   https URI with a host that programs could interpret differently.
     public init?(_ written: String) {
         guard written.utf8.count <= LinkURL.maximumLength, !written.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             let colon = written.utf8.firstIndex(of: 0x3A)
@@ -61,7 +61,7 @@ public struct TagURI: Sendable, Hashable {
         }
     }
 
-    /// Splits what stands between the slashes. The user's part is kept, and never shown.
+    /// Splits the authority into user information and host. The user information is kept, but never shown.
     private static func authority(_ text: Substring, defaultPort: String) -> (user: String, host: String)? {
         var name = text
         var user = ""
@@ -88,7 +88,7 @@ public struct TagURI: Sendable, Hashable {
         return (user, host + port)
     }
 
-    /// Percent-encodes what no URI may have (RFC 3986, 2). Percent signs stay as they are.
+    /// Percent-encodes the characters that are not allowed in a URI (RFC 3986, 2). Percent signs stay unchanged.
     private static func encoded(_ text: Substring) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count)
@@ -104,9 +104,9 @@ public struct TagURI: Sendable, Hashable {
     }
 }
 
-/// What a message has for the background: its first well-known URI record, wherever that stands.
+/// The part of a message that background reading uses: its first well-known URI record, at any position.
 ///
-/// Smart posters, absolute URIs and other records are not looked into.
+/// URIs in smart posters, absolute URI records and other records are ignored.
 public enum LinkChoice: Sendable, Hashable {
     /// The message has no URI record.
     case none
@@ -115,18 +115,19 @@ public enum LinkChoice: Sendable, Hashable {
     /// The URI of the first URI record.
     case uri(TagURI)
 
-    /// Looks for the link of a message.
+    /// Finds the link of a message.
     public init(_ message: NDEFMessage) {
         guard let record = message.records.first(where: { $0.kind == .uri }) else {
             self = .none
             return
         }
-        // A reserved code comes of a payload without one: "https" then begins with the code 68 and goes on with "ttps".
+        // A reserved code is a sign of a payload without a code byte: "https" would then start with code 68 and
+        // continue "ttps".
         guard let content = try? URIRecord(record), !content.hasReservedPrefix, let uri = TagURI(content.uri) else {
             self = .unusable
             return
         }
-        // One of the system's schemes that names nobody opens nothing.
+        // A link with a system scheme but without a target opens nothing.
         guard LinkScheme(uri) == nil || SystemLink(uri) != nil else {
             self = .unusable
             return

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import VisibleText
 
-/// Makes text of tags and files harmless to show.
+/// Makes text from tags and files safe to show.
 public enum DisplayText {
-    /// Which end of a text that is too long is kept.
+    /// The part of a text that is kept when it is too long.
     public enum End: Sendable {
-        /// Its beginning.
+        /// The start.
         case head
-        /// Its end: of a host, whose last labels say who has it.
+        /// The end: for a host, whose last labels identify its owner.
         case tail
-        /// Both ends, with the ellipsis in the middle: of a number, which may differ at either.
+        /// Both ends, with the ellipsis in the middle: for a number, which may differ at either end.
         case both
     }
 
-    /// Text without control characters, line breaks, marks that change the direction of text, characters that nobody
-    /// sees, and more than two marks on a letter; and no longer than it may be.
+    /// Returns text without control characters, line breaks, direction marks and other invisible characters, with at
+    /// most two combining marks on a letter, and shortened to a limit.
     ///
     /// - Parameters:
     ///   - text: any text.
-    ///   - limit: the most Unicode scalars; what is cut off shows as an ellipsis.
-    ///   - keeping: which end is kept.
+    ///   - limit: the most Unicode scalars. An ellipsis replaces the part that is cut off.
+    ///   - keeping: the part that is kept.
     public static func plain(_ text: String, limit: Int, keeping: End = .head) -> String {
         var scalars: [Unicode.Scalar] = []
         var marks = 0
@@ -46,7 +46,7 @@ public enum DisplayText {
         }
     }
 
-    /// Text as the markup of notifications has it (Desktop Notifications Specification 1.2).
+    /// Returns text escaped for the markup of notifications (Desktop Notifications Specification 1.2).
     public static func escapingMarkup(_ text: String) -> String {
         var result = ""
         for character in text.unicodeScalars {

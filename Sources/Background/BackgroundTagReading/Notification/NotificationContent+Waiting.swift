@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// What is said of links that wait.
+/// The texts for waiting links.
 extension NotificationContent {
-    /// The most hosts that a summary names.
+    /// The most hosts in a summary.
     static let maximumTargets = 3
-    /// The longest name in a summary, in characters. Of a longer one the end is shown.
+    /// The longest name in a summary, in characters. Of a longer name only the end is shown.
     static let maximumNameLength = 40
 
-    /// Creates what is said of a link that the person wants while the screen is locked.
+    /// Creates the text for a link that the user wants to open while the screen is locked.
     ///
     /// - Parameters:
     ///   - uri: the link.
-    ///   - router: decides where it goes.
-    /// - Returns: nil when it goes nowhere.
+    ///   - router: decides where the link goes.
+    /// - Returns: nil when the link goes nowhere.
     public init?(unlockingFor uri: TagURI, router: LinkRouter) {
         guard let content = NotificationContent(uri, router: router), content.actionTitle != nil else { return nil }
         self = content
@@ -24,11 +24,11 @@ extension NotificationContent {
         actionTitle = "Unlock"
     }
 
-    /// Creates what is said of several links that wait.
+    /// Creates the text for several waiting links.
     ///
     /// - Parameters:
-    ///   - count: how many.
-    ///   - targets: what each is for, as far as that is known, the oldest first.
+    ///   - count: the number of links.
+    ///   - targets: the targets of the links, as far as known, the oldest first.
     init(waiting count: Int, targets: [String]) {
         var names: [String] = []
         for target in targets.reversed() where !names.contains(target) { names.append(target) }
@@ -42,7 +42,7 @@ extension NotificationContent {
         )
     }
 
-    /// What the link of a message is for, in few characters: a host, a number, an address.
+    /// Returns the target of a message's link as a short text: a host, a number or an address.
     static func target(of message: NDEFMessage) -> String? {
         guard case .uri(let uri) = LinkChoice(message) else { return nil }
         guard let host = uri.host else { return target(uri, limit: maximumNameLength) }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a notification of a tag says.
+/// The texts of a notification about a tag.
 ///
-/// Everything is safe to show: of a web link the host stands alone and in ASCII, so that no name looks like another.
+/// All of them are safe to show. For a web link only the host is shown, in ASCII, so no name can look like another.
 public struct NotificationContent: Sendable, Hashable {
-    /// The longest host that is shown whole, in characters. Of a longer one the end is shown.
+    /// The longest host that is shown completely, in characters. Of a longer host only the end is shown.
     public static let maximumHostLength = 80
-    /// The most characters that are shown of another target, such as a mail address.
+    /// The most characters of another target, such as a mail address.
     public static let maximumTargetLength = 100
-    /// The most characters that are shown of a number.
+    /// The most characters of a number.
     public static let maximumNumberLength = 32
 
     /// The heading.
     public var title: String
     /// The text, as plain text.
     public var body: String
-    /// The text as markup, for services that have `body-markup`.
+    /// The text as markup, for notification services with `body-markup`.
     public var markupBody: String { DisplayText.escapingMarkup(body) }
-    /// The text of the button; nil when there is nothing to open.
+    /// The title of the button; nil when there is nothing to open.
     public var actionTitle: String?
-    /// The host that is shown; nil for other targets.
+    /// The host in the text; nil for other targets.
     public var host: String?
 
-    /// What is said of a tag whose URI record can't be read.
+    /// The text for a tag whose URI record can't be read.
     public static let unusable = NotificationContent(
         title: "NFC Tag Detected",
         body: "No usable data found",
@@ -30,15 +30,15 @@ public struct NotificationContent: Sendable, Hashable {
         host: nil
     )
 
-    /// What is said of a link that could not be opened.
+    /// Returns the text for a link that could not be opened.
     ///
-    /// - Parameter reason: why, as sentences for people.
+    /// - Parameter reason: sentences that explain why.
     public static func notOpened(reason: String) -> NotificationContent {
         let body = DisplayText.plain(reason, limit: 300)
         return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again", host: nil)
     }
 
-    /// What is said of a link that another process is opening.
+    /// The text for a link that another process is opening.
     public static let beingOpened = NotificationContent(
         title: "The Link Is Being Opened",
         body: "Another program opens it now.",
@@ -46,13 +46,13 @@ public struct NotificationContent: Sendable, Hashable {
         host: nil
     )
 
-    /// Creates what is said of a link.
+    /// Creates the text for a link.
     ///
     /// - Parameters:
     ///   - uri: the link.
-    ///   - route: where it goes.
-    ///   - browser: the name of the browser; nil where it is not known.
-    /// - Returns: nil when it goes nowhere, of which nothing is said.
+    ///   - route: where the link goes.
+    ///   - browser: the name of the browser; nil if unknown.
+    /// - Returns: nil when the link goes nowhere. Then nothing is shown.
     public init?(_ uri: TagURI, route: LinkRoute, browser: String? = nil) {
         let host = uri.host.map { DisplayText.plain($0, limit: Self.maximumHostLength, keeping: .tail) }
         let target = host ?? Self.target(uri)
@@ -78,9 +78,10 @@ public struct NotificationContent: Sendable, Hashable {
         }
     }
 
-    /// Creates what is said of a link. One that nothing on the system opens has no button, and says where to see what to do.
+    /// Creates the text for a link. If no app on the system opens the link, there is no button, and the text explains
+    /// how to find out what to install.
     ///
-    /// - Returns: nil when it goes nowhere, of which nothing is said.
+    /// - Returns: nil when the link goes nowhere. Then nothing is shown.
     public init?(_ uri: TagURI, router: LinkRouter) {
         let route = router.route(uri)
         self.init(uri, route: route, browser: router.browserNames[uri.scheme])
@@ -103,8 +104,8 @@ public struct NotificationContent: Sendable, Hashable {
         self.init(title: "NFC Tag Detected", body: body, actionTitle: "Open", host: host)
     }
 
-    /// Whom a URI without a host is for. The escapes of numbers are resolved; of what is too long both ends are shown, since
-    /// the digits that tell numbers apart may stand at either.
+    /// Returns the target of a URI without a host. Escapes in numbers are decoded. Of a target that is too long both
+    /// ends are shown, because numbers may differ at either end.
     ///
     /// - Parameter limit: the most characters.
     static func target(_ uri: TagURI, limit: Int = maximumTargetLength) -> String {
@@ -117,38 +118,39 @@ public struct NotificationContent: Sendable, Hashable {
     }
 }
 
-/// A notification as the desktop is asked for it (Desktop Notifications Specification 1.2).
+/// A notification, as requested from the desktop (Desktop Notifications Specification 1.2).
 ///
-/// It is never transient, so that one that nobody acts on is kept. It has one action, that of a click: a desktop without
-/// clicks makes a button of it.
+/// It is never transient, so it is kept until the user acts on it. It has one action, for a click; a desktop without
+/// clicks shows it as a button.
 public struct NotificationRequest: Sendable, Hashable {
     /// The action of a click on the notification.
     public static let clickAction = "default"
-    /// The name of the desktop entry and of the icon, which are installed with the service.
+    /// The name of the desktop entry and of the icon. Both are installed with the service.
     public static let desktopEntry = "org.opencorenfc.Background"
 
     /// The app's name.
     public var appName = "NFC"
-    /// The number of the notification that this one takes the place of; 0 for none.
+    /// The number of the notification that this one replaces; 0 for none.
     public var replacedNumber: UInt32
     /// The name of the icon.
     public var icon = Self.desktopEntry
     /// The heading.
     public var summary: String
-    /// The text, in markup where the desktop takes it for that.
+    /// The text, as markup if the desktop supports it.
     public var body: String
-    /// The actions, each by its name and its text.
+    /// The actions, each with its name and its title.
     public var actions: [String]
-    /// Whether the desktop has to be told to keep it, since it does not keep what nobody has acted on. Then it neither
-    /// expires nor goes when it is clicked: it is closed when what it is about is done.
+    /// Whether the desktop must be asked to keep the notification, because it does not keep notifications by itself.
+    /// Then the notification does not expire and does not close on a click. The service closes it when its subject is
+    /// done.
     public var staysUntilClosed: Bool
 
     /// Creates a request.
     ///
     /// - Parameters:
-    ///   - content: what the notification says.
-    ///   - capabilities: what the desktop's notifications can do.
-    ///   - number: the number of the notification that this one takes the place of; 0 for none.
+    ///   - content: the texts of the notification.
+    ///   - capabilities: the capabilities of the desktop's notification service.
+    ///   - number: the number of the notification that this one replaces; 0 for none.
     public init(_ content: NotificationContent, capabilities: Set<String>, replacing number: UInt32 = 0) {
         replacedNumber = number
         summary = content.title
@@ -160,6 +162,6 @@ public struct NotificationRequest: Sendable, Hashable {
         }
     }
 
-    /// Whether an action opens what the notification is about.
+    /// Returns whether an action opens the notification's subject.
     public static func opens(_ action: String) -> Bool { action == clickAction }
 }

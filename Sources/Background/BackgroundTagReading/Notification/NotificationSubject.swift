@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a notification is about.
+/// The subject of a notification.
 public enum NotificationSubject: Sendable, Hashable {
     /// One entry of the inbox.
     case entry(InboxEntry.ID)
-    /// Several entries, which it counts.
+    /// Several entries, as a summary.
     case summary
 }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When what could not be shown is tried again: a few times, each after twice the time of the last, until something is shown.
+/// Decides when to try again to show a notification: a few times, each after twice the previous delay, until one is
+/// shown.
 public struct ShowingRetries: Sendable, Hashable {
-    /// More tries than that are not made. What is due is shown with the next arrival, or when notifications come back.
+    /// The most tries. After that, due notifications are shown with the next arrival, or when notifications are
+    /// available again.
     public static let maximumCount = 8
     private static let longest = Duration.seconds(60)
 
     private var count = 0
     private var isWaiting = false
 
-    /// Begins with no failure.
+    /// Creates the state without a failure.
     public init() {}
 
-    /// Takes a failure.
+    /// Records a failure.
     ///
-    /// - Returns: after how long to try again; nil when that is under way, or was tried often enough.
+    /// - Returns: the delay before the next try; nil when a try is planned already, or there were enough.
     public mutating func failed() -> Duration? {
         guard !isWaiting, count < Self.maximumCount else { return nil }
         isWaiting = true
@@ -22,9 +24,9 @@ public struct ShowingRetries: Sendable, Hashable {
         return min(.seconds(1 << count), Self.longest)
     }
 
-    /// The time is over, and it is tried again.
+    /// Records that the delay is over and the next try starts.
     public mutating func began() { isWaiting = false }
 
-    /// Something is shown: the next failure begins anew.
+    /// Records that a notification was shown. The next failure starts with the shortest delay.
     public mutating func succeeded() { count = 0 }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds how many arrivals have an effect: some have a notification each, more are kept and share one, and the rest is
-/// turned away.
+/// Limits how many arrivals have an effect. Some get their own notification, some more are kept and share a summary,
+/// and the rest is refused.
 struct ArrivalLimiter: Sendable, Hashable {
-    /// A number of arrivals at once, and the time that gives one of them back.
+    /// A number of arrivals in a burst, and the time after which one of them is available again.
     private struct Allowance: Hashable {
         let burst: Int
         let interval: Duration
@@ -30,30 +30,30 @@ struct ArrivalLimiter: Sendable, Hashable {
         }
     }
 
-    /// How many arrivals at once have a notification each.
+    /// How many arrivals in a burst get their own notification.
     static let burst = 8
-    /// How many more at once are kept.
+    /// How many more arrivals in a burst are kept.
     static let reserve = 24
 
     private var alone = Allowance(burst: ArrivalLimiter.burst, interval: .seconds(2))
     private var together = Allowance(burst: ArrivalLimiter.reserve, interval: .seconds(10))
-    /// How many were turned away since the last that was let in.
+    /// The number of arrivals refused since the last one that was admitted.
     private(set) var refused = 0
 
-    /// What becomes of an arrival.
+    /// The result for an arrival.
     enum Outcome {
-        /// It has a notification of its own.
+        /// The arrival gets its own notification.
         case alone
-        /// It is kept, and counted in the summary.
+        /// The arrival is kept, and counted in the summary.
         case together
         case refused
     }
 
-    /// Lets an arrival in, or not.
+    /// Decides about an arrival.
     ///
     /// - Parameters:
     ///   - now: the time; it never goes back.
-    ///   - canWait: whether it is something that the summary can count.
+    ///   - canWait: whether the summary can count the arrival.
     mutating func admit(at now: Duration, canWait: Bool) -> Outcome {
         let outcome: Outcome =
             alone.take(at: now) ? .alone : canWait && together.take(at: now) ? .together : .refused

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// From the tag to the inbox.
+/// The way from the tag to the inbox.
 extension BackgroundReader {
     mutating func read(_ reading: TagReading, _ id: InboxEntry.ID, _ now: Duration) -> [Action] {
         guard conditions.allowReading else { return [.note(.notEligible(conditions.obstacles))] }
@@ -30,7 +30,7 @@ extension BackgroundReader {
         }
     }
 
-    /// Whether a tag was near already when the service was ended, and its entry is kept since then.
+    /// Returns whether a tag was near before the service restarted, and its entry is still kept.
     private mutating func isOfEarlierRun(_ reading: TagReading, _ now: Duration) -> Bool {
         guard let began, now - began <= Self.restart, let message = reading.message else { return false }
         return restored.remove(message) != nil && entries.contains { $0.message == message }
@@ -48,7 +48,7 @@ extension BackgroundReader {
             + body(&self, outcome == .alone ? .own : .summary)
     }
 
-    /// Adds an entry, and forgets the oldest where there are too many.
+    /// Adds an entry, and drops the oldest one if there are too many.
     mutating func add(_ entry: Entry) -> [Action] {
         entries.append(entry)
         guard entries.count > Self.maximumEntries else { return [] }
@@ -61,7 +61,7 @@ extension BackgroundReader {
         guard entries[index].stage == .storing else { return storedAgain(index, isKept) }
         entries[index].stage = .waiting
         entries[index].isKept = isKept
-        // What can't be kept is shown all the same.
+        // An entry that can't be saved is shown anyway.
         let note: [Action] = isKept ? [] : [.note(.notKept(id))]
         return note + (entries[index].place == .summary ? summarize() : announce(index))
     }
@@ -71,7 +71,7 @@ extension BackgroundReader {
         return []
     }
 
-    /// Has what the disk did not take written again, but nothing that is being opened and then goes.
+    /// Saves entries again that could not be saved before, except those that are being opened and will then be removed.
     mutating func storeAgain() -> [Action] {
         entries.filter { !$0.isKept && $0.stage != .storing && $0.stage != .delivering }.map { entry in
             .store(InboxEntry(id: entry.id, message: entry.message, isAnnounced: entry.isAnnounced))
@@ -84,7 +84,7 @@ extension BackgroundReader {
         return [.note(.kept(entries[index].id))]
     }
 
-    /// Takes what an earlier run left, and shows what the person does not see and has not dismissed.
+    /// Restores the state of an earlier run, and shows the entries that the user has not dismissed and does not see.
     mutating func restore(_ run: EarlierRun) -> [Action] {
         var actions: [Action] = []
         for kept in run.entries.sorted(by: { $0.id < $1.id }) where index(kept.id) == nil {
@@ -105,7 +105,7 @@ extension BackgroundReader {
             )
         }
         hasSummary = !run.summarized.isEmpty
-        // What was opened or cleared while no service ran is still shown.
+        // Notifications of entries that were opened or cleared while no service ran are still shown.
         actions += run.shown.filter { index($0) == nil }.sorted().map { .withdraw(.entry($0)) }
         if run.summarized.contains(where: { index($0) == nil }) { actions += summarize() }
         return actions + showDue()

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From the person's choice to what is opened.
+/// The way from the user's choice to opening a link.
 extension BackgroundReader {
     mutating func activate(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
         switch entries[index].stage {
         case .storing, .delivering: return []
         case .waiting:
-            // What a click does is what was shown: where the link goes elsewhere by now, that is shown first.
+            // A click does what was shown. If the link goes elsewhere by now, that is shown first.
             if let offer = entries[index].offer, let now = content(of: entries[index]), now.body != offer.body {
                 return showAlone(index)
             }
             guard isLocked else { return deliver(id) }
             entries[index].stage = .waitingForUnlock
             return keep(.wanted, index) + showAlone(index) + [.requestUnlock]
-        // The click has closed what said so.
+        // The click has closed the notification that asks to unlock.
         case .waitingForUnlock: return isLocked ? showAlone(index) + [.requestUnlock] : deliver(id)
         }
     }
 
     mutating func deliver(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
-        // The wish is gone before the link is opened, so that nothing opens it a second time by itself.
+        // The mark is removed before the link is opened, so it is never opened a second time.
         let forgetting = keep(nil, index)
         guard let delivery = Delivery(message: entries[index].message, router: router) else {
             entries[index].stage = .waiting
@@ -31,7 +31,7 @@ extension BackgroundReader {
         return forgetting + [.deliver(id, delivery)]
     }
 
-    /// Keeps a mark of an entry in place of the last one.
+    /// Replaces the mark of an entry.
     mutating func keep(_ mark: EntryMark?, _ index: Int) -> [Action] {
         guard entries[index].mark != mark else { return [] }
         entries[index].mark = mark
@@ -53,7 +53,7 @@ extension BackgroundReader {
     mutating func beingOpened(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id), entries[index].stage == .delivering else { return [] }
         entries[index].stage = .waiting
-        // The click has closed what was shown; should the other process fail, this is left to click.
+        // The click has closed the notification. If the other process fails, the user can click this one.
         return showAlone(index, .beingOpened)
     }
 

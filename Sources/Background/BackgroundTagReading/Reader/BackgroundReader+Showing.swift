@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// What is shown of the entries: each by a notification of its own, or several by one summary.
+/// How entries are shown: each in its own notification, or several in one summary.
 extension BackgroundReader {
-    /// What the notification of an entry says; nil when there is nothing to open.
+    /// Returns the text of an entry's notification; nil when there is nothing to open.
     func content(of entry: Entry) -> NotificationContent? {
         guard let message = try? NDEFMessage(decoding: entry.message), case .uri(let uri) = LinkChoice(message) else {
             return nil
@@ -12,7 +12,7 @@ extension BackgroundReader {
             ? NotificationContent(unlockingFor: uri, router: router) : NotificationContent(uri, router: router)
     }
 
-    /// Shows an entry in a notification of its own.
+    /// Shows an entry in its own notification.
     mutating func announce(_ index: Int) -> [Action] {
         let entry = entries[index]
         guard let content = content(of: entry) else {
@@ -24,7 +24,7 @@ extension BackgroundReader {
         return [.announce(entry.id, content)]
     }
 
-    /// Shows an entry in a notification of its own, and takes it out of the summary.
+    /// Shows an entry in its own notification, and removes it from the summary.
     mutating func showAlone(_ index: Int, _ content: NotificationContent? = nil) -> [Action] {
         let wasSummarized = entries[index].place == .summary
         var actions: [Action]
@@ -39,7 +39,7 @@ extension BackgroundReader {
         return actions
     }
 
-    /// Shows how many entries the summary counts; takes it away when there are none.
+    /// Shows how many entries the summary counts, or removes the summary when there are none.
     mutating func summarize() -> [Action] {
         let members = entries.filter { $0.place == .summary && $0.stage != .storing }
         guard !members.isEmpty else {
@@ -54,14 +54,14 @@ extension BackgroundReader {
         return [.summarize(members.map(\.id), NotificationContent(waiting: members.count, targets: targets))]
     }
 
-    /// Shows what is due: one entry in a notification of its own, and several in the summary.
+    /// Shows the due entries: one in its own notification, several in the summary.
     mutating func showDue() -> [Action] {
         var actions: [Action] = []
         var due: [Int] = []
         for index in entries.indices where entries[index].place == .due {
             switch entries[index].stage {
             case .waiting where content(of: entries[index]) != nil: due.append(index)
-            // What waits for the screen to be unlocked says so by itself.
+            // An entry that waits for unlocking has its own notification.
             case .waiting, .waitingForUnlock: actions += announce(index)
             case .storing, .delivering: break
             }
@@ -74,9 +74,9 @@ extension BackgroundReader {
 
     mutating func announced(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
-        // A click closes the notification whose place this one takes; only what was dismissed is seen no more.
+        // A click closes the notification that this one replaces. Only a dismissed entry is no longer shown.
         if entries[index].mark != .dismissed { entries[index].place = .own }
-        // What could not be shown before may be shown now.
+        // Entries that could not be shown before may be possible to show now.
         return markAnnounced([id]) + showDue()
     }
 
@@ -92,23 +92,24 @@ extension BackgroundReader {
         }
     }
 
-    /// What could not be shown is tried again when something else was shown, or what shows notifications comes back.
+    /// Marks a notification as due. It is tried again after another one was shown, or when notifications are available
+    /// again.
     mutating func notShown(_ subject: NotificationSubject) -> [Action] {
         move(subject, to: .due)
         return []
     }
 
-    /// What is left of what could not be shown.
+    /// What remains of an entry whose notification could not be shown.
     public enum Remainder: Sendable, Hashable {
-        /// The inbox has it.
+        /// The entry is in the inbox.
         case inbox
-        /// It waits, and is lost when the service ends, since the disk did not take it.
+        /// The entry is only in memory, because it could not be saved. It is lost when the service ends.
         case memory
-        /// Nothing: its link can't be used, or it is gone.
+        /// Nothing: the link can't be used, or the entry is gone.
         case nothing
     }
 
-    /// What is left of what a notification is about.
+    /// Returns what remains of a notification's subject.
     public func remainder(of subject: NotificationSubject) -> Remainder {
         let kept = entries.filter { entry in
             guard entry.stage != .storing else { return false }
@@ -123,8 +124,8 @@ extension BackgroundReader {
         guard isDismissed else { return [] }
         return moved.flatMap { index -> [Action] in
             guard entries[index].stage != .delivering else { return [] }
-            // Who dismisses the prompt to unlock wants the link no more. Nothing is offered from here on, so that who opens
-            // the entry later is not shown a change from the prompt.
+            // A user who dismisses the request to unlock does not want the link any more. The offer is removed too, so
+            // opening the entry later does not count as a change from that request.
             entries[index].stage = .waiting
             entries[index].offer = nil
             return keep(.dismissed, index)
@@ -132,7 +133,7 @@ extension BackgroundReader {
     }
 
     mutating func desktopGone() -> [Action] {
-        // What has expired is shown again too; what the person has dismissed is not.
+        // Expired notifications are shown again too; dismissed ones are not.
         for index in entries.indices where entries[index].stage != .storing && entries[index].mark != .dismissed {
             entries[index].place = .due
         }
@@ -140,13 +141,13 @@ extension BackgroundReader {
         return []
     }
 
-    /// Shows the newest entries of the summary in notifications of their own; the others stay in it.
+    /// Shows the newest entries of the summary in their own notifications. The others stay in the summary.
     mutating func openSummary() -> [Action] {
         let members = entries.indices.filter { entries[$0].place == .summary && entries[$0].stage == .waiting }
         return members.suffix(ArrivalLimiter.burst).flatMap { announce($0) } + summarize()
     }
 
-    /// Takes away what is shown of an entry that is gone.
+    /// Removes the notification of an entry that is gone.
     mutating func withdraw(_ entry: Entry) -> [Action] {
         switch entry.place {
         case .own: [.withdraw(.entry(entry.id))]
@@ -155,7 +156,9 @@ extension BackgroundReader {
         }
     }
 
-    /// - Returns: the entries of a notification, which have another place now.
+    /// Moves the entries of a notification to another place.
+    ///
+    /// - Returns: the indices of these entries.
     @discardableResult
     private mutating func move(_ subject: NotificationSubject, to place: Place) -> [Int] {
         let moved: [Int]

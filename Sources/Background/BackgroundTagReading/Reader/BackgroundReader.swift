@@ -1,99 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// Reading tags in the background, as a machine: what happens goes in, what is to be done comes out.
+/// Background tag reading as a state machine: you feed it events and perform the actions it returns.
 ///
-/// It does nothing by itself and knows no time but the one it is told.
+/// It has no side effects, and the only time it uses is the one passed to it.
 public struct BackgroundReader: Sendable {
-    /// The largest message that is taken, in bytes.
+    /// The largest message that is accepted, in bytes.
     public static let maximumMessageSize = UserActivityPayload.maximumMessageSize
-    /// The most entries that are known at a time; of more the oldest is forgotten, and its notification withdrawn.
+    /// The most entries at a time. When there are more, the oldest is dropped and its notification withdrawn.
     public static let maximumEntries = 100
 
-    /// What happens.
+    /// An event.
     public enum Input: Sendable {
-        /// What is kept from an earlier run, at the start.
+        /// The state of an earlier run was loaded. Sent once, at the start.
         case restored(EarlierRun)
         /// The conditions changed.
         case conditions(ReadingConditions)
-        /// The screen was locked, or unlocked.
+        /// The screen was locked or unlocked.
         case lock(isLocked: Bool)
-        /// The apps, their files or the switch changed.
+        /// The apps, their association files or the switch for custom schemes changed.
         case router(LinkRouter)
-        /// A tag was read; the entry's name is for the case that it is a new arrival.
+        /// A tag was read. The identifier is for a new entry, if the tag has just arrived.
         case read(TagReading, InboxEntry.ID)
-        /// The identifiers of all tags that are near, after the first look and whenever one has left.
+        /// The identifiers of all tags that are near. Sent after the first look, and whenever a tag has left.
         case near([[UInt8]])
         /// The identifiers of tags that an app has read.
         case readByApp([[UInt8]])
-        /// An entry is on the disk, or can't be put there.
+        /// An entry was saved, or could not be saved.
         case stored(InboxEntry.ID, isKept: Bool)
-        /// The entry's notification is shown.
+        /// The entry's notification was shown.
         case announced(InboxEntry.ID)
-        /// A summary that counts these entries is shown.
+        /// A summary of these entries was shown.
         case summarized([InboxEntry.ID])
         /// A notification could not be shown.
         case notShown(NotificationSubject)
-        /// A notification is gone. The person has dismissed it, or it has expired.
+        /// A notification was closed: the user dismissed it, or it expired.
         case closed(NotificationSubject, isDismissed: Bool)
-        /// What shows notifications has ended, and all of them with it.
+        /// The notification service ended, and its notifications are gone.
         case desktopGone
-        /// What shows notifications is there.
+        /// The notification service is available.
         case desktopReady
-        /// The person wants the entry opened: by the notification, or from the inbox.
+        /// The user wants to open the entry, from its notification or from the inbox.
         case activated(InboxEntry.ID)
-        /// The person wants to see what the summary counts.
+        /// The user wants to see the entries of the summary.
         case summaryActivated
-        /// What was to be opened is open.
+        /// The entry was opened.
         case delivered(InboxEntry.ID)
-        /// It could not be opened, for a reason that is a sentence for people.
+        /// The entry could not be opened. The reason is a sentence.
         case deliveryFailed(InboxEntry.ID, reason: String)
-        /// It was not opened, since another process is opening it.
+        /// The entry was not opened, because another process is opening it.
         case beingOpened(InboxEntry.ID)
         /// The entry was removed from the inbox.
         case cleared(InboxEntry.ID)
-        /// What the disk had is not there any more, as when the inbox's folder is gone or another one.
+        /// The saved entries are gone, for example because the inbox's folder was removed or replaced.
         case inboxLost
-        /// The disk may have room again for what it did not take.
+        /// The disk may have room now for entries that could not be saved.
         case storeAgain
     }
 
-    /// What is to be done, in this order.
+    /// An action to perform, in the order of the list.
     public enum Action: Sendable, Hashable {
-        /// Begin to look for tags, or for the reader. Tags that are found count once the conditions name a reader.
+        /// Start looking for tags, or for the reader. Tags only count once the conditions include a reader.
         case startLooking
-        /// Look for tags no longer, and give the reader up.
+        /// Stop looking for tags, and release the reader.
         case stopLooking
-        /// Put the entry on the disk, then say ``Input/stored(_:isKept:)``.
+        /// Save the entry, then send ``Input/stored(_:isKept:)``.
         case store(InboxEntry)
-        /// Show the entry's notification, then report ``Input/announced(_:)`` or ``Input/notShown(_:)``.
+        /// Show the entry's notification, then send ``Input/announced(_:)`` or ``Input/notShown(_:)``.
         case announce(InboxEntry.ID, NotificationContent)
-        /// Show the one summary, in place of an earlier one, then report ``Input/summarized(_:)`` or
-        /// ``Input/notShown(_:)``. More may follow at once.
+        /// Show the summary, replacing an earlier one, then send ``Input/summarized(_:)`` or ``Input/notShown(_:)``.
+        /// Another summary may follow at once.
         case summarize([InboxEntry.ID], NotificationContent)
-        /// Note on the disk that the notification was shown.
+        /// Save that the notification was shown.
         case markAnnounced(InboxEntry.ID)
-        /// Take the notification away.
+        /// Remove the notification.
         case withdraw(NotificationSubject)
-        /// Keep a mark of the entry on the disk in place of the last one; nil keeps none.
+        /// Save a mark of the entry, replacing the last one; nil removes it.
         case mark(InboxEntry.ID, EntryMark?)
-        /// Ask for the screen to be unlocked; the rest follows by itself.
+        /// Ask the user to unlock the screen. Everything else follows from later events.
         case requestUnlock
-        /// Open it, then report ``Input/delivered(_:)`` or ``Input/deliveryFailed(_:reason:)``.
+        /// Open the link, then send ``Input/delivered(_:)`` or ``Input/deliveryFailed(_:reason:)``.
         case deliver(InboxEntry.ID, Delivery)
-        /// Remove the entry from the disk.
+        /// Delete the saved entry.
         case remove(InboxEntry.ID)
-        /// Write it to the log.
+        /// Write a note to the log.
         case note(Note)
     }
 
-    /// What the log is told. Nothing of a tag's content is in it.
+    /// A note for the log. It contains nothing of a tag's content.
     public enum Note: Sendable, Hashable {
-        /// A tag was read although tags are not to be read.
+        /// A tag was read although reading is not allowed.
         case notEligible([ReadingConditions.Obstacle])
         /// The tag has no message.
         case noMessage
-        /// The message is damaged, or too large.
+        /// The message is damaged or too large.
         case badMessage
         /// The message has no URI record.
         case noLink
@@ -101,23 +101,23 @@ public struct BackgroundReader: Sendable {
         case unusableLink
         /// The link goes nowhere.
         case refused(LinkRoute.Refusal)
-        /// Too many tags arrive. It is said of the first that is turned away.
+        /// Too many tags arrive. Noted for the first one that is refused.
         case tooManyArrivals
-        /// How many were turned away, when the next one was let in.
+        /// The number of refused tags, noted when the next one was admitted.
         case turnedAway(Int)
-        /// The entry is not on the disk.
+        /// The entry could not be saved.
         case notKept(InboxEntry.ID)
-        /// The entry, which was not on the disk, is there now.
+        /// The entry, which could not be saved before, was saved.
         case kept(InboxEntry.ID)
         /// The entry's link goes nowhere now.
         case nothingToOpen(InboxEntry.ID)
-        /// It could not be opened and stays in the inbox.
+        /// The entry could not be opened, and stays in the inbox.
         case notDelivered(InboxEntry.ID)
-        /// There are too many entries, and this one was forgotten.
+        /// There were too many entries, so this one was dropped.
         case forgotten(InboxEntry.ID)
     }
 
-    /// What has become of an entry.
+    /// The state of an entry.
     enum Stage: Sendable, Hashable {
         case storing
         case waiting
@@ -125,13 +125,13 @@ public struct BackgroundReader: Sendable {
         case delivering
     }
 
-    /// Where the person sees an entry.
+    /// Where the user sees an entry.
     enum Place: Sendable, Hashable {
-        /// In the inbox alone.
+        /// Only in the inbox.
         case inbox
-        /// Nowhere yet: it is shown as soon as that is possible.
+        /// Nowhere yet. It is shown as soon as possible.
         case due
-        /// In a notification of its own.
+        /// In its own notification.
         case own
         /// In the summary.
         case summary
@@ -143,44 +143,44 @@ public struct BackgroundReader: Sendable {
         var stage: Stage
         var place: Place
         var isAnnounced = false
-        /// Whether it is on the disk.
+        /// Whether the entry is saved on the disk.
         var isKept = true
         var mark: EntryMark?
-        /// What its own notification says, where that says what a click does.
+        /// The text of its own notification, if that describes what a click does.
         var offer: NotificationContent?
     }
 
-    /// The conditions as they were last told. There is no reading before they are.
+    /// The latest conditions. Nothing is read before the first ones.
     public private(set) var conditions = ReadingConditions(isSupported: false)
-    /// Whether tags, or the reader, are looked for.
+    /// Whether the service looks for tags or for the reader.
     public private(set) var isLooking = false
     /// Whether the screen is locked.
     public private(set) var isLocked: Bool
-    /// Where links go.
+    /// Decides where links go.
     public private(set) var router: LinkRouter
     var entries: [Entry] = []
     var hasSummary = false
     var presence = TagPresence()
     var limiter = ArrivalLimiter()
-    /// The messages of entries of an earlier run.
+    /// The messages of the entries from an earlier run.
     var restored: Set<[UInt8]> = []
-    /// When tags were first read in this run.
+    /// The time when reading started in this run.
     var began: Duration?
-    /// After the first reading began, how long a tag with a message of an earlier run counts as one that stayed.
+    /// How long after the start of reading a tag with a message of an earlier run counts as one that stayed.
     static let restart = Duration.seconds(5)
 
-    /// Creates a machine that reads nothing before it is told the conditions.
+    /// Creates a state machine that reads nothing before it gets the conditions.
     public init(router: LinkRouter = LinkRouter(), isLocked: Bool = false) {
         self.router = router
         self.isLocked = isLocked
     }
 
-    /// Takes what happened.
+    /// Handles an event.
     ///
     /// - Parameters:
-    ///   - input: what happened.
-    ///   - now: the time since any moment; it never goes back.
-    /// - Returns: what is to be done.
+    ///   - input: the event.
+    ///   - now: the time since any fixed moment; it never goes back.
+    /// - Returns: the actions to perform.
     public mutating func handle(_ input: Input, now: Duration) -> [Action] {
         switch input {
         case .restored(let run): restore(run)
@@ -237,10 +237,10 @@ public struct BackgroundReader: Sendable {
         return entries.filter { $0.stage == .waitingForUnlock }.flatMap { deliver($0.id) }
     }
 
-    /// The entries that are known and on the disk, as far as that succeeded.
+    /// The known entries, without those that are being saved.
     public var keptEntries: [InboxEntry.ID] { entries.filter { $0.stage != .storing }.map(\.id) }
 
-    /// The entries that are on the disk: one of them whose file is gone was removed by somebody.
+    /// The entries that are saved on the disk. If the file of one is gone, someone has removed it.
     public var storedEntries: [InboxEntry.ID] { entries.filter { $0.stage != .storing && $0.isKept }.map(\.id) }
 
     func index(_ id: InboxEntry.ID) -> Int? { entries.firstIndex { $0.id == id } }

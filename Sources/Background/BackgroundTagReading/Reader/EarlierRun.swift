@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an earlier run of the service has left.
+/// The state that an earlier run of the service has left.
 public struct EarlierRun: Sendable {
-    /// What is in the inbox.
+    /// The entries in the inbox.
     public var entries: [InboxEntry]
     /// The entries whose own notification is still shown.
     public var shown: Set<InboxEntry.ID>
-    /// The entries that a summary, which is still shown, counts.
+    /// The entries in the summary that is still shown.
     public var summarized: Set<InboxEntry.ID>
-    /// What was remembered of entries.
+    /// The marks of entries.
     public var marks: [InboxEntry.ID: EntryMark]
 
-    /// Creates what is left.
+    /// Creates a state.
     public init(
         entries: [InboxEntry] = [],
         shown: Set<InboxEntry.ID> = [],
@@ -25,10 +25,10 @@ public struct EarlierRun: Sendable {
     }
 }
 
-/// What is remembered of an entry beside its message.
+/// A mark of an entry, saved beside its message.
 public enum EntryMark: String, Sendable, Hashable {
-    /// The person wants it opened, and the screen was locked.
+    /// The user wants to open it, and the screen was locked.
     case wanted
-    /// The person has dismissed its notification: it stays in the inbox, and is not shown again.
+    /// The user has dismissed its notification. The entry stays in the inbox, but is not shown again.
     case dismissed
 }

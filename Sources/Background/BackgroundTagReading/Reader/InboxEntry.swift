@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The read message of one arrival of a tag, until somebody acts on it.
+/// The message of one arrival of a tag, kept until the user acts on it.
 public struct InboxEntry: Sendable, Hashable {
-    /// Names an entry: the time of its arrival, and a number by chance. Names sort by time.
+    /// Identifies an entry by the time of its arrival and a random number. Identifiers sort by time.
     public struct ID: Sendable, Hashable, Comparable, CustomStringConvertible {
         /// The milliseconds since 1970.
         public let received: UInt64
-        /// Tells apart what came at the same time.
+        /// A random number that distinguishes entries with the same time.
         public let number: UInt32
 
-        /// Creates a name.
+        /// Creates an identifier.
         ///
         /// - Parameters:
-        ///   - received: the milliseconds since 1970; only the low 48 bits count.
-        ///   - number: a number by chance.
+        ///   - received: the milliseconds since 1970. Only the low 48 bits are used.
+        ///   - number: a random number.
         public init(received: UInt64, number: UInt32) {
             self.received = received & 0xFFFF_FFFF_FFFF
             self.number = number
         }
 
-        /// Reads a name of 20 hexadecimal digits.
+        /// Reads an identifier of 20 hexadecimal digits.
         public init?(_ text: String) {
             guard text.utf8.count == 20,
                 text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
@@ -31,16 +31,16 @@ public struct InboxEntry: Sendable, Hashable {
             self.number = number
         }
 
-        /// The least name above this one; nil for the greatest.
+        /// The next higher identifier; nil for the highest one.
         var next: ID? {
             if number < .max { return ID(received: received, number: number + 1) }
             return received < 0xFFFF_FFFF_FFFF ? ID(received: received + 1, number: 0) : nil
         }
 
-        /// A name that sorts behind others, since what is newest stays the longest: this one, or where that is below them,
-        /// as after the clock was wrong, the next above them.
+        /// Returns an identifier that sorts after others, because the newest entry is kept the longest. It is this one,
+        /// or the next one after the highest of the others, for example when the clock was wrong before.
         ///
-        /// - Parameter others: the names that are there.
+        /// - Parameter others: the existing identifiers.
         public func following(_ others: some Sequence<ID>) -> ID {
             guard let highest = others.max(), self <= highest else { return self }
             return highest.next ?? self
@@ -59,7 +59,7 @@ public struct InboxEntry: Sendable, Hashable {
         }
     }
 
-    /// The entry's name.
+    /// The entry's identifier.
     public let id: ID
     /// The bytes of the tag's message.
     public let message: [UInt8]

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A session of a user, as `org.freedesktop.login1.Session` describes it.
+/// A login session of a user, as described by `org.freedesktop.login1.Session`.
 public struct LoginSession: Sendable, Hashable {
-    /// Its name.
+    /// The session's identifier.
     public var id: String
     /// `Class`, such as `user`.
     public var sessionClass: String
-    /// `Seat`: whether it has a screen and a keyboard here. One over the network has none.
+    /// `Seat`: whether the session has a local screen and keyboard. A network session has none.
     public var hasSeat: Bool
-    /// `Active`: whether it is the one that is seen.
+    /// `Active`: whether the session is the one in the foreground.
     public var isActive: Bool
-    /// `LockedHint`: whether its screen is locked.
+    /// `LockedHint`: whether the session's screen is locked.
     public var isLocked: Bool
-    /// `IdleHint`: whether nobody did anything for some time.
+    /// `IdleHint`: whether the user has done nothing for some time.
     public var isIdle: Bool
 
     /// Creates a session.
@@ -32,15 +32,15 @@ public struct LoginSession: Sendable, Hashable {
         self.isIdle = isIdle
     }
 
-    /// The session whose screen the user looks at.
+    /// Returns the session whose screen the user looks at.
     ///
     /// - Parameters:
     ///   - sessions: the user's sessions.
-    ///   - own: the session of this process, where it is in one.
-    /// - Returns: nil when the user has none with a screen or a terminal.
+    ///   - own: the session of this process, if it has one.
+    /// - Returns: nil when the user has no session.
     public static func shown(_ sessions: [LoginSession], own: String?) -> LoginSession? {
         let all = sessions.filter { $0.sessionClass.hasPrefix("user") }
-        // Somebody who is here over the network looks at no screen of this system.
+        // A user in a network session does not look at a screen of this system.
         let seated = all.filter(\.hasSeat)
         let users = seated.isEmpty ? all : seated
         return users.first { $0.id == own } ?? users.first(where: \.isActive) ?? users.min { $0.id < $1.id }

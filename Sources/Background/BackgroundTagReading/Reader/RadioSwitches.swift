@@ -2,9 +2,9 @@
 
 /// The switches of a computer's radios, from the events of `/dev/rfkill` (Linux, `include/uapi/linux/rfkill.h`).
 public struct RadioSwitches: Sendable, Hashable {
-    /// The bytes of an event that are looked at; newer systems may add more.
+    /// The number of bytes of an event that are used. Newer systems may send more.
     public static let eventSize = 8
-    /// More switches than that are not kept.
+    /// The most switches that are kept.
     static let maximumCount = 256
     private static let nfc: UInt8 = 8
 
@@ -15,12 +15,12 @@ public struct RadioSwitches: Sendable, Hashable {
 
     private var switches: [UInt32: Switch] = [:]
 
-    /// Creates switches of which nothing is known yet.
+    /// Creates an empty set of switches.
     public init() {}
 
-    /// Takes an event: the number of the switch in four bytes, its type, what happened, and the two blocks.
+    /// Handles an event: the index of the switch in four bytes, its type, the operation, and the soft and hard block.
     ///
-    /// - Returns: false when it is too short.
+    /// - Returns: false when the event is too short.
     @discardableResult
     public mutating func take(_ event: some Collection<UInt8>) -> Bool {
         let octets = Array(event.prefix(Self.eventSize))
@@ -33,7 +33,7 @@ public struct RadioSwitches: Sendable, Hashable {
             switches[index] = Switch(type: octets[4], isBlocked: isBlocked)
         case 1: switches[index] = nil
         case 3:
-            // All of a type, where 0 is every type.
+            // All switches of a type; 0 means every type.
             for (index, entry) in switches where octets[4] == 0 || entry.type == octets[4] {
                 switches[index]?.isBlocked = isBlocked
             }
@@ -42,7 +42,7 @@ public struct RadioSwitches: Sendable, Hashable {
         return true
     }
 
-    /// Whether every radio is blocked, or NFC itself is.
+    /// Whether all radios are blocked, or NFC is.
     public var isAirplaneModeOn: Bool {
         !switches.isEmpty && switches.values.allSatisfy(\.isBlocked)
             || switches.values.contains { $0.type == Self.nfc && $0.isBlocked }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of the reader of the service.
+/// The state of the service's reader.
 public enum ReaderState: Sendable, Hashable {
-    /// It is not asked now, or did not answer yet. The name is that of the reader that answered last.
+    /// The reader is not used now, or has not answered yet. The name is that of the last reader that answered.
     case unasked(name: String?)
-    /// It answers.
+    /// The reader answers.
     case ready(name: String)
-    /// It does not; the reason is a sentence for people.
+    /// The reader does not answer. The reason is a sentence.
     case missing(reason: String)
 
-    /// The state, as words for people.
+    /// Returns the state as text.
     ///
-    /// - Parameter isLookedFor: whether nothing else keeps tags from being read.
+    /// - Parameter isLookedFor: whether no other condition prevents reading.
     func text(isLookedFor: Bool) -> String {
         switch self {
         case .ready(let name): name

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The seven conditions for reading tags in the background (Apple, Adding support for background tag reading).
+/// The seven conditions for background tag reading (Apple, Adding support for background tag reading).
 ///
-/// Whether the screen is locked is not among them: that changes when a link is delivered, and not whether it is read.
+/// A locked screen is not one of them. It only changes when a link is opened, not whether it is read.
 public struct ReadingConditions: Sendable, Hashable {
-    /// Why tags are not read.
+    /// A reason why tags are not read.
     public enum Obstacle: String, Sendable, Hashable, CaseIterable {
-        /// There is no reader that answers.
+        /// No reader answers.
         case unsupported
         /// The screen was never unlocked since the system started.
         case neverUnlocked = "never-unlocked"
         /// The display is off.
         case displayOff = "display-off"
-        /// An app reads tags.
+        /// An app is reading tags.
         case readerSession = "reader-session"
-        /// A wallet, or an app that is a card, is in use.
+        /// A wallet is in use, or an app that acts as a card.
         case wallet
         /// A camera is in use.
         case camera
         /// The radios are off.
         case airplaneMode = "airplane-mode"
 
-        /// The reason, as a sentence for people.
+        /// A sentence that explains the reason.
         public var reason: String {
             switch self {
             case .unsupported: "There is no reader for it."
@@ -35,22 +35,22 @@ public struct ReadingConditions: Sendable, Hashable {
         }
     }
 
-    /// Whether there is a reader that answers.
+    /// Whether a reader answers.
     public var isSupported: Bool
-    /// Whether the screen was unlocked once since the system started.
+    /// Whether the screen was unlocked at least once since the system started.
     public var wasUnlocked: Bool
     /// Whether the display is on.
     public var isDisplayOn: Bool
     /// Whether an app has a reader session.
     public var isReaderSessionActive: Bool
-    /// Whether a wallet, or an app that is a card, is in use.
+    /// Whether a wallet is in use, or an app that acts as a card.
     public var isWalletActive: Bool
     /// Whether a camera is in use.
     public var isCameraActive: Bool
     /// Whether airplane mode is on.
     public var isAirplaneModeOn: Bool
 
-    /// Creates conditions; those that are left out let tags be read.
+    /// Creates conditions. The default values allow reading.
     public init(
         isSupported: Bool = true,
         wasUnlocked: Bool = true,
@@ -69,7 +69,7 @@ public struct ReadingConditions: Sendable, Hashable {
         self.isAirplaneModeOn = isAirplaneModeOn
     }
 
-    /// Everything that keeps tags from being read, in the order of the conditions; empty when they are read.
+    /// All reasons why tags are not read, in the order of the conditions; empty when tags are read.
     public var obstacles: [Obstacle] {
         var result: [Obstacle] = []
         if !isSupported { result.append(.unsupported) }
@@ -85,6 +85,6 @@ public struct ReadingConditions: Sendable, Hashable {
     /// Whether tags are read.
     public var allowReading: Bool { obstacles.isEmpty }
 
-    /// Whether tags are to be looked for, which shows whether there is a reader: nothing else keeps them from being read.
+    /// Whether to look for tags, which shows if a reader answers: no other condition prevents reading.
     public var allowLooking: Bool { obstacles.allSatisfy { $0 == .unsupported } }
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known around the service, each thing from its source; where a source is missing, what follows from that.
+/// The state of the system around the service, from several sources, and the conditions that follow from it. A default
+/// applies where a source is missing.
 public struct Surroundings: Sendable, Hashable {
-    /// What became of one condition.
+    /// The result for one condition.
     public struct Finding: Sendable, Hashable {
-        /// The condition, by the obstacle that it would be.
+        /// The condition, identified by its obstacle.
         public var obstacle: ReadingConditions.Obstacle
-        /// Whether it lets tags be read.
+        /// Whether the condition allows reading.
         public var isMet: Bool
-        /// Where that comes from, as words for people.
+        /// The source of the result, as text.
         public var source: String
 
-        /// What the condition is about.
+        /// The name of the condition.
         public var name: String {
             switch obstacle {
             case .unsupported: "reader"
@@ -22,38 +23,38 @@ public struct Surroundings: Sendable, Hashable {
         }
     }
 
-    /// What is known of the reader.
+    /// The state of the reader.
     public var reader = ReaderState.unasked(name: nil)
-    /// The user's session; nil where the system names none.
+    /// The user's session; nil when the system reports none.
     public var session: LoginSession? { didSet { updateLock() } }
-    /// Whether the screen saver is on; nil where there is none.
+    /// Whether the screen saver is on; nil when there is none.
     public var isScreenSaverOn: Bool? { didSet { updateLock() } }
-    /// The screen savers that are there and have not answered whether the screen is locked. Until they do, it counts as locked.
+    /// The screen savers that have not answered yet whether the screen is locked. Until they do, it counts as locked.
     public var silentSavers: [String] = [] { didSet { updateLock() } }
-    /// Whether logind is there and has not answered. Until it does, the screen counts as locked, and ``session`` is what it
-    /// reported last.
+    /// Whether logind is running but has not answered. Until it does, the screen counts as locked, and ``session`` is
+    /// the last one that it reported.
     public var isLoginSilent = false { didSet { updateLock() } }
-    /// Whether the screen is locked. Where nothing reports it any more, the last report counts: a screen does not unlock
-    /// because what reported the lock has ended.
+    /// Whether the screen is locked. When no source reports it any more, the last report is used: a screen does not
+    /// unlock because the source of the lock state has ended.
     public private(set) var isLocked = false
     /// Whether the screen is known to have been unlocked since the system started.
     public var wasUnlocked = false
-    /// The compositor's `PowerSaveMode`, 0 for a display that is on; nil where it does not tell.
+    /// The compositor's `PowerSaveMode`, 0 when the display is on; nil when it does not report it.
     public var powerSaveMode: Int?
-    /// Whether a display that is connected is on, by the graphics driver; nil where it tells of none.
+    /// Whether a connected display is on, according to the graphics driver; nil when it reports none.
     public var isDisplayLit: Bool?
-    /// Whether the system goes to sleep.
+    /// Whether the system is going to sleep.
     public var isGoingToSleep = false
     /// Whether an app has a reader session.
     public var isReaderSessionActive = false
-    /// Whether an app is a card.
+    /// Whether an app acts as a card.
     public var isCardActive = false
-    /// Whether a program has a camera open; nil where there is no camera.
+    /// Whether a program has opened a camera; nil when there is no camera.
     public var isCameraOpen: Bool?
-    /// The switches of the radios; nil where the system has none.
+    /// The switches of the radios; nil when the system has none.
     public var radios: RadioSwitches?
 
-    /// Creates surroundings of which nothing is known yet.
+    /// Creates surroundings in which nothing is known yet.
     public init() {}
 
     private var wasLocked = false
@@ -65,13 +66,13 @@ public struct Surroundings: Sendable, Hashable {
         isLocked = wasLocked || isLoginSilent || !silentSavers.isEmpty
     }
 
-    /// Whether the screen is seen to be unlocked.
+    /// Whether the screen is reported to be unlocked.
     public var isUnlocked: Bool {
         session.map { $0.isActive && !$0.isLocked } == true && isScreenSaverOn != true && !isLoginSilent
             && silentSavers.isEmpty
     }
 
-    /// The conditions that follow.
+    /// The conditions that follow from the surroundings.
     public var conditions: ReadingConditions {
         var conditions = ReadingConditions()
         for finding in findings {
@@ -94,9 +95,11 @@ public struct Surroundings: Sendable, Hashable {
         return [readerFinding(isLookedFor: others.allSatisfy(\.isMet))] + others
     }
 
-    /// - Parameter isLookedFor: whether nothing else keeps tags from being read.
+    /// Returns the result for the reader.
+    ///
+    /// - Parameter isLookedFor: whether no other condition prevents reading.
     private func readerFinding(isLookedFor: Bool) -> Finding {
-        // A reader that nobody asks because of something else is not what keeps tags from being read.
+        // If the reader is not used because of another condition, the reader is not the obstacle.
         let isMet =
             switch reader {
             case .ready: true

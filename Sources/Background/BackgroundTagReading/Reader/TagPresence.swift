@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which tags are near, so that one that stays is announced once.
+/// Tracks which tags are near, so that a tag that stays is announced only once.
 ///
-/// A tag that is gone for less than ``minimumAbsence`` has not left. While tags are not read nobody sees one leave: the
-/// first look afterwards shows which of them stayed. A tag that was seen to leave before has left, however long nobody
-/// looked then.
+/// A tag that is gone for less than ``minimumAbsence`` has not left. While reading is paused, nobody sees tags leave;
+/// the first look afterwards shows which of them stayed. A tag that was seen leaving before the pause has left, no
+/// matter how long the pause was.
 struct TagPresence: Sendable, Hashable {
-    /// What tells a tag from others.
+    /// Distinguishes a tag from others.
     private enum Identity: Hashable {
         case identifier([UInt8])
-        /// Of a tag that makes up a new identifier each time, what its link begins with.
+        /// The start of the link, for a tag with a new random identifier each time.
         case stem(String)
-        /// A tag that makes up a new identifier each time, which only an app has read.
+        /// A tag with a new random identifier each time, which only an app has read.
         case unknown
     }
 
@@ -19,23 +19,23 @@ struct TagPresence: Sendable, Hashable {
         var identity: Identity
         var identifier: [UInt8]
         var leftAt: Duration?
-        /// Whether nobody has looked since the tag was near.
+        /// Whether nobody has looked since the tag was last seen.
         var isUncertain = false
     }
 
-    /// The shortest time between a tag's leaving and a new arrival.
+    /// The shortest absence after which a tag counts as a new arrival.
     static let minimumAbsence = Duration.milliseconds(500)
-    /// After reading began again, how long a tag that makes up its identifiers counts as one that stayed.
+    /// How long after reading resumed a tag with a random identifier counts as one that stayed.
     static let settling = Duration.seconds(1)
-    /// More tags are never near at once; the one that was there the longest is forgotten.
+    /// The most tags that are tracked. When there are more, the one that was added first is dropped.
     static let maximumCount = 32
 
     private var tags: [Tag] = []
     private var resumedAt: Duration?
 
-    /// Notes a reading.
+    /// Records a reading.
     ///
-    /// - Returns: whether the tag arrived; false when it was near all the time.
+    /// - Returns: whether the tag has arrived; false when it was near all the time.
     mutating func read(_ reading: TagReading, stem: String, now: Duration) -> Bool {
         let identity: Identity = reading.hasStableIdentifier ? .identifier(reading.identifier) : .stem(stem)
         tags.removeAll { tag in
@@ -54,9 +54,9 @@ struct TagPresence: Sendable, Hashable {
         return true
     }
 
-    /// Notes which tags a look has found.
+    /// Records which tags a look has found.
     ///
-    /// - Parameter identifiers: those of all tags that are near.
+    /// - Parameter identifiers: the identifiers of all tags that are near.
     mutating func near(_ identifiers: [[UInt8]], now: Duration) {
         let hasMadeUp = identifiers.contains(where: TagReading.isMadeUp)
         for index in tags.indices.reversed() {
@@ -65,13 +65,13 @@ struct TagPresence: Sendable, Hashable {
             } else if !tags[index].isUncertain {
                 tags[index].leftAt = tags[index].leftAt ?? now
             } else if !hasMadeUp || !TagReading.isMadeUp(tags[index].identifier) {
-                // It left while nobody looked.
+                // The tag left while nobody looked.
                 tags.remove(at: index)
             }
         }
     }
 
-    /// Notes tags that an app has read while this service did not: those that still lie there have not arrived.
+    /// Records tags that an app has read while this service did not. If they are still near, they have not arrived.
     mutating func readByApp(_ identifiers: [[UInt8]]) {
         for identifier in identifiers {
             if let index = tags.firstIndex(where: { $0.identifier == identifier }) {
@@ -84,13 +84,13 @@ struct TagPresence: Sendable, Hashable {
         }
     }
 
-    /// Notes that tags are read no longer: whether one that is near leaves is not seen.
+    /// Records that reading is paused. Then nobody sees when a tag leaves.
     mutating func pause() {
         for index in tags.indices where tags[index].leftAt == nil { tags[index].isUncertain = true }
         resumedAt = nil
     }
 
-    /// Notes that tags are read again.
+    /// Records that reading has resumed.
     mutating func resume(now: Duration) {
         resumedAt = now
     }
