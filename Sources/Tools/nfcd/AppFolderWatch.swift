@@ -2,16 +2,16 @@
 import Dispatch
 import NFCRuntime
 
-/// Reports that something has changed in a folder of installed apps, which may come and go.
+/// Reports changes in a folder of installed apps. The folder may be created and removed meanwhile.
 final class AppFolderWatch {
     private let source: any DispatchSourceRead
 
-    /// Begins to watch.
+    /// Starts to watch.
     ///
     /// - Parameters:
     ///   - path: the folder's path.
-    ///   - onChange: called when a file was written, came or went.
-    /// - Returns: nil where the system has no such watch.
+    ///   - onChange: called when a file was written, added or removed.
+    /// - Returns: nil if the system can't watch folders.
     init?(_ path: String, onChange: @escaping () -> Void) {
         guard let watch = FolderWatch(path) else { return nil }
         source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: .main)
@@ -19,7 +19,7 @@ final class AppFolderWatch {
         source.setEventHandler {
             MainActor.assumeIsolated {
                 let changes = watch.changes()
-                // While the folder is missing, what is seen happens in a folder above it.
+                // While the folder is missing, the events come from a folder above it.
                 guard changes.isThere || wasThere else { return }
                 wasThere = changes.isThere
                 onChange()

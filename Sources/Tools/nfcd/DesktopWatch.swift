@@ -2,7 +2,7 @@
 import Dispatch
 import UserBus
 
-/// Follows the display and the screen saver by what the desktop reports on the user's bus.
+/// Follows the state of the display and of the screen saver, which the desktop reports on the user's bus.
 final class DesktopWatch {
     private static let display = BusCall.Object(
         "org.gnome.Mutter.DisplayConfig",
@@ -10,7 +10,7 @@ final class DesktopWatch {
         "org.gnome.Mutter.DisplayConfig"
     )
 
-    /// Whom a question goes to.
+    /// The service that is asked.
     private enum Source: Hashable {
         case display
         case saver(Int)
@@ -31,7 +31,7 @@ final class DesktopWatch {
             }
         }
 
-        /// The signal of a change.
+        /// The signal that reports a change.
         var signal: String {
             switch self {
             case .display: object.properties.interface + ".PropertiesChanged"
@@ -40,25 +40,26 @@ final class DesktopWatch {
         }
     }
 
-    /// The compositor's `PowerSaveMode`; nil where it does not report it.
+    /// The compositor's `PowerSaveMode`; nil if the compositor does not report it.
     private(set) var powerSaveMode: Int?
-    /// Whether the screen saver is on; nil where there is none.
+    /// Whether the screen saver is on; nil without a screen saver.
     private(set) var isScreenSaverOn: Bool?
     private let bus: BusConnection
     private let onChange: () -> Void
-    /// The questions that are not answered; of each source one at a time.
+    /// The questions without an answer. Each source has at most one.
     private var questions: [UInt64: Source] = [:]
-    /// What has changed since it was asked.
+    /// The sources that have changed since they were asked.
     private var changed: Set<Source> = []
-    /// The screen savers that did not answer in time. One that ends without an answer stays silent until its next one answers.
+    /// The screen savers that did not answer in time. A screen saver that ends without an answer stays in the set until
+    /// its next instance answers.
     private var silent: Set<Source> = []
     private var active: [Source: Bool] = [:]
 
-    /// The names of the screen savers that are there and do not answer.
+    /// The names of the running screen savers that do not answer.
     var silentSavers: [String] { silent.map(\.object.destination).sorted() }
 
-    /// Begins to follow them. What is so now is known when this returns: nothing opens on a locked screen because its saver
-    /// was not asked yet. A saver that does not answer in time is silent until it does.
+    /// Starts to follow them. When this returns, the current state is known, so that nothing opens on a locked screen
+    /// before its screen saver was asked. A screen saver that does not answer in time counts as silent until it does.
     init(_ bus: BusConnection, onChange: @escaping () -> Void) {
         self.bus = bus
         self.onChange = onChange
@@ -85,9 +86,9 @@ final class DesktopWatch {
         if source != .display { silent.insert(source) }
     }
 
-    /// Has the screen savers ask for the password.
+    /// Asks the screen savers to prompt for the password.
     ///
-    /// - Returns: the names of those that were asked; none where the desktop has no such way.
+    /// - Returns: the names of those that were asked; empty if the desktop has no such call.
     func promptToUnlock() -> [String] {
         ScreenSaver.all.compactMap { saver in
             let name = saver.object.destination
@@ -107,7 +108,7 @@ final class DesktopWatch {
                 [weak self] in MainActor.assumeIsolated { self?.timeIsOver(for: cookie) }
             }
         } catch  where error.code == .nobody {
-            // It has ended meanwhile, which the bus reports by itself.
+            // It has ended meanwhile. The bus reports that separately.
         } catch {
             fallSilent(source)
             onChange()
@@ -120,10 +121,10 @@ final class DesktopWatch {
         onChange()
     }
 
-    /// - Returns: false when it answers no question of this.
+    /// - Returns: false when it is not the answer to one of these questions.
     private func take(answer: ReceivedMessage, to cookie: UInt64) -> Bool {
         guard let source = questions.removeValue(forKey: cookie) else { return false }
-        // By the bus's own error the one that was asked has ended, and said nothing.
+        // An error from the bus itself means that the service has ended without an answer.
         if answer.sender != BusCall.Object.daemon.destination {
             keep(answer.isError ? nil : answer.values().first, of: source)
             if !changed.contains(source) { silent.remove(source) }
@@ -132,9 +133,9 @@ final class DesktopWatch {
         return true
     }
 
-    /// Takes a message.
+    /// Handles a message.
     ///
-    /// - Returns: false when it has nothing to do with the display.
+    /// - Returns: false when the message is not about the display.
     func take(_ message: ReceivedMessage) -> Bool {
         if let cookie = message.answersTo {
             guard take(answer: message, to: cookie) else { return false }
@@ -149,7 +150,7 @@ final class DesktopWatch {
             else {
                 return false
             }
-            // The one that was asked has the name no more.
+            // The asked service no longer owns the name.
             questions = questions.filter { $0.value != source }
             changed.remove(source)
             guard values[2].isEmpty else {
@@ -160,7 +161,7 @@ final class DesktopWatch {
             onChange()
             return true
         }
-        // What has changed is asked again: a signal may be anybody's.
+        // Asks again for what has changed, because any program may send such a signal.
         guard let source = Source.all.first(where: { $0.signal == message.name }) else { return false }
         ask(source)
         return true

@@ -3,9 +3,10 @@ import BackgroundTagReading
 import Dispatch
 import Glibc
 
-/// Follows the cameras and the switches of the radios, which tell when something changes.
+/// Follows the cameras and the radio switches, which report changes.
 final class DeviceWatch {
-    /// After how long the last of several changes is looked at; who opens and closes a camera all the time costs no more.
+    /// How long to wait after the last of several changes before checking. So a program that opens and closes a camera
+    /// all the time costs little.
     private static let settling = DispatchTimeInterval.milliseconds(200)
 
     private(set) var isCameraOpen: Bool?
@@ -59,7 +60,7 @@ final class DeviceWatch {
         readRadios(descriptor, isFirst: true)
     }
 
-    /// Each event is one read, of which newer systems have more than is asked for.
+    /// Each read returns one event. Newer systems have events longer than the requested size.
     private func readRadios(_ descriptor: CInt, isFirst: Bool = false) {
         var event = [UInt8](repeating: 0, count: RadioSwitches.eventSize)
         while true {
@@ -67,7 +68,7 @@ final class DeviceWatch {
             if count == event.count {
                 radios?.take(event)
             } else if count == 0, !isFirst {
-                // The device is gone.
+                // The device has disappeared.
                 radioSource?.cancel()
                 radioSource = nil
                 radios = nil

@@ -2,13 +2,13 @@
 import Dispatch
 import Glibc
 
-/// Tells when something happens to files and in folders.
+/// Reports events of files and in folders.
 final class FileWatch {
     private let descriptor: CInt
     private let source: (any DispatchSourceRead)?
     private var watched: Set<String> = []
 
-    /// Begins to watch; nothing happens where the system has no such watch.
+    /// Starts to watch. Reports nothing if the system can't watch files.
     init(_ onChange: @escaping () -> Void) {
         let descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
         self.descriptor = descriptor
@@ -31,7 +31,7 @@ final class FileWatch {
 
     isolated deinit { source?.cancel() }
 
-    /// Watches a path too; false when that is not possible.
+    /// Adds a path; false when that is not possible.
     @discardableResult
     func add(_ path: String, _ events: Int32) -> Bool {
         guard !watched.contains(path), descriptor >= 0 else { return true }
@@ -40,6 +40,6 @@ final class FileWatch {
         return true
     }
 
-    /// Forgets paths that are gone.
+    /// Forgets all other paths.
     func keep(_ paths: Set<String>) { watched.formIntersection(paths) }
 }

@@ -7,17 +7,18 @@ import LinkFetching
 import NFCRuntime
 import PrivateStorage
 
-/// Has the association files of the installed apps' domains fetched when they are due: a week after the site's last answer,
-/// and after a failure as ``CachedAssociation`` says. Sites that failed are asked at once when there is a network again, or
-/// when an app is installed.
+/// Fetches the association files of the installed apps' domains when they are due: a week after the site's last answer;
+/// after a failure, at the times of ``CachedAssociation``. Sites that failed are asked at once when the network comes
+/// back or an app is installed.
 ///
-/// What a tag says has no part in it.
+/// The content of tags has no influence on it.
 final class LinkRefresh {
-    /// When files are looked at first, so that the start of the service is not held up.
+    /// How long to wait before the first check, so that it does not slow down the start of the service.
     private static let delay: Int64 = 2
-    /// The longest time between two looks, in seconds: the clock may be set meanwhile.
+    /// The longest time between two checks, in seconds, because the clock may be changed meanwhile.
     private static let longestInterval: Int64 = 3600
-    /// How long a change settles, in seconds: a network comes in several steps, as does an app.
+    /// How long to wait after a change, in seconds: a network starts in several steps, and so does the installation of
+    /// an app.
     private static let settling: Int64 = 2
 
     private let folders: UserFolders
@@ -26,17 +27,17 @@ final class LinkRefresh {
     private var network: NetworkWatch?
     private var appFolders: [AppFolderWatch] = []
     private var isBusy = false
-    /// Whether something has changed, so that sites that failed are asked whether or not they are due.
+    /// Whether something has changed, so that sites that failed are asked even if they are not due.
     private var hasChanged = false
 
     private let onAnswers: () -> Void
 
-    /// Begins to look.
+    /// Starts the checks.
     ///
     /// - Parameters:
     ///   - folders: the user's folders.
-    ///   - log: where answers of sites are told.
-    ///   - onAnswers: called after sites were asked, whose files may be other ones now.
+    ///   - log: the log for the results.
+    ///   - onAnswers: called after sites were asked, because their files may have changed.
     init(_ folders: UserFolders, _ log: Log, onAnswers: @escaping () -> Void) {
         self.folders = folders
         self.onAnswers = onAnswers
@@ -80,7 +81,7 @@ final class LinkRefresh {
 
     /// Asks the sites that are due.
     ///
-    /// - Returns: in how many seconds the next is.
+    /// - Returns: the number of seconds until the next site is due.
     private func refresh(retriesFailures: Bool) async throws -> Int64 {
         let now = Int64(Date().timeIntervalSince1970)
         let cache = try LinkCache(of: folders)

@@ -4,7 +4,7 @@ import Foundation
 import NFCRuntime
 import VisibleText
 
-/// The log: a line for each thing that happens. Nothing of a tag is in it unless that is asked for.
+/// The log: one line for each event, without contents of tags unless the options ask for them.
 struct Log {
     private let json: Bool
     private let hasTime: Bool
@@ -13,7 +13,7 @@ struct Log {
     init(_ options: Options) {
         json = options.json
         logsContent = options.logsContent
-        // The journal has the time of each line already.
+        // The journal already records the time of each line.
         hasTime = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil
     }
 
@@ -22,7 +22,7 @@ struct Log {
     /// - Parameters:
     ///   - event: one word, for programs.
     ///   - text: a sentence, for people.
-    ///   - content: what of a tag it is about; left out unless it is asked for.
+    ///   - content: the tag's contents that the event is about; written only if the options ask for them.
     ///   - fields: numbers, for programs.
     func write(_ event: String, _ text: String, content: String? = nil, _ fields: KeyValuePairs<String, String> = [:]) {
         var line = DisplayText.plain(text, limit: 1000)
@@ -36,7 +36,7 @@ struct Log {
         Self.standardOutput("{\(text)}\n")
     }
 
-    /// Writes that something failed: for programs as every failure of the project's tools, with `ok` and `error`.
+    /// Logs a failure. For programs it has `ok` and `error`, like every failure of the project's tools.
     ///
     /// - Parameters:
     ///   - error: the error's name, for programs.
@@ -54,7 +54,7 @@ struct Log {
     }
 
     static func standardOutput(_ text: String) {
-        // Foundation's handle would end the service where a line can't be written, as on a full disk.
+        // Foundation's file handle would end the service if a line can't be written, for example on a full disk.
         OutputDescriptor.standardOutput.write(text)
     }
 

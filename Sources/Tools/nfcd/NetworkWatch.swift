@@ -2,7 +2,7 @@
 import Dispatch
 import Glibc
 
-/// Reports that the addresses or the routes of this machine have changed, by the kernel's own messages (rtnetlink(7)).
+/// Reports that the addresses or the routes of this machine have changed, from the kernel's messages (rtnetlink(7)).
 final class NetworkWatch {
     /// `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR` and `RTMGRP_IPV6_ROUTE`.
     private static let groups: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
@@ -11,9 +11,9 @@ final class NetworkWatch {
 
     private let source: any DispatchSourceRead
 
-    /// Begins to watch.
+    /// Starts to watch.
     ///
-    /// - Returns: nil where the kernel does not say.
+    /// - Returns: nil if the kernel does not report changes.
     init?(onChange: @escaping () -> Void) {
         let type = CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_NETLINK, type, Self.route)
@@ -31,7 +31,7 @@ final class NetworkWatch {
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
         source.setEventHandler {
             MainActor.assumeIsolated {
-                // What changed does not matter, nor do messages that were lost: the sites are asked.
+                // It does not matter what changed, or whether messages were lost: the sites are asked in any case.
                 var buffer = [UInt8](repeating: 0, count: 8 << 10)
                 while unsafe recv(descriptor, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS { errno = 0 }
                 onChange()

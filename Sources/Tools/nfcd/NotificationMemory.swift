@@ -2,19 +2,19 @@
 import BackgroundTagReading
 import PrivateStorage
 
-/// A notification that is shown: who shows it, and its number there.
+/// A visible notification: the program that shows it, and its number there.
 struct ShownNotification: Hashable {
     var sender: String
     var number: UInt32
 }
 
-/// What a notification is about, and the entries behind it: one, or all that a summary counts.
+/// The subject of a notification, and its entries: one, or all those that a summary counts.
 struct NotificationTopic: Equatable {
     var subject: NotificationSubject
     var entries: [InboxEntry.ID]
 }
 
-/// Remembers which notification is about what, so that a click still opens it when the service was started again.
+/// Stores the topics of the visible notifications, so that a click still opens the link after a restart of the service.
 struct NotificationMemory {
     private static let name = "notifications"
 
@@ -22,14 +22,14 @@ struct NotificationMemory {
     private let bus: String
 
     /// - Parameters:
-    ///   - store: a folder that does not outlive the session.
-    ///   - bus: what tells the bus from every other.
+    ///   - store: a folder that is removed at the end of the session.
+    ///   - bus: the identifier of the bus.
     init(_ store: DirectoryStore, bus: String) {
         self.store = store
         self.bus = bus
     }
 
-    /// What was kept on this bus.
+    /// The notifications that were stored for this bus.
     var notifications: [ShownNotification: NotificationTopic] {
         let bytes = (try? store.read(Self.name, limit: 64 << 10)) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -51,7 +51,8 @@ struct NotificationMemory {
         return notifications
     }
 
-    /// Keeps what is shown now. When that fails, a click after a new start opens nothing, and the inbox has the entry.
+    /// Stores the visible notifications. If that fails, a click after a restart opens nothing, but the inbox still has
+    /// the entry.
     func keep(_ notifications: [ShownNotification: NotificationTopic]) {
         let lines = notifications.map { shown, topic in
             let kind = topic.subject == .summary ? "summary" : "entry"

@@ -4,19 +4,20 @@ import Dispatch
 import PrivateStorage
 import UserBus
 
-/// Shows notifications (Desktop Notifications Specification 1.2), and reports what the person does with them.
+/// Shows notifications (Desktop Notifications Specification 1.2), and reports what the user does with them.
 ///
-/// Of one subject there is one notification at a time. While one is on its way, only the newest that is to follow is kept.
+/// Each subject has at most one notification at a time. While one is being shown, only the newest following one is
+/// kept.
 final class Notifier {
-    /// What the person, or the desktop, does.
+    /// An action of the user or the desktop.
     enum Event {
         case shown(NotificationTopic)
         case notShown(NotificationSubject, reason: String)
         case activated(NotificationSubject, token: String?)
         case closed(NotificationSubject, isDismissed: Bool)
-        /// What shows notifications has ended, and every notification with it.
+        /// The program that shows notifications has ended, so all notifications are gone.
         case gone
-        /// What shows notifications is there.
+        /// The program that shows notifications is running.
         case ready
     }
 
@@ -30,17 +31,17 @@ final class Notifier {
         "/org/freedesktop/Notifications",
         "org.freedesktop.Notifications"
     )
-    /// The reason of `NotificationClosed` that means the person.
+    /// The reason of `NotificationClosed` that means the user.
     private static let dismissed: Int64 = 2
 
     private let bus: BusConnection
     private let onEvent: (Event) -> Void
-    /// What the desktop's notifications can do; nil before it said so.
+    /// The features of the desktop's notifications; nil before the desktop has reported them.
     private var capabilities: Set<String>?
     private var question: UInt64?
-    /// The start of the program that shows notifications, which the bus answers when it has its name.
+    /// The request to start the program that shows notifications. The bus answers it when the program has its name.
     private var start: UInt64?
-    /// The longest that such a start may take, in seconds.
+    /// The maximum time for such a start, in seconds.
     private static let startingTime = 25
     private var waiting: [Request] = []
     private var sent: [UInt64: NotificationTopic] = [:]
@@ -49,13 +50,14 @@ final class Notifier {
     }
     private let memory: NotificationMemory?
     private var tokens: [ShownNotification: String] = [:]
-    /// The clicks on notifications, which the desktop closes for that: perhaps only when another has taken their place.
+    /// The clicks on notifications. The desktop closes a notification after a click, perhaps only when another one has
+    /// replaced it.
     private var clicks: [ShownNotification: NotificationClick] = [:]
     private var withdrawn: Set<NotificationSubject> = []
 
-    /// Takes over from an earlier run what it has shown.
+    /// Restores the notifications that an earlier run has shown.
     ///
-    /// - Parameter store: where what is shown is remembered as long as the session lasts.
+    /// - Parameter store: stores the visible notifications until the end of the session.
     init(_ bus: BusConnection, _ store: DirectoryStore?, onEvent: @escaping (Event) -> Void) throws(BusError) {
         self.bus = bus
         let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
@@ -66,13 +68,13 @@ final class Notifier {
             to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'"
         )
         let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
-        // One that does not run yet is started by the first notification.
+        // If the program does not run yet, the first notification starts it.
         guard let owner = owner?.first?.text else { return }
         notifications = (memory?.notifications ?? [:]).filter { $0.key.sender == owner }
         askCapabilities()
     }
 
-    /// The entries whose own notification is shown.
+    /// The entries that have a visible notification of their own.
     var shownEntries: Set<InboxEntry.ID> {
         Set(notifications.values.filter { $0.subject != .summary }.flatMap(\.entries))
     }
@@ -82,7 +84,7 @@ final class Notifier {
         Set(notifications.values.filter { $0.subject == .summary }.flatMap(\.entries))
     }
 
-    /// Shows a notification, in place of the subject's last one.
+    /// Shows a notification, and replaces the subject's previous one.
     func show(_ subject: NotificationSubject, of entries: [InboxEntry.ID], _ content: NotificationContent) {
         withdrawn.remove(subject)
         waiting.removeAll { $0.topic.subject == subject }
@@ -90,7 +92,7 @@ final class Notifier {
         sendWaiting()
     }
 
-    /// Takes a notification away.
+    /// Removes a notification.
     func withdraw(_ subject: NotificationSubject) {
         waiting.removeAll { $0.topic.subject == subject }
         if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
@@ -120,7 +122,8 @@ final class Notifier {
         }
     }
 
-    /// Has the bus start the program that shows notifications. Its answer comes as others do: the program may take long.
+    /// Asks the bus to start the program that shows notifications. The answer arrives like all others, because the
+    /// start may take long.
     private func startServer() {
         let name = Self.object.destination
         do throws(BusError) {
@@ -161,9 +164,9 @@ final class Notifier {
         }
     }
 
-    /// Takes a message.
+    /// Handles a message.
     ///
-    /// - Returns: false when it has nothing to do with notifications.
+    /// - Returns: false when the message is not about notifications.
     func take(_ message: ReceivedMessage) -> Bool {
         if let cookie = message.answersTo { return take(message, answering: cookie) }
         guard message.isSignal else { return false }
@@ -257,7 +260,7 @@ final class Notifier {
         }
     }
 
-    /// Which notification a signal is about: one that its own sender has shown.
+    /// The notification that a signal is about. Only its own sender counts.
     private func shown(_ values: [BusValue], _ message: ReceivedMessage) -> ShownNotification? {
         guard let number = values.first?.integer.flatMap(UInt32.init(exactly:)) else { return nil }
         return ShownNotification(sender: message.sender, number: number)

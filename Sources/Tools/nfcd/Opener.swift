@@ -3,7 +3,7 @@ import BackgroundTagReading
 import LinkDelivery
 import PrivateStorage
 
-/// Where links go, and opening them.
+/// Decides where links go, and opens them.
 nonisolated struct Opener: Sendable {
     let folders: UserFolders
     private let deliverer: LinkDeliverer
@@ -15,19 +15,19 @@ nonisolated struct Opener: Sendable {
         self.allowsCustomSchemes = allowsCustomSchemes
     }
 
-    /// Where links go now.
+    /// The current routing of links.
     func router() throws(StorageError) -> LinkRouter {
         try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
     }
 
-    /// Compiles the association files that are new, so that ``router()`` finds them ready. It may take some time.
+    /// Compiles new association files, so that ``router()`` is fast. This may take some time.
     func warmUp() {
         _ = try? router()
     }
 
-    /// Opens what a tag has. It waits.
+    /// Opens a tag's link. It waits until that is done.
     ///
-    /// - Returns: why it could not be opened; nil when it is open.
+    /// - Returns: why it could not be opened; nil when it was opened.
     func open(_ delivery: Delivery, token: String?) -> String? {
         do throws(DeliveryError) {
             _ = try deliverer.deliver(delivery, activationToken: token)

@@ -3,7 +3,7 @@ import Glibc
 import NFCRuntime
 import VisibleText
 
-/// What the service is started with.
+/// The options of the service's command line.
 struct Options {
     private(set) var reader = ReaderConfiguration.ofProcess
     private(set) var allowsCustomSchemes = false
@@ -30,9 +30,9 @@ struct Options {
 
         """
 
-    /// Reads the command line.
+    /// Parses the command line.
     ///
-    /// - Returns: nil when it is wrong; that was told then.
+    /// - Returns: nil when it is wrong; then the error was already printed.
     init?(_ arguments: [String]) {
         json = arguments.contains { $0 == "--json" || $0.hasPrefix("--json=") }
         var rest = arguments[...]
@@ -77,7 +77,7 @@ struct Options {
 
     private static func tell(_ reason: String, json: Bool) {
         guard !json else {
-            // Who reads objects reads nothing else.
+            // A program that reads objects reads only standard output.
             let object = #"{"ok":false,"event":"failed","error":"usage","message":\#(JSONText.quoted(reason))}"#
             return Log.standardOutput(object + "\n")
         }

@@ -2,9 +2,9 @@
 import BackgroundTagReading
 import UserBus
 
-/// What the service answers on the bus.
+/// The service's interface on the bus.
 extension Service {
-    /// A call to open an entry that came before the inbox was read.
+    /// A call to open an entry that arrived before the inbox was read.
     struct EarlyCall {
         var message: ReceivedMessage
         var id: String
@@ -13,7 +13,7 @@ extension Service {
     static let objectPath = "/org/opencorenfc/Background"
     static let interface = "org.opencorenfc.Background1"
 
-    /// The interface, as introspection shows it (D-Bus Specification 0.38, Introspection Data Format).
+    /// The interface, as introspection describes it (D-Bus Specification 0.38, Introspection Data Format).
     private static let introspection = """
           <interface name="org.opencorenfc.Background1">
             <method name="Status">
@@ -37,7 +37,7 @@ extension Service {
           </interface>
         """
 
-    /// What introspection says of an object; nil where there is none. The service's has others above it.
+    /// The introspection data of an object; nil if it does not exist. The service's object has parent objects.
     private static func introspection(of path: String) -> String? {
         let contents: String
         if path == objectPath {
@@ -67,7 +67,7 @@ extension Service {
             return try message.answer([.string(text)])
         }
         guard message.path == Self.objectPath else { return try refuseObject(message) }
-        // A call may leave the interface out.
+        // A call may omit the interface.
         let name = message.name.hasPrefix(".") ? Self.interface + message.name : message.name
         switch name {
         case Self.interface + ".Status":
@@ -82,7 +82,7 @@ extension Service {
                     "Open takes the identifier of an entry, as nfc inbox list shows it, and nothing else."
                 )
             }
-            // What is in the inbox, and where it opens, is not known before.
+            // Before that, the contents of the inbox and the routing of links are not known.
             guard isBegun else {
                 guard earlyCalls.count < 100 else { return try message.refuse("LimitsExceeded", "The service begins.") }
                 return earlyCalls.append(EarlyCall(message: message, id: id))

@@ -5,13 +5,14 @@ import Dispatch
 import Glibc
 import PrivateStorage
 
-/// Keeping what was read on the disk, also when the disk is full for a while or the inbox's folder goes.
+/// Stores what was read on disk, even if the disk is full for a while or the inbox folder disappears.
 extension Service {
-    /// How long what the disk did not take waits until it is tried again.
+    /// How long to wait before storing again what the disk did not accept.
     private static let storingPause = DispatchTimeInterval.seconds(5)
-    /// How long a folder that goes may be missing until a new one is made. Who moves it may put another one there.
+    /// How long a folder may be missing before a new one is created. A program that moves it may put another one in its
+    /// place.
     private static let movingTime = DispatchTimeInterval.seconds(1)
-    /// Of how many damaged files the log has a line each.
+    /// The number of damaged files for which the log has a separate line.
     private static let toldDamage = 10
 
     func tellDamaged(_ names: [String]) {
@@ -31,12 +32,12 @@ extension Service {
         let going = IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF
         let watch = FileWatch { [weak self] in self?.inboxChanged() }
         watch.add(path, Int32(going))
-        // That the folder itself is removed or replaced is seen in the one around it.
+        // The parent folder reports when the folder itself is removed or replaced.
         watch.add(String(path.dropLast("/inbox".count)), Int32(going | IN_CREATE | IN_MOVED_TO))
         inboxFiles = watch
     }
 
-    /// Somebody else has removed entries, such as `nfc inbox`, or the folder.
+    /// Another program, such as `nfc inbox`, has removed entries or the folder.
     private func inboxChanged() {
         guard inbox.isInPlace else { return checkInboxSoon() }
         guard let there = try? inbox.identifiers() else { return }
@@ -61,7 +62,7 @@ extension Service {
         handle(.stored(entry.id, isKept: isKept))
     }
 
-    /// Tries again in a while what the disk did not take, until it takes it.
+    /// Tries again after a while to store what the disk did not accept, until it does.
     private func storeLater() {
         guard !isToStoreAgain else { return }
         isToStoreAgain = true
@@ -71,13 +72,14 @@ extension Service {
                 self.isToStoreAgain = false
                 guard self.checkInbox() else { return }
                 self.handle(.storeAgain)
-                // What did not fit may have been opened since: then nothing is known of the disk.
+                // If the rejected entries were opened meanwhile, nothing was written: then the disk's state is not
+                // known.
                 if self.machine.storedEntries == self.machine.keptEntries { self.inboxProblem = nil }
             }
         }
     }
 
-    /// Why nothing can be kept now, as a sentence; nil when it can.
+    /// Why entries can't be stored now, as a sentence; nil when they can.
     var keepingProblem: String? {
         guard !inbox.isInPlace else { return inboxProblem }
         checkInboxSoon()
@@ -96,9 +98,9 @@ extension Service {
         }
     }
 
-    /// Opens the inbox's folder anew where it is gone or another one, and has all that is known written there.
+    /// If the inbox folder is gone or was replaced, opens it again and writes all known entries there.
     ///
-    /// - Returns: whether the inbox is the one at its path.
+    /// - Returns: whether the open inbox is the one at its path.
     @discardableResult
     func checkInbox() -> Bool {
         guard !inbox.isInPlace else { return true }

@@ -6,9 +6,9 @@ import Foundation
 import NFCRuntime
 import PrivateStorage
 
-/// What the person is shown, and what the person does then.
+/// Shows notifications, and handles the user's actions.
 extension Service {
-    /// A summary that is shown in a moment, so that of many arrivals there is one.
+    /// A summary that is about to be shown, so that several arrivals have a common one.
     struct PendingSummary {
         var entries: [InboxEntry.ID]
         var content: NotificationContent
@@ -57,7 +57,7 @@ extension Service {
                 + (asked.isEmpty ? " The desktop has no way to be asked for that." : ""),
             ["asked": asked.joined(separator: " ")]
         )
-        // What came while the answers were waited for is queued, and nothing else would say so.
+        // Messages that arrived during the wait for the answers are queued, and no event would report them.
         DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
     }
 
@@ -78,7 +78,7 @@ extension Service {
         case .notShown(let subject, let reason):
             let remainder = machine.remainder(of: subject)
             handle(.notShown(subject))
-            // Of what is tried again, alone or counted by the summary, the log has it already.
+            // Do not log a retry again, whether it is shown alone or counted by the summary.
             let isTold = subject == .summary ? !unshown.isEmpty : unshown.contains(subject)
             unshown.insert(subject)
             if !isTold {
@@ -95,7 +95,7 @@ extension Service {
         }
     }
 
-    /// Tries again in a while to show what is due.
+    /// Tries again after a while to show what is due.
     private func tryAgain() {
         guard let delay = retries.failed() else { return }
         DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(Int(delay.components.seconds))) { [weak self] in
@@ -112,13 +112,14 @@ extension Service {
         let (opener, token) = (opener, tokens.removeValue(forKey: id))
         let claim: FileClaim?
         do throws(StorageError) {
-            // What is not on the disk is nobody else's to open; neither is what was in a folder that is gone.
+            // An entry that is not on disk can't be opened by another process; neither can one from a folder that is
+            // gone.
             let isOnDisk = inbox.isInPlace && machine.storedEntries.contains(id)
             claim = isOnDisk ? try inbox.claim(id) : nil
         } catch {
             return notClaimed(id, error)
         }
-        // An app may take long to start: on a thread of its own, with a bus of its own.
+        // An app may take long to start, so this uses a separate thread and a separate bus connection.
         Thread.detachNewThread {
             let failure = opener.open(delivery, token: token)
             DispatchQueue.main.async {
@@ -127,7 +128,7 @@ extension Service {
         }
     }
 
-    /// Another process opens the entry, or has opened it, or its file can't be used.
+    /// Another process is opening the entry, or has opened it, or its file can't be used.
     private func notClaimed(_ id: InboxEntry.ID, _ error: StorageError) {
         switch error.code {
         case .inUse:
@@ -159,7 +160,7 @@ extension Service {
 }
 
 extension BackgroundReader.Remainder {
-    /// What the log says of it.
+    /// The sentence in the log.
     fileprivate var text: String {
         switch self {
         case .inbox: "The inbox has the link."

@@ -4,18 +4,18 @@ import BackgroundTagReading
 import Foundation
 import NFCRuntime
 
-/// Whether tags are read: the surroundings, the reader, and the apps that want it.
+/// Whether tags are read: the conditions, the reader, and the apps that use it.
 extension Service {
-    /// What the log said last of whether tags are read.
+    /// The last state that the log reported about reading tags.
     struct ToldState {
-        /// Nil before anything was said.
+        /// Nil before the first report.
         var isReading: Bool?
-        /// Why not, as far as the reader is the reason.
+        /// Why tags are not read, if the reader is the reason.
         var reason: String?
     }
 
     func surroundingsChanged() {
-        // Before all of them are there nothing is known.
+        // The state is not known before all of them exist.
         guard let session, let devices, let desktop else { return }
         surroundings.session = session.session
         surroundings.isLoginSilent = session.isSilent
@@ -32,13 +32,13 @@ extension Service {
             log.write("lock", lockText)
             handle(.lock(isLocked: surroundings.isLocked))
         } else if !isBegun {
-            // What was wanted in an earlier run opens now, unless the screen is locked.
+            // Opens now what an earlier run was asked to open, unless the screen is locked.
             handle(.lock(isLocked: surroundings.isLocked))
         }
         conditionsChanged()
     }
 
-    /// What the log says of the lock.
+    /// The log's text about the lock.
     private var lockText: String {
         let silent = (surroundings.isLoginSilent ? ["logind"] : []) + surroundings.silentSavers
         guard silent.isEmpty else {
@@ -55,7 +55,7 @@ extension Service {
         tellState()
     }
 
-    /// Has the log say whether tags are read, when that has changed.
+    /// Logs whether tags are read, if that has changed.
     private func tellState() {
         let conditions = surroundings.conditions
         if conditions.allowReading {
@@ -64,10 +64,10 @@ extension Service {
             return log.write("reading", "Tags are read.")
         }
         let isForReader = conditions.obstacles == [.unsupported]
-        // Its answer is on its way.
+        // The reader's answer is still pending.
         if isForReader, case .unasked = surroundings.reader { return }
         let reason = isForReader ? surroundings.findings.first?.source : nil
-        // Reasons that come and go while others keep tags from being read are not news; another one of the reader's is.
+        // A change of reasons while others still prevent reading is not logged; another reason of the reader is.
         guard told.isReading != false || reason != nil && reason != told.reason else { return }
         told = ToldState(isReading: false, reason: reason)
         let reasons = conditions.obstacles.map { obstacle in
@@ -99,7 +99,7 @@ extension Service {
     func take(_ event: TagWatcher.Event) {
         switch event {
         case .available:
-            // What was on its way when the reader was given up says nothing any more.
+            // Ignores events that were pending when the reader was released.
             guard machine.isLooking else { return }
             surroundings.reader = .ready(name: watcher?.readerName ?? "")
             surroundingsChanged()
@@ -110,7 +110,7 @@ extension Service {
         case .near(let identifiers):
             if machine.conditions.allowReading { handle(.near(identifiers)) }
         case .read(let reading):
-            // Sources that can't report a change are asked now.
+            // Sources that can't report a change are checked now.
             if surroundings.isDisplayLit != nil { surroundingsChanged() }
             reloadRouter()
             self.reading = reading

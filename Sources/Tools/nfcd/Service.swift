@@ -7,14 +7,15 @@ import NFCRuntime
 import PrivateStorage
 import UserBus
 
-/// The service: feeds the machine what happens, and performs the actions it returns. Everything is on the main queue.
+/// The service: feeds events to the state machine, and performs the actions it returns. Everything runs on the main
+/// queue.
 final class Service {
-    /// Why the service can't begin, as a sentence for people.
+    /// Why the service can't start, as a sentence for people.
     struct Failure: Error {
         /// The error's name, for programs.
         var name: String
         var reason: String
-        /// The exit status of the contract.
+        /// The documented exit status.
         var status: CInt
 
         init(_ name: String, _ reason: String, status: CInt = 1) {
@@ -40,7 +41,7 @@ final class Service {
     var notifier: Notifier?
     var summary: PendingSummary?
     var retries = ShowingRetries()
-    /// What could not be shown, of which the log has that.
+    /// The notifications that could not be shown and that the log has reported.
     var unshown: Set<NotificationSubject> = []
     var tokens: [InboxEntry.ID: String] = [:]
     var watcher: TagWatcher?
@@ -54,19 +55,19 @@ final class Service {
     private var signals: [any DispatchSourceSignal] = []
     private var inputs: [BackgroundReader.Input] = []
     private var isHandling = false
-    /// Why the disk did not take the last entry, as a sentence; nil when it took it.
+    /// Why the disk did not accept the last entry, as a sentence; nil when it did.
     var inboxProblem: String?
-    /// Whether the inbox's folder was found to be gone or another one, and none could be opened since.
+    /// Whether the inbox folder has disappeared or was replaced, and none could be opened since.
     var isInboxLost = false
     var isToStoreAgain = false
     var isToCheckInbox = false
     private let linkQueue = DispatchQueue(label: "org.opencorenfc.links")
     var isBegun = false
-    /// Whether the machine knows what was kept in an earlier run. What happens before waits until it does.
+    /// Whether the machine has the state of an earlier run. Until then, events wait.
     private var isRestored = false
-    /// Calls that are answered when it does.
+    /// Calls that are answered after that.
     var earlyCalls: [EarlyCall] = []
-    /// Where the time between a tag's coming and its notification is counted from.
+    /// The current reading, from which the time between a tag's arrival and its notification is measured.
     var reading: TagWatcher.Reading?
 
     init(_ options: Options, _ log: Log) throws {
@@ -85,7 +86,7 @@ final class Service {
 
     /// The reader's environment.
     ///
-    /// - Throws: ``Failure`` when there is no reader and none can come.
+    /// - Throws: ``Failure`` when there is no reader and none can appear later.
     private static func environment(_ reader: ReaderConfiguration, _ log: Log) throws(Failure) -> NFCEnvironment {
         let environment = NFCEnvironment.background(reader) { text in
             DispatchQueue.main.async { MainActor.assumeIsolated { log.write("notice", text) } }
@@ -95,7 +96,7 @@ final class Service {
         throw Failure(code ?? "no-reader", reason, status: code == nil ? 3 : 1)
     }
 
-    /// Takes the service's name: only one at a time has the inbox and the gate.
+    /// Takes the service's name on the bus. So only one process at a time uses the inbox and the gate.
     private static func connect() throws(Failure) -> BusConnection {
         do throws(BusError) {
             let bus = try BusConnection(.user)
@@ -129,14 +130,14 @@ final class Service {
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.readerIsWanted(for: purposes) } }
         }
         watcher = TagWatcher(environment) { [weak self, opener, linkQueue] event in
-            // In the order in which they come; association files of sites are read and compiled elsewhere than here.
+            // Events are handled in order. Sites' association files are read and compiled on this queue.
             linkQueue.async {
                 if case .read = event { opener.warmUp() }
                 DispatchQueue.main.async { MainActor.assumeIsolated { self?.take(event) } }
             }
         }
         if case .none(let reason) = environment.reader { surroundings.reader = .missing(reason: reason) }
-        // Its files of sites may take long: calls and signals are answered meanwhile.
+        // Reading the sites' files may take long. Meanwhile the main queue answers calls and signals.
         linkQueue.async { [weak self, opener] in
             opener.warmUp()
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.begin() } }
@@ -144,7 +145,7 @@ final class Service {
         receive()
     }
 
-    /// Begins to read, when the association files that were kept are compiled.
+    /// Starts to read tags, after the stored association files were compiled.
     private func begin() {
         do {
             try restore()
@@ -212,27 +213,27 @@ final class Service {
             log.fail("no-bus", error.reason)
             exit(1)
         }
-        // What could not be shown while the bus did not answer.
+        // Shows what could not be shown while the bus did not answer.
         if wasSilent, !bus.isSilent { handle(.desktopReady) }
     }
 
-    /// Opens an entry as a click on its notification does.
+    /// Opens an entry, like a click on its notification.
     ///
-    /// - Returns: one word that says what becomes of it, for programs.
+    /// - Returns: one word about the result, for programs.
     func open(_ name: String) -> String {
         guard let id = InboxEntry.ID(name), machine.keptEntries.contains(id) else { return "unknown" }
         activate(id)
         return machine.isLocked ? "locked" : "opening"
     }
 
-    /// Opens an entry by what is installed now. New association files are compiled elsewhere than here, so that calls and
-    /// signals are answered meanwhile.
+    /// Opens an entry with the currently installed apps. New association files are compiled on another queue, so that
+    /// the main queue can answer calls and signals meanwhile.
     func activate(_ id: InboxEntry.ID) {
         linkQueue.async { [weak self, opener] in
             opener.warmUp()
             DispatchQueue.main.async {
                 MainActor.assumeIsolated {
-                    // A logind that hangs reports no lock by itself.
+                    // A logind that hangs does not report a lock.
                     self?.session?.refresh()
                     self?.reloadRouter()
                     self?.handle(.activated(id))

@@ -4,16 +4,16 @@ import Dispatch
 import Foundation
 import UserBus
 
-/// Follows the user's session by logind, over the system's bus.
+/// Follows the user's session with logind, over the system bus.
 final class SessionWatch {
     private static let manager = BusConnection.loginManager
 
-    /// The session; nil where nothing tells of one.
+    /// The session; nil if it is not known.
     private(set) var session: LoginSession?
-    /// Whether logind, or the system's bus, is there and does not answer. One that ends without an answer stays silent until its
-    /// next one answers.
+    /// Whether logind or the system bus exists but does not answer. If logind ends without an answer, this stays true
+    /// until its next instance answers.
     private(set) var isSilent = false
-    /// Whether the system goes to sleep.
+    /// Whether the system is about to sleep.
     private(set) var isGoingToSleep = false
     private let own = ProcessInfo.processInfo.environment["XDG_SESSION_ID"]
     private let onChange: () -> Void
@@ -21,7 +21,7 @@ final class SessionWatch {
     private var source: (any DispatchSourceRead)?
     private var isDue = false
     private var isToLookAgain = false
-    /// How long one that does not answer is left alone. Asking waits for it.
+    /// How long a service that does not answer is left alone, because a question waits for its answer.
     private static let pause = DispatchTimeInterval.seconds(10)
 
     init(onChange: @escaping () -> Void) {
@@ -45,7 +45,7 @@ final class SessionWatch {
             look(bus)
             receive()
         } catch {
-            // Without a system bus nothing tells of a session; the findings say so.
+            // Without a system bus, the session is not known; the findings report that.
             bus = nil
             guard error.code == .silentBus else { return }
             isSilent = true
@@ -63,15 +63,15 @@ final class SessionWatch {
     private func receive() {
         guard let bus else { return }
         do throws(BusError) {
-            // What has changed is asked anew: a signal may be anybody's.
+            // Asks again for what has changed, because any program may send such a signal.
             while let message = try bus.receive() {
-                // What answers now came too late: who was silent answers again.
+                // A late answer: a service that was silent answers again.
                 if message.isCall { try message.answer(nil) } else { isDue = true }
             }
             guard isDue else { return }
             isDue = false
             look(bus)
-            // Signals that came while answers were waited for are queued, and nothing else would tell.
+            // Signals that arrived during the wait for answers are queued, and no event would report them.
             DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
         } catch {
             source?.cancel()
@@ -81,7 +81,7 @@ final class SessionWatch {
         }
     }
 
-    /// Asks logind now, before something opens on the word of its last signal.
+    /// Asks logind now, so that opening a link does not depend only on its last signal.
     func refresh() {
         if let bus, !isSilent { look(bus) }
     }
@@ -110,7 +110,7 @@ final class SessionWatch {
         onChange()
     }
 
-    /// Looks again in a while, also where no signal and no late answer says that it answers.
+    /// Checks again after a while, even without a signal or a late answer.
     private func lookLater() {
         guard !isToLookAgain else { return }
         isToLookAgain = true

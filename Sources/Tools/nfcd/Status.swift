@@ -4,7 +4,7 @@ import BackgroundTagReading
 import VisibleText
 
 extension Service {
-    /// What the service knows, as a JSON object: for `nfc background status`.
+    /// The state of the service as a JSON object, for `nfc background status`.
     var statusText: String {
         let all = surroundings.findings
         let findings = all.map { finding in

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The files of the system that tell of its state.
+/// The files in which the system reports its state.
 ///
-/// `NFC_SYSTEM_ROOT` puts another folder before their paths, for tests.
+/// For tests, `NFC_SYSTEM_ROOT` adds another folder in front of their paths.
 enum SystemFiles {
     private static let root = ProcessInfo.processInfo.environment["NFC_SYSTEM_ROOT"] ?? ""
 
     static func path(_ path: String) -> String { root + path }
 
-    /// The name of this start of the system; nil where the system gives none.
+    /// The identifier of the current boot; nil if the system does not have one.
     static var boot: String? { line("/proc/sys/kernel/random/boot_id") }
 
-    /// Whether a display that is connected is on, by the graphics driver; nil where it tells of none.
+    /// Whether a connected display is on, as the graphics driver reports; nil if it reports no display.
     static var isDisplayLit: Bool? {
         let folder = "/sys/class/drm"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path(folder))) ?? []
@@ -23,7 +23,7 @@ enum SystemFiles {
         return states.isEmpty ? nil : states.contains(true)
     }
 
-    /// The devices of cameras.
+    /// The device files of cameras.
     static var cameras: Set<String> {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path("/dev"))) ?? []
         return Set(
@@ -31,7 +31,7 @@ enum SystemFiles {
         )
     }
 
-    /// Whether a program, as far as can be seen, has one of some files open.
+    /// Whether a program has one of the given files open, as far as this user can see.
     static func isOpen(_ files: Set<String>) -> Bool {
         let real = Set(
             files.compactMap { file -> String? in

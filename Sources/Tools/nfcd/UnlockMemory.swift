@@ -3,7 +3,7 @@ import Glibc
 import PrivateStorage
 import SystemLibrary
 
-/// Remembers that the screen was unlocked since the system started.
+/// Stores whether the screen was unlocked since the system started.
 final class UnlockMemory {
     private static let name = "unlocked"
 
@@ -21,12 +21,12 @@ final class UnlockMemory {
     func remember() {
         guard !isRemembered else { return }
         isRemembered = true
-        // What can't be kept is learned again at the next unlock.
+        // If storing fails, the next unlock stores it again.
         if let boot { try? store.replace(Self.name, with: Array(boot.utf8)) }
     }
 }
 
-/// Where a test lets the service die, to see what is left: `NFC_DIE_AT` names one step of an arrival.
+/// A step of an arrival at which a test ends the service: `NFC_DIE_AT` names it.
 enum Step {
     #if DEBUG
         private static let fatal = EnvironmentVariable.value("NFC_DIE_AT")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A PN532 on a serial line that is a card for other readers: ISO/IEC 14443-4 Type A, with whatever answers its APDUs.
+/// A PN532 on a serial line that acts as a card for other readers: ISO/IEC 14443-4 Type A. Your code answers its APDUs.
 ///
 /// ```swift
 /// let card = try PN532Card("/dev/ttyUSB0")
@@ -11,13 +11,13 @@ public import TagLink
 /// }
 /// ```
 ///
-/// The chip answers anticollision and RATS by itself: its UID is 08 and three bytes, as random ones are, and its ATS is
-/// its own but for the historical bytes. A Type 4 tag, or an app's card, is what answers behind it; Type 2 tags and NFC-B
-/// cards can't be shown, since the chip selects its answers itself.
+/// The chip answers anticollision and RATS by itself. Its UID is 08 and three bytes, like a random UID. Its ATS is
+/// fixed, except for the historical bytes. Your code can be a Type 4 tag or an app's card. Type 2 tags and NFC-B cards
+/// are not possible, because the chip chooses its answers itself.
 ///
-/// The line is opened by ``waitForReader(as:)`` and closed by ``close()``. A task that is cancelled stops waiting.
+/// ``waitForReader(as:)`` opens the line, and ``close()`` closes it. Cancelling the task ends a wait.
 public final class PN532Card: Sendable {
-    /// What readers see of the card before its first command.
+    /// The data that readers see before the first command.
     public struct Identity: Sendable, Hashable {
         /// The last three bytes of the UID; the first is 08.
         public var uid: [UInt8]
@@ -27,7 +27,7 @@ public final class PN532Card: Sendable {
         /// Creates an identity.
         ///
         /// - Parameters:
-        ///   - uid: the last three bytes of the UID; random ones unless given.
+        ///   - uid: the last three bytes of the UID; nil for random bytes.
         ///   - historicalBytes: the historical bytes in the ATS, 15 at most.
         public init(uid: [UInt8]? = nil, historicalBytes: [UInt8] = []) {
             self.uid = uid ?? (0..<3).map { _ in UInt8.random(in: 0...0xFF) }
@@ -39,7 +39,7 @@ public final class PN532Card: Sendable {
     public let path: String
     private let worker: ChipWorker
 
-    /// Creates a card. Nothing is opened yet.
+    /// Creates a card, without opening the line.
     ///
     /// - Parameter connection: the serial line, as ``PN532Reader/init(_:)`` takes it.
     /// - Throws: ``LinkError`` with `unsupported`.
@@ -47,17 +47,17 @@ public final class PN532Card: Sendable {
         try self.init(connection, limits: .standard)
     }
 
-    /// The same, with how long the chip is waited for.
+    /// The same, with limits for how long to wait for the chip.
     package init(_ connection: String, limits: HostLimits) throws(LinkError) {
         let line = try SerialLineName(connection)
         path = line.path
         worker = ChipWorker(line, limits)
     }
 
-    /// Waits, for ever, until a reader has selected the card and begun ISO-DEP.
+    /// Waits without limit until a reader has selected the card and started ISO-DEP.
     ///
-    /// - Parameter identity: what the reader sees.
-    /// - Throws: ``LinkError`` with `unsupported` when the identity is not one, `readerUnavailable` or `cancelled`.
+    /// - Parameter identity: the data that the reader sees.
+    /// - Throws: ``LinkError`` with `unsupported` when the identity is invalid, `readerUnavailable` or `cancelled`.
     public func waitForReader(as identity: Identity) async throws(LinkError) {
         guard identity.uid.count == 3, identity.historicalBytes.count <= 15 else {
             throw LinkError(.unsupported, "A PN532 as a card has three bytes of UID, and 15 historical bytes at most.")
@@ -69,7 +69,7 @@ public final class PN532Card: Sendable {
 
     /// Waits for the reader's next command.
     ///
-    /// - Returns: the command APDU; nil when the reader has let go of the card, or its field is gone.
+    /// - Returns: the command APDU; nil when the reader has deselected the card, or its field is gone.
     /// - Throws: ``LinkError`` with `transmission`, `frameTooLong`, `readerUnavailable` or `cancelled`.
     public func nextCommand() async throws(LinkError) -> [UInt8]? {
         try await worker.perform { (_, chip, cancellation) throws(LinkError) in
@@ -77,7 +77,7 @@ public final class PN532Card: Sendable {
         }
     }
 
-    /// Answers the command that came last. The chip asks the reader for more time by itself until then.
+    /// Answers the last command. Until then, the chip asks the reader for more time by itself.
     ///
     /// - Parameter response: the response APDU with its status word.
     /// - Returns: false when the reader is gone.

@@ -2,7 +2,7 @@
 import Dispatch
 import TagLink
 
-/// The one place from which a chip is used: on a thread of its own, one operation after the other.
+/// The only user of a chip. It runs one operation after the other, on its own thread.
 actor ChipWorker {
     private nonisolated let executor = LineExecutor()
     private nonisolated let interrupt = Interrupt()
@@ -12,11 +12,11 @@ actor ChipWorker {
     private let limits: HostLimits
     private var chip: PN532Chip?
 
-    /// The target that frames go to now.
+    /// The target that receives frames now.
     var current: TagHandle?
-    /// Whether that one has been found just now, and has had no command yet.
+    /// Whether that target was found just now and has received no command yet.
     var isUntouched = false
-    /// Counts lists of targets: what an earlier one found is gone.
+    /// Counts the lists of targets. A target that an earlier list found is no longer selected.
     var generation = 0
 
     init(_ line: SerialLineName, _ limits: HostLimits) {
@@ -27,12 +27,13 @@ actor ChipWorker {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// What the chip said of itself when it was opened last.
+    /// The firmware that the chip reported when it was last opened.
     nonisolated var firmware: PN532Chip.Firmware? { lastFirmware.withLock { $0 } }
 
-    /// Does a piece of work on the chip, which is opened when it is not open.
+    /// Runs an operation on the chip, and opens the chip if necessary.
     ///
-    /// The work stops when the caller's task is cancelled. A chip that is gone is closed, and opened again the next time.
+    /// The operation stops when the caller's task is cancelled. If the chip does not answer any more, it is closed, and
+    /// the next operation opens it again.
     nonisolated func perform<Value: Sendable>(
         _ work: @Sendable (isolated ChipWorker, PN532Chip, Cancellation) throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
@@ -73,14 +74,14 @@ actor ChipWorker {
         generation += 1
     }
 
-    /// Turns the field off and lets other programs use the line.
+    /// Switches the field off and closes the line, so that other programs can use it.
     func close() {
         chip?.close()
         forget()
     }
 }
 
-/// Runs an actor on a thread that may wait for a serial line.
+/// Runs an actor on a thread that may block on a serial line.
 final class LineExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "org.opencorenfc.pn532")
 

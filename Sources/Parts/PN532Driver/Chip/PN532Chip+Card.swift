@@ -3,12 +3,12 @@ import TagLink
 
 /// The chip as a card of ISO/IEC 14443-4 Type A (PN532 user manual, 7.3.14 to 7.3.22).
 extension PN532Chip {
-    /// The longest command that is taken: an extended APDU.
+    /// The longest accepted command: an extended APDU.
     static let maximumCommand = 65544
-    /// The most data of one TgSetData.
+    /// The maximum number of data bytes in one TgSetData.
     private static let maximumPart = 262
 
-    /// Becomes a card, and waits until a reader has selected it and sent RATS, which the chip answers.
+    /// Makes the chip a card, and waits until a reader has selected it and sent RATS, which the chip answers.
     ///
     /// - Parameters:
     ///   - uid: the last three bytes of the UID.
@@ -19,14 +19,14 @@ extension PN532Chip {
         _ cancellation: Cancellation?
     ) throws(LinkError) {
         try setField(false, cancellation)
-        // ISO/IEC 14443-4 as a card; ATR_RES is not needed, and is what the chip begins with.
+        // ISO/IEC 14443-4 as a card. ATR_RES is not needed, but is the chip's default.
         try set(parameters: 0x24, cancellation)
         registers = RadioRegisters()
         try setFraming(appendsChecksum: true, removesChecksum: true, cancellation)
         // CIU_TxAuto, InitialRFOn: the reader's field wakes the chip.
         let automatic = try read([RadioRegisters.transmitAutomatic], cancellation)[0]
         try write([(RadioRegisters.transmitAutomatic, automatic | 0x04)], cancellation)
-        // Passive, ISO/IEC 14443-4 alone.
+        // Passive, only ISO/IEC 14443-4.
         var data: [UInt8] = [0x05]
         // SENS_RES with its low byte first, NFCID1, SEL_RES.
         data += [0x04, 0x00] + uid + [0x20]
@@ -35,12 +35,12 @@ extension PN532Chip {
         data += [UInt8(historicalBytes.count)] + historicalBytes
         while true {
             let answer = try sendOnce(.tgInitAsTarget, data, limit: nil, cancellation)
-            // Bit 3: selected as a card of ISO/IEC 14443-4. Another reader wanted something else.
+            // Bit 3: selected as a card of ISO/IEC 14443-4. Otherwise the reader selected something else.
             if let mode = answer.first, mode & 0x08 != 0 { return }
         }
     }
 
-    /// Waits for a command, whose parts are put together.
+    /// Receives a command and joins its parts.
     ///
     /// - Returns: the command; nil when the reader is gone.
     func receiveAsCard(_ cancellation: Cancellation?) throws(LinkError) -> [UInt8]? {
@@ -60,7 +60,7 @@ extension PN532Chip {
         }
     }
 
-    /// Answers a command: in parts where the answer is long.
+    /// Answers a command, in several parts if the answer is long.
     ///
     /// - Returns: false when the reader is gone.
     func sendAsCard(_ response: [UInt8], _ cancellation: Cancellation?) throws(LinkError) -> Bool {
@@ -68,7 +68,7 @@ extension PN532Chip {
         repeat {
             let part = Array(rest.prefix(Self.maximumPart))
             rest = rest.dropFirst(part.count)
-            // TgSetMetaData says that more follows.
+            // TgSetMetaData means that more data follow.
             let command: PN532Command = rest.isEmpty ? .tgSetData : .tgSetMetaData
             let answer = try sendOnce(command, part, limit: limits.answer, cancellation)
             guard let status = answer.first.map(PN532Status.init) else {
@@ -80,7 +80,7 @@ extension PN532Chip {
         return true
     }
 
-    /// Released; its field is gone; no longer selected.
+    /// The codes mean: released; the field is gone; no longer selected.
     private static func isReaderGone(_ status: PN532Status) -> Bool {
         [PN532Status.released, 0x0A, 0x25].contains(status.code)
     }

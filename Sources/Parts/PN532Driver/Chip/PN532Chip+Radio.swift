@@ -3,18 +3,18 @@ import TagLink
 
 /// Frames to and from tags.
 extension PN532Chip {
-    /// What InListPassiveTarget looks for (PN532 user manual, 7.3.5).
+    /// The targets that InListPassiveTarget can look for (PN532 user manual, 7.3.5).
     enum Modulation: UInt8, Sendable {
         case nfcA = 0x00, nfcF212 = 0x01, nfcF424 = 0x02, nfcB = 0x03, type1 = 0x04
     }
 
-    /// Looks once for targets. The field is turned on when it is not.
+    /// Polls once for targets, and switches the field on if necessary.
     ///
     /// - Parameters:
     ///   - modulation: what to look for.
-    ///   - limit: how many at most: 1 or 2.
-    ///   - initiatorData: what the modulation asks for.
-    /// - Returns: what the chip says of those that were found.
+    ///   - limit: the maximum number of targets: 1 or 2.
+    ///   - initiatorData: the data that the modulation requires.
+    /// - Returns: the chip's data about the targets that it found.
     func list(
         _ modulation: Modulation,
         limit: Int,
@@ -32,14 +32,14 @@ extension PN532Chip {
         return TargetList(count: Int(count), data: Array(answer.dropFirst()))
     }
 
-    /// Sends S(DESELECT) to the target with ISO-DEP that the chip listed.
+    /// Sends S(DESELECT) to the listed target, which uses ISO-DEP.
     func deselect(_ cancellation: Cancellation?) throws(LinkError) {
         _ = try sendOnce(.inDeselect, [0x01], limit: limits.own, cancellation)
     }
 
     /// Sends bytes as a frame in the modulation of the last list, and waits for the answer.
     ///
-    /// - Returns: the answer's bytes, with the checksum where the chip does not take it away.
+    /// - Returns: the answer's bytes, including the checksum if the chip does not remove it.
     func communicate(
         _ octets: [UInt8],
         timeout: Airtime,
@@ -50,7 +50,7 @@ extension PN532Chip {
         return try Self.payload(of: answer)
     }
 
-    /// Sends a command to the target that was listed, in the way of its kind.
+    /// Sends a command to the listed target, in the way of its kind.
     func exchangeData(
         _ octets: [UInt8],
         timeout: Airtime,
@@ -71,22 +71,23 @@ extension PN532Chip {
 
     // MARK: Time
 
-    /// The smallest index of RFConfiguration's time-outs that is not shorter: 100 us times 2^(n-1). 0, for ever, where
-    /// the longest, 3.28 s, is too short.
+    /// The smallest index of an RFConfiguration timeout that is not shorter than the given one: 100 us times 2^(n-1). 0
+    /// means no limit; it is used if the longest timeout, 3.28 s, is too short.
     static func timeoutIndex(_ timeout: Airtime) -> UInt8 {
         (1...16).first { Airtime.microseconds(100 << Int64($0 - 1)) >= timeout } ?? 0
     }
 
-    /// How long a time-out of RFConfiguration is.
+    /// The duration of an RFConfiguration timeout.
     private static func span(of index: UInt8) -> Airtime { .microseconds(100 << Int64(index - 1)) }
 
-    /// How much too long a time-out may be.
+    /// How much longer than necessary a timeout may be.
     private static let excess = Airtime.milliseconds(20)
 
-    /// Sets the chip's time-out, and says how long to wait for the chip.
+    /// Sets the chip's timeout, and returns how long to wait for the chip.
     ///
-    /// Setting it costs as much as a short exchange. One that is up to eight times too long stays, and not more than 20 ms:
-    /// it costs time only when nothing answers, and that is what a look whether a tag is still there waits for.
+    /// Setting the timeout takes as long as a short exchange. So a current timeout is kept if it is up to eight times
+    /// too long, and at most 20 ms too long. Too long a timeout costs time only when nothing answers, which is the case
+    /// in a check whether a tag is still near.
     private func prepare(_ timeout: Airtime, _ cancellation: Cancellation?) throws(LinkError) -> Duration {
         let wanted = Self.timeoutIndex(timeout)
         let isGood = timeoutIndex.map { index in
@@ -114,13 +115,13 @@ extension PN532Chip {
         return values
     }
 
-    /// Writes registers, in order. Only for those that may be written twice.
+    /// Writes registers in order. Only for registers that may be written twice.
     func write(_ values: [(UInt16, UInt8)], _ cancellation: Cancellation?) throws(LinkError) {
         _ = try ask(.writeRegister, Self.data(of: values), cancellation)
         for (register, value) in values { registers[register] = value }
     }
 
-    /// Writes registers that do something, once.
+    /// Writes registers that trigger an action, once.
     func perform(_ values: [(UInt16, UInt8)], _ cancellation: Cancellation?) throws(LinkError) {
         _ = try sendOnce(.writeRegister, Self.data(of: values), limit: limits.own, cancellation)
     }
@@ -129,7 +130,7 @@ extension PN532Chip {
         values.flatMap { $0.bigEndianOctets + [$1] }
     }
 
-    /// Says who takes care of checksums, and how many bits of the last byte go out. Only what changes is written.
+    /// Sets who handles checksums, and the number of bits to send of the last byte. Writes only what changes.
     func setFraming(
         appendsChecksum: Bool,
         removesChecksum: Bool,

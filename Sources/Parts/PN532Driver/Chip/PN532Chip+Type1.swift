@@ -4,9 +4,9 @@ import TagLink
 
 /// Commands to a Type 1 tag.
 ///
-/// The firmware knows those of tags with static memory. The others, on blocks and segments, it refuses; then they are
-/// made of the contactless unit's registers. Each byte goes out as a frame of its own, the first as one of 7 bits, and
-/// the answer comes without its parity being looked at (NFC Forum Digital 2.3, 7; PN532 user manual, 8.6.23).
+/// The firmware supports the commands for tags with static memory. It refuses the other commands, on blocks and
+/// segments. These are sent through the registers of the contactless unit. Each byte is a separate frame, the first
+/// with 7 bits, and the parity of the answer is not checked (NFC Forum Digital 2.3, 7; PN532 user manual, 8.6.23).
 extension PN532Chip {
     /// READ8, WRITE-E8, WRITE-NE8 and RSEG (NFC Forum T1T 1.2, 5).
     private enum BlockCommand: UInt8 {
@@ -42,7 +42,7 @@ extension PN532Chip {
         return answer
     }
 
-    /// RSEG as a READ8 for each of its blocks: its answer is longer than the unit's buffer.
+    /// Replaces RSEG by a READ8 for each of its blocks, because the answer of RSEG is longer than the unit's buffer.
     private func readSegment(
         _ octets: [UInt8],
         _ timeout: Airtime,
@@ -97,7 +97,7 @@ extension PN532Chip {
         return Array(answer.dropLast(2))
     }
 
-    /// Takes the parity bit after each eight bits away; bits come least significant first.
+    /// Removes the parity bit after each eight bits; the bits are ordered from the least significant one.
     static func withoutParity(_ octets: [UInt8]) -> [UInt8] {
         (0..<octets.count * 8 / 9).map { index in
             (0..<8).reduce(UInt8(0)) { octet, bit in

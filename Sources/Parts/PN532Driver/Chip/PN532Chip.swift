@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A PN532 that was woken and set up: its commands, as calls that wait for the answer.
+/// The commands of a PN532 that was woken and configured. Each call waits for the answer.
 ///
-/// A command that only asks or sets is sent again when the line lost it. One that goes to a tag is not, since the tag
-/// may have had it: it fails with `transmission`, and who knows the tag's protocol decides.
+/// A command that only reads or sets something is sent again when it is lost on the line. A command to a tag is not
+/// sent again, because the tag may have received it. It fails with `transmission`, and the code that knows the tag's
+/// protocol decides what to do.
 final class PN532Chip {
-    /// What the chip says of itself.
+    /// The version that the chip reports.
     struct Firmware: Sendable, Equatable {
         var version: UInt8
         var revision: UInt8
 
-        /// The name people know it by, such as `PN532 v1.6`.
+        /// The usual name, such as `PN532 v1.6`.
         var name: String { "PN532 v\(version).\(revision)" }
     }
 
@@ -19,26 +20,26 @@ final class PN532Chip {
     let limits: HostLimits
     private var speed = SerialSpeed.initial
     private(set) var firmware = Firmware(version: 0, revision: 0)
-    /// The response time-out that the chip has now; nil for its own.
+    /// The chip's current response timeout; nil for its default.
     var timeoutIndex: UInt8?
-    /// Whether the firmware was seen to refuse commands to the blocks of Type 1 tags.
+    /// Whether the firmware has refused commands on the blocks of Type 1 tags.
     var refusesBlockCommands = false
-    /// What the last list of targets found; its modulation is the one in which frames go out.
+    /// The modulation of the last list of targets. Frames are sent in this modulation.
     var modulation: Modulation?
-    /// Registers that were written or read since the last list of targets.
+    /// The registers that were written or read since the last list of targets.
     var registers = RadioRegisters()
 
-    /// How often a command is sent when the line loses it.
+    /// How many times a command is sent when it is lost on the line.
     static let attempts = 3
 
-    /// Wakes a chip and sets it up.
+    /// Wakes a chip and configures it.
     ///
     /// - Parameters:
     ///   - path: the serial line.
-    ///   - speed: the speed to work with.
-    ///   - limits: how long the chip is waited for.
-    ///   - interrupt: what wakes the thread that waits.
-    ///   - cancellation: whether the chip is still wanted.
+    ///   - speed: the speed to use.
+    ///   - limits: how long to wait for the chip.
+    ///   - interrupt: wakes the waiting thread.
+    ///   - cancellation: whether the chip is still needed.
     /// - Throws: ``LinkError`` with `readerUnavailable` or `cancelled`.
     init(
         path: String,
@@ -50,7 +51,7 @@ final class PN532Chip {
         self.limits = limits
         host = HostInterface(port: try SerialPort(path: path, speed: .initial, interrupt: interrupt), limits: limits)
         if try !wake(cancellation) {
-            // A program that ended in a hurry may have left the chip at the other speed.
+            // A program that ended suddenly may have left the chip at the other speed.
             guard speed != .initial else { throw Self.noChip(path) }
             try host.setSpeed(speed)
             self.speed = speed
@@ -70,11 +71,11 @@ final class PN532Chip {
         )
     }
 
-    /// Wakes the chip with the command that it wants first.
+    /// Wakes the chip with the command that it expects first.
     private func wake(_ cancellation: Cancellation?) throws(LinkError) -> Bool {
         for _ in 0..<Self.attempts {
             do throws(HostInterface.Failure) {
-                // Normal mode: no SAM; its time-out of 1 s is not used; P70_IRQ is not driven.
+                // Normal mode: no SAM; the timeout of 1 s is not used; P70_IRQ is not driven.
                 _ = try host.exchange(
                     PN532Command.samConfiguration.rawValue,
                     [0x01, 0x14, 0x00],
@@ -98,9 +99,9 @@ final class PN532Chip {
             throw LinkError(.readerUnavailable, "What answers at \(host.path) is no PN532.")
         }
         firmware = Firmware(version: version[1], revision: version[2])
-        // Neither RATS nor anything else goes to a tag unless the host sends it.
+        // The chip sends RATS or other commands to a tag only if the host asks for it.
         try set(parameters: 0x00, cancellation)
-        // No exchange is repeated, and two attempts are made to find a tag.
+        // The chip repeats no exchange, and makes two attempts to find a tag.
         _ = try ask(.rfConfiguration, [0x04, 0x00], cancellation)
         _ = try ask(.rfConfiguration, [0x05, 0x01, 0x00, 0x01], cancellation)
     }
@@ -110,21 +111,21 @@ final class PN532Chip {
         _ = try ask(.setParameters, [parameters], cancellation)
     }
 
-    /// Turns the carrier on or off.
+    /// Switches the carrier on or off.
     func setField(_ isOn: Bool, _ cancellation: Cancellation?) throws(LinkError) {
         _ = try ask(.rfConfiguration, [0x01, isOn ? 0x01 : 0x00], cancellation)
     }
 
     private func change(speed: SerialSpeed, _ cancellation: Cancellation?) throws(LinkError) {
         _ = try ask(.setSerialBaudRate, [speed.chipCode], cancellation)
-        // The chip changes when the host has acknowledged its answer.
+        // The chip changes its speed when the host has acknowledged the answer.
         try host.abort()
         try host.setSpeed(speed)
         self.speed = speed
         _ = try ask(.getFirmwareVersion, [], cancellation)
     }
 
-    /// Leaves the chip as another program expects it: its field off, at the speed at which it begins.
+    /// Leaves the chip as other programs expect it: its field off, and at its initial speed.
     func close() {
         try? setField(false, nil)
         if speed != .initial { try? change(speed: .initial, nil) }
@@ -134,7 +135,7 @@ final class PN532Chip {
 
     /// Sends a command that may be repeated.
     ///
-    /// - Parameter limit: how long it may take; ``HostLimits/own`` unless given.
+    /// - Parameter limit: how long the command may take; ``HostLimits/own`` unless given.
     /// - Throws: ``LinkError`` with `readerUnavailable`, `unsupported` when the chip refuses, or `cancelled`.
     func ask(
         _ command: PN532Command,
@@ -156,11 +157,12 @@ final class PN532Chip {
         throw hung
     }
 
-    /// Sends a command that goes to a tag or a reader, once.
+    /// Sends a command to a tag or a reader, once.
     ///
-    /// - Parameter limit: how long it may take; nil for ever.
-    /// - Throws: ``LinkError`` with `transmission` when the line lost the command or its answer, `timeout` when the chip
-    ///   did not answer in time, `readerUnavailable` when it does not answer to anything, `unsupported` or `cancelled`.
+    /// - Parameter limit: how long it may take; nil for no limit.
+    /// - Throws: ``LinkError`` with `transmission` when the command or its answer was lost on the line, `timeout` when
+    ///   the chip did not answer in time, `readerUnavailable` when it answers no command at all, `unsupported` or
+    ///   `cancelled`.
     func sendOnce(
         _ command: PN532Command,
         _ data: [UInt8],
@@ -183,7 +185,7 @@ final class PN532Chip {
         } catch {
             failure = LinkError(.transmission, "The serial line to the PN532 lost an answer.")
         }
-        // Is it the exchange, or the chip?
+        // Checks whether only the exchange failed, or the whole chip.
         _ = try ask(.getFirmwareVersion, [], cancellation)
         throw failure
     }

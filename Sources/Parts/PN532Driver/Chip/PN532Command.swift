@@ -20,20 +20,20 @@ enum PN532Command: UInt8 {
     case tgSetMetaData = 0x94
 }
 
-/// The status byte with which the chip begins most answers (PN532 user manual, 7.1).
+/// The status byte at the start of most of the chip's answers (PN532 user manual, 7.1).
 struct PN532Status: Sendable, Equatable {
     /// The byte: an error code in bits 5 to 0, and bit 6 when more of the answer follows.
     let octet: UInt8
 
     /// The error code; 0 for none.
     var code: UInt8 { octet & 0x3F }
-    /// Whether the answer goes on in the next exchange.
+    /// Whether the next exchange has more of the answer.
     var hasMore: Bool { octet & 0x40 != 0 }
 
-    /// The initiator has let go of this chip while it was a card, or its field is gone.
+    /// The initiator has deselected the chip in card mode, or its field is gone.
     static let released: UInt8 = 0x29
 
-    /// The error that the code stands for; nil for none.
+    /// The error for the code; nil for none.
     var error: LinkError? {
         switch code {
         case 0x00: nil

@@ -3,9 +3,9 @@ import Glibc
 import SystemLibrary
 import TagLink
 
-/// Wakes the thread that waits for the serial line, from any other.
+/// Wakes the thread that waits for the serial line, from any other thread.
 final class Interrupt: Sendable {
-    /// What the waiting thread polls: readable when somebody wants its attention. -1 where no pipe could be made.
+    /// The descriptor that the waiting thread polls. It is readable after ``raise()``. -1 if no pipe could be created.
     let descriptor: Int32
     private let writer: Int32
 
@@ -27,14 +27,14 @@ final class Interrupt: Sendable {
         _ = unsafe write(writer, &octet, 1)
     }
 
-    /// Takes note of every call so far.
+    /// Clears all calls of ``raise()`` so far.
     func clear() {
         var octets = [UInt8](repeating: 0, count: 64)
         while unsafe read(descriptor, &octets, octets.count) > 0 {}
     }
 }
 
-/// Whether somebody still wants the outcome of one operation.
+/// Whether the result of an operation is still needed.
 final class Cancellation: Sendable {
     private let interrupt: Interrupt
     private let state = Locked(false)
@@ -43,7 +43,7 @@ final class Cancellation: Sendable {
         self.interrupt = interrupt
     }
 
-    /// Says that nobody does, and wakes the thread that works on it.
+    /// Marks the operation as cancelled, and wakes the thread that runs it.
     func cancel() {
         state.withLock { $0 = true }
         interrupt.raise()

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What a PN532 sends to its host.
+/// A frame from a PN532 to its host.
 enum ChipFrame: Sendable, Equatable {
-    /// The command has arrived.
+    /// The chip has received the command.
     case acknowledge
     /// An answer: the command's code plus one, and its data.
     case answer(code: UInt8, data: [UInt8])
-    /// The command is not one, or its parameters are wrong: the error frame.
+    /// The error frame: the command is unknown, or its parameters are wrong.
     case syntaxError
     /// An answer with this code whose end is damaged or missing.
     case damaged(code: UInt8)
@@ -15,42 +15,42 @@ enum ChipFrame: Sendable, Equatable {
 
 /// Finds the chip's frames in the bytes of a line (PN532 user manual, 6.2.1).
 ///
-/// Whatever is between frames is passed over: preambles, noise, and frames whose lengths or checksums are wrong. What
-/// is kept is never longer than one frame.
+/// It skips everything between frames: preambles, noise, and frames with wrong lengths or checksums. It never keeps
+/// more than one frame.
 struct ChipFrameDecoder: Sendable {
     /// The longest payload of a frame: TFI, code and 263 bytes of data.
     static let maximumPayload = 265
 
     private var buffer: [UInt8] = []
 
-    /// Adds bytes that came.
+    /// Adds received bytes.
     mutating func append(_ octets: [UInt8]) {
         buffer += octets
     }
 
-    /// Whether a frame may have begun whose rest has to come.
+    /// Whether a frame may have started and is incomplete.
     var isInFrame: Bool { buffer.count > 1 }
 
-    /// How many bytes are kept.
+    /// The number of kept bytes.
     var keptCount: Int { buffer.count }
 
-    /// Forgets what came.
+    /// Discards all bytes.
     mutating func reset() {
         buffer = []
     }
 
-    /// The next frame, or nil when more bytes have to come.
+    /// The next frame; nil when more bytes are needed.
     mutating func next() -> ChipFrame? {
         var position = 0
         defer { buffer.removeFirst(position) }
         while true {
-            // The start code is 00 FF; its first byte may be the last that came.
+            // The start code is 00 FF. Its first byte may be the last received byte.
             while position < buffer.count, !isStartCode(position) { position += 1 }
             switch candidate(at: position) {
             case .incomplete: return nil
             case .invalid: position += 1
             case .damaged(let code):
-                // What follows may be a whole frame: only the start is passed over.
+                // The following bytes may be a whole frame, so only the start is skipped.
                 position += 1
                 return .damaged(code: code)
             case .whole(let frame, let length):
@@ -60,9 +60,9 @@ struct ChipFrameDecoder: Sendable {
         }
     }
 
-    /// Gives up on a frame whose rest does not come.
+    /// Gives up a frame whose rest does not arrive.
     ///
-    /// - Returns: what it would have been, where that can be told, or the frame that its bytes hid.
+    /// - Returns: the damaged frame if its code is known, or a whole frame within its bytes.
     mutating func abandonPartial() -> ChipFrame? {
         guard !buffer.isEmpty else { return nil }
         let header = extendedLength(at: 0) == nil ? 4 : 7
@@ -92,7 +92,7 @@ struct ChipFrameDecoder: Sendable {
         let lengthChecksum = buffer[start + 3]
         switch (length, lengthChecksum) {
         case (0x00, 0xFF): return .whole(.acknowledge, length: 4)
-        // A host sends NACK, never the chip.
+        // Only a host sends NACK, never the chip.
         case (0xFF, 0x00): return .invalid
         case (0xFF, 0xFF):
             guard buffer.count >= start + 7 else { return .incomplete }

@@ -3,18 +3,18 @@ import TagLink
 
 /// Commands and answers over a serial line: the chip's high-speed UART (PN532 user manual, 6.2.2 and 6.3.1).
 ///
-/// An answer counts only after the acknowledgement of its command: what is left of an exchange that was given up comes
-/// before that, and is passed over.
+/// An answer counts only after the acknowledgement of its command. What remains of an abandoned exchange arrives before
+/// that, and is skipped.
 final class HostInterface {
     /// Why a command had no answer.
     enum Failure: Error {
-        /// The chip did not say that it has the command: it may have it or not.
+        /// The chip did not acknowledge the command. It may have received it or not.
         case notAcknowledged
-        /// The chip has the command, and the answer did not come in time. It was told to stop.
+        /// The chip has the command, but its answer did not arrive in time. The host told it to stop.
         case silent
-        /// The answer came damaged every time.
+        /// Every copy of the answer was damaged.
         case damaged
-        /// The chip says that this is no command, or not with these parameters.
+        /// The chip reports that the command is unknown, or its parameters are wrong.
         case syntax
         /// The line is gone, or the operation was cancelled.
         case line(LinkError)
@@ -32,7 +32,7 @@ final class HostInterface {
     /// The line's path.
     var path: String { port.path }
 
-    /// How often an answer is asked for again.
+    /// How many times to request an answer again.
     static let repeats = 2
 
     /// Sends a command and waits for its answer.
@@ -41,9 +41,8 @@ final class HostInterface {
     ///   - code: the command's code.
     ///   - data: its data.
     ///   - wakes: whether the chip may be asleep.
-    ///   - limit: how long the chip may take after it has the command; nil for ever.
-    ///   - cancellation: whether the answer is still wanted.
-    /// - Returns: the answer's data, after its code.
+    ///   - limit: how long the chip may take after it has the command; nil for no limit.
+    ///   - cancellation: whether the answer is still needed.
     func exchange(
         _ code: UInt8,
         _ data: [UInt8],
@@ -63,7 +62,7 @@ final class HostInterface {
         return try waitForAnswer(code &+ 1, limit, cancellation)
     }
 
-    /// Tells the chip to stop what it does.
+    /// Tells the chip to stop its current command.
     func abort() throws(LinkError) {
         try send(HostFrame.acknowledge, nil)
     }
@@ -83,7 +82,7 @@ final class HostInterface {
             switch frame {
             case .acknowledge: return
             case .syntaxError: throw .syntax
-            // Left over from an exchange that was given up.
+            // A remainder of an abandoned exchange.
             case .answer, .damaged: continue
             }
         }
@@ -124,14 +123,14 @@ final class HostInterface {
         throw failure
     }
 
-    /// The next frame, or nil when none came in time. A frame whose rest does not come is given up.
+    /// The next frame; nil when none arrives in time. A frame whose rest does not arrive is given up.
     private func next(
         before deadline: ContinuousClock.Instant?,
         _ cancellation: Cancellation?
     ) throws(Failure) -> ChipFrame? {
         while true {
             if let frame = decoder.next() { return frame }
-            // Looked at here too: a device that never stops sending is not waited for.
+            // Checked here too, so that a device that never stops sending can't block the wait.
             if let deadline, deadline <= .now { return nil }
             var until = deadline
             if decoder.isInFrame {
@@ -152,19 +151,20 @@ final class HostInterface {
     }
 }
 
-/// What a host sends to a PN532 (PN532 user manual, 6.2.1).
+/// Frames from a host to a PN532 (PN532 user manual, 6.2.1).
 enum HostFrame {
-    /// The host has what it wants, or gives up waiting: the chip stops what it does.
+    /// The host has the answer, or stops waiting for it: the chip stops its command.
     static let acknowledge: [UInt8] = [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]
-    /// The last answer arrived damaged: the chip sends it again.
+    /// The last answer arrived damaged: the chip has to send it again.
     static let negativeAcknowledge: [UInt8] = [0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00]
-    /// What wakes a chip that sleeps, and gives it time to: it stands before a frame (PN532 user manual, 7.2.11).
+    /// The bytes that wake a sleeping chip and give it time to start. They are sent before a frame (PN532 user manual,
+    /// 7.2.11).
     static let wakeUp: [UInt8] = [0x55, 0x55] + [UInt8](repeating: 0, count: 14)
 
-    /// The most data of a command, after its code: a frame has 265 bytes from TFI on.
+    /// The maximum number of data bytes of a command, after its code: a frame has 265 bytes from TFI on.
     static let maximumData = 263
 
-    /// The frame of a command: an extended one where it has more than 255 bytes.
+    /// The frame of a command. It is an extended frame if it has more than 255 bytes.
     ///
     /// - Parameters:
     ///   - code: the command's code.

@@ -2,17 +2,17 @@
 import Glibc
 import TagLink
 
-/// A serial line as people name it: its path, and after `@` its speed.
+/// The name of a serial line: its path, and optionally `@` and its speed.
 struct SerialLineName: Sendable, Equatable {
     var path: String
     var speed = SerialSpeed.initial
 
-    /// Reads a name.
+    /// Parses a name.
     ///
-    /// - Throws: ``LinkError`` with `unsupported` when there is no path, or the chip does not have the speed.
+    /// - Throws: ``LinkError`` with `unsupported` when there is no path, or the chip does not support the speed.
     init(_ name: String) throws(LinkError) {
         path = name
-        // A path may have an @ of its own: only digits are a speed.
+        // A path may contain an @ itself: only digits after it are a speed.
         if let at = name.lastIndex(of: "@"), let bits = Int(name[name.index(after: at)...]) {
             guard let speed = SerialSpeed(rawValue: bits) else {
                 throw LinkError(.unsupported, "A PN532 has no speed of \(bits); it has \(SerialSpeed.list).")
@@ -26,7 +26,7 @@ struct SerialLineName: Sendable, Equatable {
     }
 }
 
-/// A speed at which a PN532 can work (PN532 user manual, 7.2.8).
+/// A speed that a PN532 supports (PN532 user manual, 7.2.8).
 enum SerialSpeed: Int, Sendable, CaseIterable {
     case baud9600 = 9600
     case baud19200 = 19200
@@ -37,10 +37,10 @@ enum SerialSpeed: Int, Sendable, CaseIterable {
     case baud460800 = 460_800
     case baud921600 = 921_600
 
-    /// The speed at which a chip begins.
+    /// The chip's initial speed.
     static let initial = baud115200
 
-    /// All speeds in bits a second, for people.
+    /// All speeds in bits per second, as text.
     static var list: String { allCases.map { String($0.rawValue) }.joined(separator: ", ") }
 
     /// The operating system's code.

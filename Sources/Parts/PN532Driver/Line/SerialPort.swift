@@ -2,27 +2,27 @@
 import Glibc
 import TagLink
 
-/// A serial line to a chip: 8 data bits, no parity, one stop bit, no flow control, and nothing translated.
+/// A serial line to a chip: 8 data bits, no parity, one stop bit, no flow control, and no translation.
 ///
-/// Its methods wait, so that it belongs to a thread of its own. Every wait has an end, and can be cancelled.
+/// Its methods block, so use it on a separate thread. Every wait has a limit, and can be cancelled.
 final class SerialPort {
     /// The line's path, such as `/dev/ttyUSB0`.
     let path: String
     private let descriptor: Int32
     private let interrupt: Interrupt
 
-    /// Opens a line, for this program alone.
+    /// Opens a line for this program only.
     ///
     /// - Parameters:
     ///   - path: the line's path.
-    ///   - speed: bits a second.
-    ///   - interrupt: what wakes the thread that waits.
+    ///   - speed: bits per second.
+    ///   - interrupt: wakes the waiting thread.
     /// - Throws: ``LinkError`` with `readerUnavailable`; its reason says what to do.
     init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
         let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         var code = descriptor < 0 ? errno : 0
         if code == 0, isatty(descriptor) != 1 { code = ENOTTY }
-        // Programs that share a line steal each other's answers.
+        // Programs that share a line would steal each other's answers.
         if code == 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 { code = errno }
         if code == 0 { code = Self.configure(descriptor, speed) }
         guard code == 0 else {
@@ -37,12 +37,12 @@ final class SerialPort {
     }
 
     deinit {
-        // A program that is being started may still have the descriptor, and would keep the line from being opened again.
+        // A program that is just being started may still hold the descriptor, and so would keep the line locked.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Changes the speed, when what was written has left.
+    /// Changes the speed after all written bytes were sent.
     func setSpeed(_ speed: SerialSpeed) throws(LinkError) {
         _ = tcdrain(descriptor)
         let code = Self.configure(descriptor, speed)
@@ -64,9 +64,9 @@ final class SerialPort {
         return 0
     }
 
-    /// Sends bytes, all of them.
+    /// Sends all bytes.
     ///
-    /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone or does not take them in time, or
+    /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone or does not accept them in time, or
     ///   `cancelled`.
     func write(
         _ octets: [UInt8],
@@ -92,7 +92,7 @@ final class SerialPort {
 
     /// Waits for bytes.
     ///
-    /// - Returns: what came; nothing when nothing came in time.
+    /// - Returns: the received bytes; empty when none arrived in time.
     /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone, or `cancelled`.
     func read(before deadline: ContinuousClock.Instant?, _ cancellation: Cancellation?) throws(LinkError) -> [UInt8] {
         while true {
@@ -109,9 +109,9 @@ final class SerialPort {
         }
     }
 
-    /// Throws away what came and was not asked for.
+    /// Discards received bytes that belong to no request.
     func discardInput() throws(LinkError) {
-        // A device that never stops sending is not heard for ever.
+        // Limited, because a device may never stop sending.
         for _ in 0..<64 {
             guard !(try read(before: .now, nil)).isEmpty else { return }
         }
@@ -119,7 +119,7 @@ final class SerialPort {
 
     /// Waits until the line is ready.
     ///
-    /// - Returns: false when it is not in time.
+    /// - Returns: false when it is not ready in time.
     private func wait(
         for event: Int32,
         before deadline: ContinuousClock.Instant?,
@@ -141,7 +141,7 @@ final class SerialPort {
             let count = unsafe poll(&polled, 2, milliseconds)
             if count < 0, errno != EINTR { throw SerialPortError.gone(path) }
             if polled[1].revents != 0 { interrupt.clear() }
-            // What is wrong with it is what the next call says.
+            // The next call reports what is wrong with the line.
             if polled[0].revents != 0 { return true }
         }
     }

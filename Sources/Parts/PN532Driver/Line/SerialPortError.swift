@@ -4,7 +4,7 @@ import TagLink
 
 /// Why a serial line can't be used, as sentences that say what to do.
 enum SerialPortError {
-    /// What a file's status says of who may use it.
+    /// The group of a file and its permission, from the file's status.
     struct Ownership: Sendable, Equatable {
         /// The name of its group, or its number.
         var group: String
@@ -17,7 +17,7 @@ enum SerialPortError {
     /// - Parameters:
     ///   - path: the line's path.
     ///   - code: `errno`.
-    ///   - ownership: who may use it, where that could be found out.
+    ///   - ownership: the file's group and permission, if known.
     static func reason(path: String, code: Int32, ownership: Ownership?) -> String {
         switch code {
         case ENOENT, ENOTDIR:
@@ -50,14 +50,14 @@ enum SerialPortError {
         }
     }
 
-    /// The pattern by which udev knows lines of a kind: `ttyUSB*` for `/dev/ttyUSB0`.
+    /// The pattern with which udev selects lines of a kind: `ttyUSB*` for `/dev/ttyUSB0`.
     private static func kernelName(_ path: String) -> String {
         var name = path.split(separator: "/").last.map(String.init) ?? path
         while let last = name.last, last.isNumber { name.removeLast() }
         return name + "*"
     }
 
-    /// Looks up who may use a file.
+    /// Looks up a file's group and permission.
     static func ownership(of path: String) -> Ownership? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -69,13 +69,13 @@ enum SerialPortError {
             unsafe getgrgid_r(status.st_gid, &entry, memory.baseAddress, memory.count, &result)
         }
         if code == 0, let result = unsafe result, let found = unsafe result.pointee.gr_name {
-            // The text is in `memory`, which is still there.
+            // The text is in `memory`, which is still valid.
             name = unsafe String(cString: found)
         }
         return Ownership(group: name, isGroupAllowed: status.st_mode & 0o060 == 0o060)
     }
 
-    /// The error of a line that was there and is not any more.
+    /// The error of a line that has disappeared.
     static func gone(_ path: String) -> LinkError {
         LinkError(.readerUnavailable, "The PN532 at \(path) is gone. Plug its adapter in again.")
     }

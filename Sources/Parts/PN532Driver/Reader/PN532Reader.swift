@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A PN532 on a serial line, as readers do: NFC-A, NFC-B and NFC-F. The chip has no NFC-V.
+/// A PN532 on a serial line as a reader: NFC-A, NFC-B and NFC-F. The chip does not support NFC-V.
 ///
 /// ```swift
 /// let reader = try PN532Reader("/dev/ttyUSB0")
 /// let tags = try await reader.discover([.nfcA], systemCodes: [])
 /// ```
 ///
-/// The line is opened when the reader is first used, and closed by ``release()``. An adapter that was unplugged works
-/// again at the next ``discover(_:systemCodes:)`` once it is back. Waiting for the line is done on a thread of the reader's
-/// own; every wait has an end, and a task that is cancelled stops it.
+/// The first use of the reader opens the line, and ``release()`` closes it. If an adapter was unplugged and is back,
+/// the next ``discover(_:systemCodes:)`` works again. The reader waits for the line on its own thread. Every wait has a
+/// limit, and cancelling the task ends it.
 ///
-/// The host speaks ISO-DEP with cards, over the chip's InCommunicateThru: the chip's own has frames of 64 bytes, gives up
-/// on a card that asks for more time than its time-out, and can't tell a damaged block from a lost card.
+/// The host implements ISO-DEP, over the chip's InCommunicateThru. The chip's own implementation has frames of 64 bytes
+/// only. It gives up a card that asks for more time than the chip's timeout, and can't distinguish a damaged block from
+/// a lost card.
 public final class PN532Reader: DiscoveringDriver {
     /// The serial line's path.
     public let path: String
@@ -22,31 +23,31 @@ public final class PN532Reader: DiscoveringDriver {
     private let worker: ChipWorker
     private let counts = Locked(LinkStatistics.zero)
 
-    /// Creates a reader. Nothing is opened yet.
+    /// Creates a reader, without opening the line.
     ///
-    /// - Parameter connection: the serial line's path, and after `@` the speed in bits a second when it is not 115,200:
-    ///   `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
-    /// - Throws: ``LinkError`` with `unsupported` when it names no line, or a speed that the chip does not have.
+    /// - Parameter connection: the serial line's path; and, if the speed is not 115,200, `@` and the speed in bits per
+    ///   second: `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
+    /// - Throws: ``LinkError`` with `unsupported` when it names no line, or a speed that the chip does not support.
     public convenience init(_ connection: String) throws(LinkError) {
         try self.init(connection, limits: .standard)
     }
 
-    /// The same, with how long the chip is waited for.
+    /// The same, with limits for how long to wait for the chip.
     package init(_ connection: String, limits: HostLimits) throws(LinkError) {
         let line = try SerialLineName(connection)
         path = line.path
         worker = ChipWorker(line, limits)
     }
 
-    /// `PN532 v1.6 (/dev/ttyUSB0)`; without the version before the chip was first opened.
+    /// For example, `PN532 v1.6 (/dev/ttyUSB0)`. Before the chip was first opened, the version is missing.
     public var name: String { "\(worker.firmware?.name ?? "PN532") (\(path))" }
 
-    /// Whether the chip has answered since the reader was made.
+    /// Whether the chip has answered since the reader was created.
     public var wasThere: Bool { worker.firmware != nil }
 
     public var statistics: LinkStatistics { counts.withLock { $0 } }
 
-    /// What the chip can do, as sentences for people.
+    /// The reader's capabilities, as sentences.
     public static let capabilities = [
         "NFC-A: Types 1, 2 and 4A and other cards, two at once; frames of 256 bytes, ISO-DEP by the host.",
         "NFC-B: Type 4B and other cards with ISO-DEP, one at a time.",
@@ -56,7 +57,7 @@ public final class PN532Reader: DiscoveringDriver {
         "It can't tell when a tag comes: a session asks it ten times a second.",
     ]
 
-    /// A PN532 can't tell when a tag comes: it has to be asked.
+    /// Returns nil: a PN532 can't report that a tag arrives, and has to be polled.
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
 
     /// Opens the line and wakes the chip, so that ``name`` has its version.
@@ -97,14 +98,14 @@ public final class PN532Reader: DiscoveringDriver {
         try await link.select()
     }
 
-    /// Turns the field off and closes the line, so that other programs can use it.
+    /// Switches the field off and closes the line, so that other programs can use it.
     public func release() async {
         await worker.close()
     }
 }
 
 extension PN532Reader {
-    /// Which of Core NFC's calls a PN532 serves, and why not the others.
+    /// The Core NFC calls that a PN532 supports, and why it does not support the others.
     public static var calls: [ServedCall] {
         let frames = "The host's own frames go through InCommunicateThru."
         return [

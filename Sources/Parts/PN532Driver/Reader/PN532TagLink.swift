@@ -12,7 +12,7 @@ final class PN532TagLink: SelfActivatingLink {
     /// - Parameters:
     ///   - handle: the tag.
     ///   - worker: the chip that found it.
-    ///   - onCount: takes the counts of each exchange.
+    ///   - onCount: receives the counts of each exchange.
     init(handle: TagHandle, worker: ChipWorker, onCount: @escaping @Sendable (LinkStatistics) -> Void) {
         self.technology = handle.target.technology
         self.handle = handle
@@ -57,7 +57,7 @@ final class PN532TagLink: SelfActivatingLink {
         }
     }
 
-    /// Makes the tag the one that is worked with; it is left alone when it is already, and has had no command.
+    /// Makes the tag the selected one. Does nothing if it is already selected and has received no command.
     func select() async throws(LinkError) {
         let handle = handle
         let isReady = try await worker.perform { (worker, _, _) throws(LinkError) in
@@ -86,12 +86,12 @@ struct TagExchange {
         self.cancellation = cancellation
     }
 
-    /// The longest frame either way, with its checksum; the chip's own buffer takes 262 bytes.
+    /// The longest frame in either direction, with its checksum. The chip's own buffer has 262 bytes.
     static let maximumFrameLength = 256
 
     /// Sends a frame.
     ///
-    /// - Throws: ``LinkError`` as `FrameLink` says.
+    /// - Throws: ``LinkError``, as described at `FrameLink`.
     func send(_ frame: Frame, to target: TagHandle.Target, timeout: Airtime) throws(LinkError) -> Frame {
         guard frame.validBitsInLastByte == 8, !frame.bytes.isEmpty, frame.checksum != .none else {
             throw LinkError(.unsupported, "The PN532 selects its tags by itself: frames of a few bits can't be sent.")
@@ -117,8 +117,8 @@ struct TagExchange {
         }
     }
 
-    /// Reads an answer over NFC-A, whose checksum the host looks at: the chip would take the four bits with which a Type
-    /// 2 tag acknowledges for a damaged answer. No answer with a checksum is as short as one byte.
+    /// Interprets an answer of NFC-A. The host checks its checksum, because for the chip, the four bits with which a
+    /// Type 2 tag acknowledges would be a damaged answer. An answer with a checksum is always longer than one byte.
     private static func nfcA(_ answer: [UInt8]) throws(LinkError) -> Frame {
         if answer.count == 1 { return Frame(bits: [answer[0] & 0x0F], validBitsInLastByte: 4) }
         let payload = Array(answer.dropLast(2))

@@ -3,10 +3,10 @@ import TagLink
 
 /// A tag that the chip has found.
 struct TagHandle: Sendable, Equatable {
-    /// What it takes to find the tag again.
+    /// The data with which the tag can be found again.
     enum Target: Sendable, Equatable {
         case nfcA(uid: [UInt8], sak: UInt8)
-        /// A Type 1 tag, with the four bytes of its UID that it gives.
+        /// A Type 1 tag, with the four bytes of its UID that it reports.
         case type1(uid: [UInt8])
         case nfcB(pupi: [UInt8])
         /// A FeliCa tag, and the system for which it was polled.
@@ -26,7 +26,7 @@ struct TagHandle: Sendable, Equatable {
     var generation: Int
 }
 
-/// What a tag said of itself, and what it takes to find it again.
+/// What a tag reported about itself, and the data with which it can be found again.
 struct FoundTag: Sendable {
     var identity: DiscoveredTag.Identity
     var target: TagHandle.Target

@@ -2,18 +2,18 @@
 import Glibc
 import TagLink
 
-/// Looks once for all targets in the chip's field, technology by technology.
+/// Polls once for all targets in the chip's field, technology by technology.
 ///
-/// NFC-A comes last: it is what most tags are, and the one that is found last can be worked with at once.
+/// NFC-A is the last one: most tags use it, and the target that was found last is ready for commands at once.
 struct TargetFinder {
     let chip: PN532Chip
     let cancellation: Cancellation
 
-    /// How long the field is off so that every tag begins anew, and on before tags are asked (NFC Forum Digital 2.3: 5.1
-    /// ms each).
+    /// How long the field stays off so that every tag is reset, and how long it is on before the first request (NFC
+    /// Forum Digital 2.3: 5.1 ms each).
     private static let fieldTime: UInt32 = 6000
 
-    /// Turns the field off and on again.
+    /// Switches the field off and on again.
     func restartField() throws(LinkError) {
         try chip.setField(false, cancellation)
         usleep(Self.fieldTime)
@@ -21,9 +21,9 @@ struct TargetFinder {
         usleep(Self.fieldTime)
     }
 
-    /// Looks for targets.
+    /// Polls for targets.
     ///
-    /// - Returns: what was found, and the index of the one that takes commands now, if any.
+    /// - Returns: the targets found, and the index of the one that is selected now, if any.
     func find(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
@@ -51,12 +51,12 @@ struct TargetFinder {
 
     // MARK: NFC-A
 
-    /// - Parameter uid: the UID of the one that is meant; none for any.
+    /// - Parameter uid: the UID of the wanted card; empty for any.
     func findNFCA(uid: [UInt8] = []) throws(LinkError) -> [FoundTag] {
         try chip.list(.nfcA, limit: uid.isEmpty ? 2 : 1, Self.cascade(uid), cancellation).nfcA()
     }
 
-    /// A UID as the chip wants it: with a cascade tag before each level but the last.
+    /// A UID in the form that the chip expects: with a cascade tag before each level except the last.
     private static func cascade(_ uid: [UInt8]) -> [UInt8] {
         let tag: [UInt8] = [0x88]
         return switch uid.count {
@@ -72,10 +72,11 @@ struct TargetFinder {
 
     // MARK: NFC-B
 
-    /// Finds a card, and has it wait for the host's ATTRIB.
+    /// Finds a card that then waits for the host's ATTRIB.
     ///
-    /// The chip begins ISO-DEP by itself, with frames of 64 bytes. It is asked to end it again, and the card woken: the
-    /// host's own takes four times as much a frame, and as much time as the card wants.
+    /// The chip starts ISO-DEP by itself, with frames of 64 bytes. So the chip is asked to end it, and the card is
+    /// woken again. The host's own ISO-DEP has frames four times as long, and gives the card as much time as it asks
+    /// for.
     func findNFCB() throws(LinkError) -> FoundTag? {
         guard try chip.list(.nfcB, limit: 1, [0x00], cancellation).hasNFCB() else { return nil }
         do throws(LinkError) {
@@ -88,7 +89,7 @@ struct TargetFinder {
 
     /// Sends WUPB.
     ///
-    /// - Returns: the card, or nil when none answers, or more than one.
+    /// - Returns: the card; nil when none answers, or more than one.
     func wakeNFCB() throws(LinkError) -> FoundTag? {
         let answer: [UInt8]
         do throws(LinkError) {
@@ -101,13 +102,13 @@ struct TargetFinder {
         return FoundTag(identity: .nfcB(answer: answer), target: .nfcB(pupi: Array(answer[1..<5])))
     }
 
-    /// How long a tag may take to answer a request, with what adapters add.
+    /// How long a tag may take to answer a request, including the delay of adapters.
     static let requestTimeout = Airtime.milliseconds(5)
 
     // MARK: NFC-F
 
-    /// Polls for a system: in one slot, which is what most chips and cards have been tried with, then in four, in which
-    /// two cards can be told apart.
+    /// Polls for a system: first in one slot, which works with most chips and cards, then in four, in which two cards
+    /// can be distinguished.
     func findNFCF(_ systemCode: UInt16) throws(LinkError) -> [FoundTag] {
         for timeSlots: UInt8 in [0, 3] {
             let request = [0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), 0x01, timeSlots]
@@ -128,6 +129,6 @@ extension DiscoveredTag.Identity {
 }
 
 extension LinkError {
-    /// Whether a tag is the matter, and not the reader or the caller.
+    /// Whether the error is about a tag, and not about the reader or the caller.
     var isAboutTag: Bool { ![.readerUnavailable, .cancelled, .unsupported].contains(code) }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What a PN532 says of the targets that it has listed (PN532 user manual, 7.3.5), to be read as what was looked for.
+/// A PN532's data about the targets that it has listed (PN532 user manual, 7.3.5). The modulation of the list
+/// determines how to parse it.
 ///
-/// All of it throws ``LinkError`` with `transmission` where it can't be read.
+/// All methods throw ``LinkError`` with `transmission` when the data can't be parsed.
 struct TargetList: Sendable {
-    /// How many targets there are: 2 at most.
+    /// The number of targets: 2 at most.
     var count: Int
-    /// What follows their number.
+    /// The data after that number.
     var data: [UInt8]
 
     /// NFC-A tags.
@@ -29,12 +30,12 @@ struct TargetList: Sendable {
         return found
     }
 
-    /// A Type 1 tag; nil where there is none.
+    /// A Type 1 tag; nil for none.
     func type1() throws(LinkError) -> FoundTag? {
         guard count > 0 else { return nil }
         guard data.count >= 7 else { throw Self.unreadable }
         let uid = Array(data[3..<7])
-        // All Type 1 tags have this ATQA; some firmware gives it in the other order.
+        // All Type 1 tags have this ATQA. Some firmware reports it in the other byte order.
         return FoundTag(identity: .nfcA(atqa: 0x0C00, sak: nil, uid: uid), target: .type1(uid: uid))
     }
 
@@ -47,12 +48,12 @@ struct TargetList: Sendable {
 
     /// FeliCa tags.
     ///
-    /// - Parameter polled: the system that was asked for.
+    /// - Parameter polled: the system that was polled for.
     func nfcF(polled: UInt16) throws(LinkError) -> [FoundTag] {
         var rest = data[...]
         var found: [FoundTag] = []
         for _ in 0..<count {
-            // Number, and the answer to polling from its length on.
+            // The target number, and the answer to polling from its length on.
             guard Self.take(1, from: &rest) != nil, let length = rest.first, length == 18 || length == 20,
                 let answer = Self.take(Int(length), from: &rest), answer[1] == 0x01
             else { throw Self.unreadable }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Makes a tag that was found ready for commands again: after it refused one, or while another was worked with.
+/// Makes a tag ready for commands again, after it refused a command, or while another tag was selected.
 struct TargetWaker {
     let chip: PN532Chip
     let cancellation: Cancellation
@@ -14,9 +14,9 @@ struct TargetWaker {
 
     /// Wakes a tag.
     ///
-    /// The gentle ways come first: a card that makes up its identifier makes up another one when the field is restarted.
+    /// It does not restart the field at first, because a card with a random identifier then takes another one.
     ///
-    /// - Throws: ``LinkError`` with `tagRemoved` when it does not answer, `readerUnavailable` or `cancelled`.
+    /// - Throws: ``LinkError`` with `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
     func wake(_ target: TagHandle.Target) throws(LinkError) {
         switch target {
         case .nfcA(let uid, let sak):
@@ -53,7 +53,7 @@ struct TargetWaker {
         try finder.findNFCA(uid: uid).contains { $0.target == .nfcA(uid: uid, sak: sak) }
     }
 
-    /// Ends the host's ISO-DEP with S(DESELECT), as far as it has begun (ISO/IEC 14443-4, 8).
+    /// Ends the host's ISO-DEP with S(DESELECT), if it has started (ISO/IEC 14443-4, 8).
     private func deselect() throws(LinkError) {
         do throws(LinkError) {
             if chip.modulation == .nfcA {
@@ -65,7 +65,7 @@ struct TargetWaker {
         }
     }
 
-    /// Wakes a card out of HALT with WUPA and selects it by its UID, which InListPassiveTarget does not do.
+    /// Wakes a card from HALT with WUPA and selects it by its UID. InListPassiveTarget can't do that.
     private func select(_ uid: [UInt8], _ sak: UInt8) throws(LinkError) -> Bool {
         let timeout = TargetFinder.requestTimeout
         do throws(LinkError) {
