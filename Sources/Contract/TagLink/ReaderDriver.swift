@@ -119,7 +119,7 @@ public protocol DiscoveringDriver: ReaderDriver {
     /// before ``release()``.
     ///
     /// A session that ends calls this and also cancels the waiting task. The driver may not notice the cancellation
-    /// while the task runs on its ``executor``.
+    /// while the task runs on its ``ReaderDriver/executor``.
     func interrupt()
 
     /// Releases the tags, and turns the field off if the reader can. Other programs may use the reader afterwards.

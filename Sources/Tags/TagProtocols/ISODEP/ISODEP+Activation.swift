@@ -11,7 +11,7 @@ extension ISODEP {
     /// The card may ask for a guard time, ``AnswerToSelect/startUpGuardTime``; the caller must wait for it before the
     /// first command.
     ///
-    /// - Throws: ``LinkError`` with `timeout` or `transmission` when the card does not answer, `protocolViolation` when
+    /// - Throws: `LinkError` with `timeout` or `transmission` when the card does not answer, `protocolViolation` when
     ///   its answer is malformed, `unsupported` when a CID was requested and the card doesn't support it, and the
     ///   errors of `transmit(_:)`.
     public func activate() async throws(LinkError) {
@@ -123,7 +123,7 @@ extension ISODEP {
     /// kbit/s. PPS takes about 1 ms, so it is worth it only from some tens of bytes on.
     ///
     /// - Parameter bitRate: the rate for both directions.
-    /// - Throws: ``LinkError`` with `unsupported` when the card doesn't support the rate, `protocolViolation` when its
+    /// - Throws: `LinkError` with `unsupported` when the card doesn't support the rate, `protocolViolation` when its
     ///   answer is wrong, and the errors of ``activate()``.
     public func select(bitRate: BitRate) async throws(LinkError) {
         try await activate()

@@ -94,8 +94,8 @@ public final class ISODEP: APDULink {
     /// Returns whether the card still answers. Sends R(NAK), to which the card only answers R(ACK) (ISO/IEC 14443-4,
     /// 7.5.6, method 1). If the protocol has not started yet, it is started with RATS or ATTRIB.
     ///
-    /// No application takes part in the answer, so it comes at once even if the card's commands are slow. The wait is
-    /// ``ISODEPParameters/presenceWaitingTime``, up to three times, instead of the whole frame waiting time.
+    /// No application takes part in the answer, so it comes at once even if the card's commands are slow. So the wait is
+    /// about 20 ms at most, up to three times, instead of the whole frame waiting time.
     public func isPresent() async -> Bool {
         if !state.withLock({ $0.machine != nil || $0.failure != nil }) {
             return (try? await activate()) != nil
@@ -127,7 +127,7 @@ public final class ISODEP: APDULink {
 
     /// Ends the protocol with S(DESELECT). The card is then in the HALT state (ISO/IEC 14443-4, 8).
     ///
-    /// - Throws: ``LinkError`` with `timeout` when the card did not confirm, and the errors of `transmit(_:)`. The card
+    /// - Throws: `LinkError` with `timeout` when the card did not confirm, and the errors of `transmit(_:)`. The card
     ///   counts as deselected even then.
     public func deselect() async throws(LinkError) {
         guard state.withLock({ $0.machine != nil }) else { return }

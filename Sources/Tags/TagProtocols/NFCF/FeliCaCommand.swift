@@ -60,7 +60,7 @@ public enum FeliCaCommand {
 
     /// Write Without Encryption, which NFC Forum T3T 1.0, 5.5 calls UPDATE.
     ///
-    /// - Parameter data: 16 bytes for each block.
+    /// `data` has 16 bytes for each block.
     public static func write(
         idm: [UInt8],
         services: [UInt16],
