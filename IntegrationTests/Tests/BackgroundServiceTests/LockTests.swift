@@ -163,7 +163,7 @@ extension BackgroundService {
             try await desk.ask("login", ["LockedHint": true])
             let alone = try await desk.nfc("inbox", "open")
             #expect(alone.status == 1)
-            #expect(alone.lines.joined().contains("The screen is locked. Unlock it, and open the entry then."))
+            #expect(alone.lines.joined().contains("The screen is locked. Unlock it, then open the entry."))
             #expect(try await desk.inbox().count == 1)
             try await desk.ask("login", ["LockedHint": false])
             #expect(try await desk.nfc("inbox", "open").status == 0)

@@ -147,7 +147,7 @@ import UserBus
         #expect(all.status == 1)
         #expect(all.output == "Removed 1 entry.\n")
         #expect(all.error.contains("/nfc/inbox/a folder can't be removed: Directory not empty. Remove it by hand."))
-        #expect(try user.nfc.run("inbox", "list").output == "The inbox has nothing else.\n")
+        #expect(try user.nfc.run("inbox", "list").output == "The inbox has no other entries.\n")
     }
 
     @Test func `Of a damaged entry it says that it is damaged, and it can be removed`() throws {

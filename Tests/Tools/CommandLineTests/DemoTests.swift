@@ -59,7 +59,7 @@ struct `nfc demo` {
         let clicked = try nfc.run("demo", "--terminal", input: "\n")
         #expect(clicked.status == 0, "\(clicked)")
         #expect(clicked.lines.contains("  Press Return to click it; Ctrl-C ends."))
-        #expect(clicked.lines.last == "- Everything is taken away again: the service, the bus, the app and the folder.")
+        #expect(clicked.lines.last == "- Everything is removed again: the service, the bus, the app and the folder.")
         let ended = try nfc.run("demo", "--terminal", "--json")
         #expect(ended.status == 1)
         #expect(try steps(ended).last == "no-click")

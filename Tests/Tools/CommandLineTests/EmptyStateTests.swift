@@ -22,14 +22,14 @@ import Testing
         let outcome = try run("nfc", "background", "disable")
         #expect(outcome.status == 1 && outcome.output == "")
         #expect(
-            outcome.error.contains("it runs no nfcd that could be disabled. End one that you have started with Ctrl-C.")
+            outcome.error.contains("there is no service to disable. If you started nfcd yourself, stop it with Ctrl-C.")
         )
         #expect(!outcome.error.contains("enable,") && !outcome.error.contains("to enable"))
         let purged = try run("nfc", "background", "disable", "--purge")
         #expect(purged.status == 0)
         #expect(purged.output == "The service was not enabled, and there was nothing to remove.\n")
         let enabled = try run("nfc", "background", "enable").error
-        #expect(enabled.hasSuffix("Start it yourself, or have your session start it: nfc background run\n"))
+        #expect(enabled.hasSuffix("Start it yourself, or let your session start it: nfc background run\n"))
     }
 
     @Test func `Without a bus it says that there is none, and how to get one`() throws {

@@ -14,16 +14,16 @@ struct AppsCommand: ParsableCommand {
         commandName: "apps",
         abstract: "Show the apps that tags can open, and choose between them and the browser.",
         discussion: """
-            An app is a desktop entry, applications/NAME.desktop in a folder for data,
-            with nfc/apps/NAME.json in a folder for data ($XDG_DATA_HOME, which is
-            ~/.local/share, or one of $XDG_DATA_DIRS, such as /usr/share):
+            An app is a desktop entry, applications/NAME.desktop, with a description,
+            nfc/apps/NAME.json. Both are in a data folder: $XDG_DATA_HOME, which is
+            ~/.local/share, or one of $XDG_DATA_DIRS, such as /usr/share.
 
               {"app_id": "ABCDE12345.org.example.reader",
                "associated_domains": ["applinks:example.org"]}
 
-            With Implements=org.opencorenfc.UserActivity1 in the desktop entry the app is
-            given the whole message over the bus, else the link alone in place of the %u of
-            its Exec. With DBusActivatable=true the bus starts it.
+            If the desktop entry has Implements=org.opencorenfc.UserActivity1, the app
+            gets the whole message over the bus. Otherwise it gets only the link, in
+            place of %u in its Exec line. With DBusActivatable=true the bus starts it.
 
             Examples:
               nfc apps
@@ -44,11 +44,11 @@ struct AppsListCommand: AsyncParsableCommand {
               nfc apps
               nfc apps list --json
 
-            Exit status: 0 when every description is an app, 1 when one is none.
+            Exit status: 0 when every description is valid, 1 when one is not.
             """
     )
 
-    @Flag(help: "Print one JSON object an app.")
+    @Flag(help: "Print one JSON object per app.")
     var json = false
 
     func run() async throws {
@@ -93,7 +93,7 @@ struct AppsListCommand: AsyncParsableCommand {
         for scheme in app.schemes { printLine("  \(scheme): only where custom schemes are allowed") }
     }
 
-    /// A domain as it is chosen for.
+    /// A domain as `nfc apps choose` takes it.
     private static func host(_ domain: AssociatedDomain) -> String {
         (domain.isWildcard ? "*." : "") + domain.domain
     }
@@ -144,7 +144,7 @@ struct AppsListCommand: AsyncParsableCommand {
         writer.printLine()
     }
 
-    /// What an app gets of a domain.
+    /// The links of a domain that an app gets.
     private struct Links {
         var age: Int?
         var failure: String?
@@ -194,7 +194,7 @@ struct AppsChooseCommand: AsyncParsableCommand {
               nfc apps choose example.org browser
               nfc apps choose '*.example.org' app
 
-            Exit status: 0 when it is kept, 1 when no installed app has the domain.
+            Exit status: 0 when the choice is saved, 1 when no installed app has the domain.
             """
     )
 
@@ -203,7 +203,7 @@ struct AppsChooseCommand: AsyncParsableCommand {
         case app, browser
     }
 
-    @Argument(help: "The domain, or '*.' and a domain for all below it.")
+    @Argument(help: "The domain, or '*.' and a domain for all its subdomains.")
     var domain: String
 
     @Argument(help: "app or browser.")
@@ -218,7 +218,7 @@ struct AppsChooseCommand: AsyncParsableCommand {
             var choices = LinkChoices(of: user.folders)
             let name = choices.choose(domain, isBrowser: choice == .browser)
             let host = name.map { $0.hasPrefix("*.") ? "x" + $0.dropFirst() : $0 }
-            // What was once chosen can be taken back when the app is gone.
+            // An earlier choice can be undone after the app is gone.
             let isListed = host.map { host in user.apps().apps.contains { $0.entry(for: host) != nil } } ?? false
             guard let name, isListed || choice == .app else {
                 throw CommandFailure(.refused, "not-listed", "No installed app has links of \(domain). See: nfc apps")

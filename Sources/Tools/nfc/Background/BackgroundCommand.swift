@@ -8,7 +8,7 @@ import VisibleText
 struct BackgroundCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "background",
-        abstract: "The service that reads tags while no app does, nfcd.",
+        abstract: "Control nfcd, the service that reads tags while no app does.",
         discussion: """
             Examples:
               nfc background enable
@@ -28,7 +28,7 @@ struct BackgroundRunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run the service here, until Ctrl-C.",
         discussion: """
-            Everything after it is for nfcd; see: nfc background run --help
+            All options go to nfcd. See: nfc background run --help
 
             Examples:
               nfc background run
@@ -53,13 +53,13 @@ struct BackgroundRunCommand: AsyncParsableCommand {
 struct BackgroundStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say whether tags are read now, and if not, why.",
+        abstract: "Show whether tags are read now, and if not, why.",
         discussion: """
-            Each condition is shown with where it comes from, and what follows where
-            the system does not tell.
+            Each condition is shown with its source, and with what nfcd assumes when
+            the system does not report it.
 
-            Exit status: 0 when tags are read, 3 when there is no reader that answers,
-            1 when something else keeps them from being read, or nfcd does not run.
+            Exit status: 0 when tags are read, 3 when no reader answers, 1 when
+            something else prevents reading, or when nfcd does not run.
             """
     )
 
@@ -91,12 +91,12 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
         }
         if !status.silent.isEmpty {
             let names = status.silent.joined(separator: ", ")
-            printLine("The screen counts as locked, since \(names) does not answer: what is chosen opens when it does.")
+            printLine("The screen counts as locked, because \(names) does not answer. Links open when it does.")
         } else if status.locked {
-            printLine("The screen is locked: what is chosen opens when it is unlocked.")
+            printLine("The screen is locked. Links open when it is unlocked.")
         }
         printLine("In the inbox: \(status.waiting). See: nfc inbox list")
         guard let problem = status.inboxProblem else { return }
-        printLine("Nothing that is read is kept: \(problem) It is tried again by itself.")
+        printLine("nfcd can't save what it reads: \(problem) It tries again by itself.")
     }
 }

@@ -8,31 +8,31 @@ import PrivateStorage
 struct BackgroundDisableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "End the service, and have systemd run it no more.",
+        abstract: "Stop the service, and keep systemd from starting it again.",
         discussion: """
-            What is in the inbox stays. With --purge it goes, and with it all that the
-            service has kept: what it remembers, the association files of apps' domains,
-            and the choices between apps and the browser.
+            The inbox stays. --purge removes it, and everything else that the service
+            has saved: its memory of notifications, the association files of the apps'
+            domains, and the choices between apps and the browser.
 
             Examples:
               nfc background disable
               nfc background disable --purge --dry-run
               nfc background disable --purge
 
-            Exit status: 0 when it is disabled and everything is gone, else 1.
+            Exit status: 0 when the service is disabled and all is removed, else 1.
             """
     )
 
-    @Flag(help: "Remove all that the service has kept, the inbox too.")
+    @Flag(help: "Also remove everything that the service has saved, with the inbox.")
     var purge = false
 
-    @Flag(help: "Only say what would be removed.")
+    @Flag(help: "Only show what would be removed.")
     var dryRun = false
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// What is removed.
+    /// The files that are removed.
     private struct Removal {
         var files: [String]
         var data: [ServiceData.Item] = []
@@ -53,12 +53,12 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
         let removal = try await reportingFailure(json: json) { () throws(CommandFailure) in
             var removal = Removal(files: try disable(installation))
             guard purge else { return removal }
-            // One that was started by hand would keep on writing.
+            // A service that was started by hand would go on writing files.
             if (try? RunningService.ask("Status")) != nil {
                 throw CommandFailure(
                     .refused,
                     "still-running",
-                    "An nfcd that systemd did not start still runs, so nothing that it has kept was removed. End it first."
+                    "An nfcd that systemd did not start still runs, so its files were not removed. Stop it first."
                 )
             }
             do throws(StorageError) {
@@ -71,19 +71,19 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
         show(removal, isDone: true)
     }
 
-    /// Ends the service, and takes its files away.
+    /// Stops the service and removes its files.
     private func disable(_ installation: ServiceInstallation) throws(CommandFailure) -> [String] {
         do throws(CommandFailure) {
             try ServiceInstallation.systemctl("show-environment")
         } catch  where purge && error.name == "no-systemd" {
-            // Nothing runs the service; what there is of it goes all the same.
+            // Without systemd nothing runs the service; its files are removed anyway.
             return installation.remove()
         } catch  where error.name == "no-systemd" {
             throw CommandFailure(
                 .refused,
                 "no-systemd",
-                "systemd does not run for this user, so it runs no nfcd that could be disabled. End one that you have started "
-                    + "with Ctrl-C. What it has kept is removed by: nfc background disable --purge"
+                "systemd does not run for this user, so there is no service to disable. If you started nfcd yourself, stop it "
+                    + "with Ctrl-C. To remove what it has saved: nfc background disable --purge"
             )
         }
         if FileManager.default.fileExists(atPath: installation.paths[0]) {
@@ -103,7 +103,7 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
         printLine(
             removal.isEmpty
                 ? "The service was not enabled, and there was nothing to remove."
-                : "The service has ended, and is not started any more."
+                : "The service has stopped, and will not start again."
         )
     }
 

@@ -9,14 +9,14 @@ import TagLink
 struct BackgroundDoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at all that reading in the background needs, and say how to put right what is missing.",
+        abstract: "Check everything that background reading needs, and explain how to fix problems.",
         discussion: """
-            It looks at the service, the reader, the bus, notifications and what they can
-            do, what reports that the screen is locked, the app of each scheme, the
+            It checks the service, the reader, the bus, the notifications and their
+            features, the report that the screen is locked, the app of each scheme, the
             installed apps, and the age of each association file. It changes nothing.
 
-            Each is "fine", "part" where it works in part or something optional is
-            missing, or "no".
+            A result is "fine", "no", or "part": it works in part, or something
+            optional is missing.
 
             Examples:
               nfc background doctor
@@ -26,7 +26,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object for each thing that was looked at.")
+    @Flag(help: "Print one JSON object per check.")
     var json = false
 
     func run() async throws {
@@ -45,26 +45,26 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
             return Finding(
                 "service",
                 .fails,
-                "nfcd can't be asked: \(failure.message)",
-                fix: failure.name == "no-bus" ? "See what is said of the bus." : "systemctl --user restart nfcd"
+                "nfcd does not answer: \(failure.message)",
+                fix: failure.name == "no-bus" ? "See the result of the bus check." : "systemctl --user restart nfcd"
             )
         case .success(nil):
             return Finding(
                 "service",
                 .fails,
                 "nfcd does not run.",
-                fix: "nfc background enable, or where there is no systemd: nfc background run"
+                fix: "nfc background enable, or without systemd: nfc background run"
             )
         case .success(let status?):
             if let problem = status.inboxProblem {
                 return Finding(
                     "service",
                     .fails,
-                    "nfcd runs, and keeps nothing that it reads: \(problem)",
-                    fix: "Make room on the disk, or let the folder be written. nfcd tries again by itself."
+                    "nfcd runs, but can't save what it reads: \(problem)",
+                    fix: "Free some disk space, or make the folder writable. nfcd tries again by itself."
                 )
             }
-            // Of the reader more is said below.
+            // The reader has a check of its own below.
             let obstacles = status.conditions.filter { !$0.met && $0.condition != "reader" }
             guard obstacles.isEmpty else {
                 let reasons = obstacles.map { "\($0.condition): \($0.source)" }.joined(separator: " ")
@@ -74,10 +74,10 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         }
     }
 
-    /// The reader as the service has it; where none runs, as it would have it.
+    /// The reader that the service uses, or would use if it ran.
     private static func reader(_ status: ServiceStatus??) async -> Finding {
         let fix =
-            "Plug it in, see: nfc readers. PC/SC readers need pcscd; of a PN532 the service is told by: nfc background "
+            "Plug it in, see: nfc readers. PC/SC readers need pcscd. To use a PN532: nfc background "
             + "enable --reader pn532:PATH"
         if let status = status ?? nil, let reader = status.reader {
             return Finding("reader", reader.met ? .works : .fails, reader.source, fix: reader.met ? nil : fix)

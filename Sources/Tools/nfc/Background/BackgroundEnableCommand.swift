@@ -9,22 +9,22 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         commandName: "enable",
         abstract: "Have systemd run the service, now and in every session of the user.",
         discussion: """
-            It writes the unit nfcd.service and the bus's file for it to the user's own
-            folders. What it is started with is an option here. When something fails,
-            everything is as before.
+            It writes the unit nfcd.service and a file for the bus to the user's own
+            folders. The options here become the options of the service. When
+            something fails, it undoes all changes.
 
             Examples:
               nfc background enable
               nfc background enable --reader pn532:/dev/ttyUSB0
 
-            Exit status: 0 when it is enabled, 1 when that is not possible.
+            Exit status: 0 when the service is enabled, 1 when that is not possible.
             """
     )
 
-    @Option(help: "The reader: pcsc[:NAME] or pn532:PATH; else the first of PC/SC.")
+    @Option(help: "The reader: pcsc[:NAME] or pn532:PATH. Default: the first PC/SC reader.")
     var reader: String?
 
-    @Flag(help: "Offer links of an app's own scheme too, as phones do and Apple's documents don't.")
+    @Flag(help: "Also offer links with an app's own scheme. Phones do this; Apple's documents don't mention it.")
     var allowCustomSchemes = false
 
     @Flag(help: "Write links and identifiers to the log.")
@@ -50,7 +50,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         guard json else {
             for path in paths { printLine("Wrote \(path)") }
             for note in notes { StandardError.writeLine("Note: \(note)") }
-            return printLine("The service runs, and will in every session. See: nfc background status")
+            return printLine("The service runs now, and in every session. See: nfc background status")
         }
         var writer = JSONWriter()
         writer.beginObject()
@@ -80,7 +80,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         }
     }
 
-    /// One that was started by hand has the name and the inbox, so that systemd's could not begin.
+    /// A service that was started by hand owns the bus name and the inbox, so systemd could not start another.
     private func refuseAnotherService() throws(CommandFailure) {
         guard (try? RunningService.ask("Status")) != nil else { return }
         do throws(CommandFailure) {
@@ -89,27 +89,27 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
             throw CommandFailure(
                 .refused,
                 "still-running",
-                "An nfcd that systemd did not start runs already. End it, then enable the service."
+                "An nfcd that systemd did not start already runs. Stop it, then enable the service."
             )
         }
     }
 
-    /// For systemd the service has begun when it has its name; it works when it answers.
+    /// For systemd the service has started when it owns its bus name; it works only when it also answers.
     private func confirm() throws(CommandFailure) {
         do throws(CommandFailure) {
             guard try RunningService.ask("Status", within: 20) == nil else { return }
         } catch  where error.name == "no-bus" {
-            // Then systemctl has said what there was to say.
+            // systemctl has reported the failure.
             return
         }
         throw CommandFailure(
             .refused,
             "ended",
-            "The service ended at once, and everything is as before. See: journalctl --user -u nfcd"
+            "The service ended at once, and all changes were undone. See: journalctl --user -u nfcd"
         )
     }
 
-    /// Has everything as before; what was enabled then runs again.
+    /// Restores the earlier files; an earlier service runs again.
     private func takeBack(_ installation: ServiceInstallation, _ earlier: ServiceInstallation.Earlier) {
         if !earlier.isEnabled { try? ServiceInstallation.systemctl("disable", "--now", ServiceInstallation.unitName) }
         installation.restore(earlier)
@@ -118,19 +118,19 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         if earlier.isEnabled { try? ServiceInstallation.systemctl("restart", ServiceInstallation.unitName) }
     }
 
-    /// What the person should know although all went well.
+    /// Warnings after a success.
     private func remarks(_ program: String, _ configuration: ReaderConfiguration) -> [String] {
         var notes: [String] = []
         if ServiceInstallation.isPassing(program) {
             notes.append(
                 """
-                The service runs \(program), which is a build's. When that is cleaned, the service no longer starts. \
-                Install nfc and nfcd in a folder that stays, such as ~/.local/bin, and enable it from there.
+                The service runs \(program), which is in a build folder. If that folder is cleaned, the service no longer \
+                starts. Install nfc and nfcd in a folder that stays, such as ~/.local/bin, and enable it from there.
                 """
             )
         }
         if let line = configuration.serialLine, !FileManager.default.fileExists(atPath: line) {
-            notes.append("\(line) is not there now. The reader is used as soon as it comes.")
+            notes.append("\(line) does not exist now. The service uses the reader as soon as it appears.")
         }
         return notes
     }

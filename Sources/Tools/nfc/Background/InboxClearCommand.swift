@@ -8,23 +8,22 @@ import PrivateStorage
 struct InboxClearCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Remove entries, and files that are damaged.",
+        abstract: "Remove entries and damaged files from the inbox.",
         discussion: """
             Examples:
               nfc inbox clear
               nfc inbox clear 019fb0c2d4e11a2b3c4d
               nfc inbox clear --damaged
 
-            An identifier may be that of a damaged entry. A folder is removed when it is
-            empty.
+            An identifier can be that of a damaged entry. Empty folders are removed too.
 
-            Exit status: 0 when everything that was asked for is removed. 1 when the inbox
-            lacks an entry that is named; then nothing is removed. 1 also when something
-            can't be removed, which is then named; the rest is removed all the same.
+            Exit status: 0 when everything was removed. 1 when the inbox does not have a
+            named entry; then nothing is removed. 1 also when something can't be
+            removed; the message names it, and the rest is removed.
             """
     )
 
-    @Argument(help: "An entry's identifier, of 20 digits; without one, everything is removed.")
+    @Argument(help: "An entry's identifier, 20 digits. Default: all entries.")
     var identifiers: [EntryArgument] = []
 
     @Flag(help: "Remove only damaged files.")
@@ -35,7 +34,7 @@ struct InboxClearCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard identifiers.isEmpty || !damaged else {
-            throw ValidationError("Name entries, or give --damaged; not both.")
+            throw ValidationError("Give identifiers or --damaged, not both.")
         }
     }
 
@@ -92,7 +91,8 @@ struct InboxClearCommand: AsyncParsableCommand {
     }
 }
 
-/// The identifier of an entry on the command line. The name of its file counts too: that is what is shown of a damaged one.
+/// The identifier of an entry on the command line. It can also be the name of the entry's file, as damaged entries are
+/// listed.
 struct EntryArgument: ExpressibleByArgument {
     var id: InboxEntry.ID
 

@@ -12,7 +12,7 @@ import UserBus
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
-        abstract: "Show, open and clear what was read in the background and not acted on.",
+        abstract: "Show, open and clear the tags that were read in the background and not opened.",
         subcommands: [InboxListCommand.self, InboxOpenCommand.self, InboxClearCommand.self]
     )
 }
@@ -21,7 +21,7 @@ struct InboxCommand: ParsableCommand {
 struct InboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List what was read, the oldest first.",
+        abstract: "List the entries, the oldest first.",
         discussion: """
             Examples:
               nfc inbox list
@@ -31,7 +31,7 @@ struct InboxListCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object an entry.")
+    @Flag(help: "Print one JSON object per entry.")
     var json = false
 
     func run() async throws {
@@ -48,7 +48,7 @@ struct InboxListCommand: AsyncParsableCommand {
         for entry in content.entries { show(entry, router) }
         for name in content.damaged {
             let text =
-                "\(FileName.shown(name)) in the inbox is damaged, or does not belong there, and can't be opened. "
+                "\(FileName.shown(name)) in the inbox is damaged, or is not an entry, and can't be opened. "
                 + "Remove it: nfc inbox clear --damaged"
             if json {
                 CommandFailure(.refused, "damaged-entry", text).printJSON()
@@ -57,7 +57,7 @@ struct InboxListCommand: AsyncParsableCommand {
             }
         }
         if content.entries.isEmpty, !json {
-            printLine(content.damaged.isEmpty ? "The inbox is empty." : "The inbox has nothing else.")
+            printLine(content.damaged.isEmpty ? "The inbox is empty." : "The inbox has no other entries.")
         }
         guard content.damaged.isEmpty else { throw ExitCode(1) }
     }
@@ -93,26 +93,26 @@ struct InboxListCommand: AsyncParsableCommand {
 struct InboxOpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Open an entry as its notification would: in its app, or the browser. It then leaves the inbox.",
+        abstract: "Open an entry in its app or the browser, as its notification would, and remove it from the inbox.",
         discussion: """
             Examples:
               nfc inbox open
               nfc inbox open 019fb0c2d4e11a2b3c4d
 
-            While the screen is locked nothing opens. Where nfcd runs, the entry opens
+            While the screen is locked, nothing opens. If nfcd runs, the entry opens
             when the screen is unlocked.
 
-            An entry that its notification, or another command, is opening now is not
-            opened a second time.
+            An entry opens only once, even when its notification or another command is
+            opening it at the same moment.
 
-            Exit status: 0 when it is open, 1 when it could not be opened and stays.
+            Exit status: 0 when the entry was opened, 1 when it was not and stays.
             """
     )
 
-    @Argument(help: "The entry's identifier, of 20 digits; without one, the newest.")
+    @Argument(help: "The entry's identifier, 20 digits. Default: the newest entry.")
     var identifier: EntryArgument?
 
-    @Flag(help: "Open an app by its own scheme, as phones do and Apple's documents don't.")
+    @Flag(help: "Also open links with an app's own scheme. Phones do this; Apple's documents don't mention it.")
     var allowCustomSchemes = false
 
     @Flag(help: "Print one JSON object.")
@@ -130,12 +130,12 @@ struct InboxOpenCommand: AsyncParsableCommand {
                 throw CommandFailure(
                     .refused,
                     "locked",
-                    "The screen counts as locked: \(reason) Open the entry when it answers."
+                    "The screen counts as locked: \(reason) Try again when it answers."
                 )
             }
             let router = try user.router(allowsCustomSchemes: allowCustomSchemes)
             guard let delivery = Delivery(message: entry.message, router: router) else {
-                throw CommandFailure(.refused, "nothing-to-open", "The entry has nothing that can be opened.")
+                throw CommandFailure(.refused, "nothing-to-open", "The entry has no link that can be opened.")
             }
             let claim = try claim(entry.id, inbox)
             defer { withExtendedLifetime(claim) {} }
@@ -172,7 +172,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
                 throw CommandFailure(
                     .refused,
                     "damaged-entry",
-                    "All that the inbox has is damaged, so there is nothing to open. See: nfc inbox list"
+                    "All entries in the inbox are damaged, so there is nothing to open. See: nfc inbox list"
                 )
             }
             throw CommandFailure(.refused, "no-entry", "The inbox is empty, so there is nothing to open.")
@@ -187,7 +187,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
         )
     }
 
-    /// Claims the entry until it is opened and removed: one click, and one command, open it once.
+    /// Claims the entry until it is opened and removed, so that a click and a command at the same time open it once.
     private func claim(_ id: InboxEntry.ID, _ inbox: Inbox<DirectoryStore>) throws(CommandFailure) -> FileClaim {
         do throws(StorageError) {
             return try inbox.claim(id)
@@ -195,7 +195,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
             throw CommandFailure(
                 .refused,
                 "being-opened",
-                "Entry \(id) is being opened already, by its notification or by another nfc inbox open."
+                "Entry \(id) is already being opened, by its notification or by another nfc inbox open."
             )
         } catch  where error.code == .missing {
             throw missing(id)
@@ -212,12 +212,12 @@ struct InboxOpenCommand: AsyncParsableCommand {
         )
     }
 
-    /// Why nothing opens now. The service that runs opens the entry when the screen is unlocked.
+    /// The failure while the screen is locked. If the service runs, it opens the entry when the screen is unlocked.
     private func locked(_ id: InboxEntry.ID) -> CommandFailure {
         let answer = try? RunningService.ask("Open", [.string(id.description)])
         let next =
             answer == "locked"
-            ? "The link opens when the screen is unlocked." : "Unlock it, and open the entry then."
+            ? "The link opens when the screen is unlocked." : "Unlock it, then open the entry."
         return CommandFailure(.refused, "locked", "The screen is locked. \(next)")
     }
 
@@ -230,7 +230,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
         }
     }
 
-    /// What it was opened in, for people.
+    /// The app or browser that opened the entry, for people.
     private func text(_ delivery: Delivery, _ receipt: LinkDeliverer.Receipt) -> String {
         switch delivery {
         case .app(let app, _): receipt.hasMessage ? app.id : "\(app.id), without the message"

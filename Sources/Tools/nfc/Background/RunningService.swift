@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import UserBus
 
-/// The service that runs for the user, as far as one does.
+/// The service that runs for the user, if any.
 enum RunningService {
     private static let name = "org.opencorenfc.Background"
 
-    /// Asks it something. Asking does not start it.
+    /// Calls a method of the service. The call does not start the service.
     ///
     /// - Parameters:
     ///   - method: the method.
     ///   - arguments: its arguments.
-    ///   - limit: how many seconds it may take to answer.
+    ///   - limit: how many seconds the service has to answer.
     /// - Returns: its answer; nil when it does not run.
     /// - Throws: ``CommandFailure``, `no-bus` when there is no bus, and `no-answer` when it runs and does not answer.
     static func ask(
@@ -28,9 +28,9 @@ enum RunningService {
         }
     }
 
-    /// Asks what it reports of itself.
+    /// Asks the service for its status.
     ///
-    /// - Returns: its answer, and what that says; nil when it does not run.
+    /// - Returns: the answer as text and decoded; nil when the service does not run.
     /// - Throws: ``CommandFailure``, `bad-answer` when the answer can't be read, and the failures of ``ask(_:_:within:)``.
     static func status() throws(CommandFailure) -> (text: String, status: ServiceStatus)? {
         guard let text = try ask("Status") else { return nil }
@@ -38,8 +38,8 @@ enum RunningService {
             throw CommandFailure(
                 .refused,
                 "bad-answer",
-                "What has nfcd's name on the bus answers with a status that can't be read: another version of nfcd, or another "
-                    + "program. Start nfcd again: systemctl --user restart nfcd"
+                "The program with nfcd's name on the bus sent a status that can't be read. It is another version of nfcd, or "
+                    + "another program. Start nfcd again: systemctl --user restart nfcd"
             )
         }
         return (text, status)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The texts of the files by which systemd and the bus start the service, and the desktop knows it.
+/// The texts of the files that register the service with systemd, the bus and the desktop.
 enum ServiceFiles {
-    /// The unit that systemd runs.
+    /// The systemd unit.
     static func unit(program: String, arguments: [String] = []) -> String {
         let command = ([program] + arguments).map(quoted).joined(separator: " ")
         return """
@@ -16,10 +16,10 @@ enum ServiceFiles {
             ExecStart=\(command)
             Restart=on-failure
             RestartSec=2
-            # Apps are units of their own, which systemd starts. Should one be a child all the same, it outlives the service.
+            # Apps run as units of their own. If an app is a child of the service after all, it outlives the service.
             KillMode=process
 
-            # What the service needs, and no more. The apps that it opens have none of these limits.
+            # Limits for the service alone. The apps that it opens do not have them.
             UMask=0077
             LimitCORE=0
             MemoryMax=256M
@@ -38,8 +38,8 @@ enum ServiceFiles {
             SystemCallFilter=~@privileged @resources
             SystemCallErrorNumber=EPERM
             # PrivateTmp, ProtectSystem and ProtectHome are left out: in a user's unit systemd makes a user namespace for them.
-            # In one, files of root look like those of a stranger, so that no installed app could be trusted, and nobody sees
-            # which program has a camera open.
+            # There, files of root look like another user's files, so no installed app could be trusted, and programs that
+            # have a camera open can't be found.
 
             [Install]
             WantedBy=default.target
@@ -47,7 +47,7 @@ enum ServiceFiles {
             """
     }
 
-    /// What the bus starts when somebody calls the service; with systemd, the unit.
+    /// The bus activation file: what the bus starts when a program calls the service. With systemd it is the unit.
     static func busFile(program: String) -> String {
         """
         # Starts nfcd when its name is called. 'nfc background enable' writes this file with the program's own path.
@@ -59,7 +59,7 @@ enum ServiceFiles {
         """
     }
 
-    /// The desktop entry by which a desktop knows whose the notifications are. It is in no menu.
+    /// The desktop entry that tells a desktop which program the notifications come from. It does not appear in menus.
     static func desktopEntry(program: String) -> String {
         """
         [Desktop Entry]
@@ -88,7 +88,7 @@ enum ServiceFiles {
 
         """
 
-    /// A word of a command, as systemd reads it: nothing in it stands for something else.
+    /// A word of a command, quoted for systemd.
     private static func quoted(_ word: String) -> String {
         guard !isPlain(word) else { return word }
         let text = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
@@ -96,12 +96,12 @@ enum ServiceFiles {
         return "\"\(text)\""
     }
 
-    /// A word of a command, as the bus reads it: as a shell does, without variables.
+    /// A word of a command, quoted for the bus, which reads it as a shell does, without variables.
     private static func quotedForBus(_ word: String) -> String {
         isPlain(word) ? word : keyFileText("'\(word.replacing("'", with: #"'\''"#))'")
     }
 
-    /// A word of a command, as a desktop reads it: quoted, and with no sign for files and links (Desktop Entry Specification,
+    /// A word of a command, quoted for a desktop, with no field code for files and links (Desktop Entry Specification,
     /// "The Exec key").
     private static func quotedForDesktop(_ word: String) -> String {
         guard !isPlain(word) else { return word }
@@ -110,12 +110,12 @@ enum ServiceFiles {
         return keyFileText("\"\(text)\"")
     }
 
-    /// A value as it stands in the files of the bus and the desktop.
+    /// A value, escaped for the files of the bus and the desktop.
     private static func keyFileText(_ value: String) -> String {
         value.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
     }
 
-    /// Whether nobody who reads a command takes anything in a word for something else.
+    /// Whether a word needs no quotes for any of the programs that read a command.
     private static func isPlain(_ word: String) -> Bool {
         !word.isEmpty
             && word.utf8.allSatisfy { byte in

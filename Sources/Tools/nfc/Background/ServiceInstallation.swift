@@ -4,11 +4,11 @@ import Glibc
 import PrivateStorage
 import SystemLibrary
 
-/// The files by which systemd and the bus start the service of a user, and the desktop knows it.
+/// The files that register a user's service with systemd, the bus and the desktop.
 struct ServiceInstallation {
     /// The unit's name.
     static let unitName = "nfcd.service"
-    /// A file of the user's own that is larger is not replaced.
+    /// Larger existing files are not replaced, because they could not be restored.
     private static let maximumSize = 1 << 20
     private static let busFileName = "org.opencorenfc.Background.service"
 
@@ -39,20 +39,20 @@ struct ServiceInstallation {
             throw CommandFailure(
                 .refused,
                 "no-service",
-                "There is no nfcd beside nfc, nor in PATH. Build or install it: swift build --product nfcd"
+                "There is no nfcd beside nfc or in PATH. Build or install it: swift build --product nfcd"
             )
         }
         return found
     }
 
-    /// Whether a program's path goes when somebody cleans up: that of a build, or of a folder for temporary files.
+    /// Whether a program is in a folder that may be cleaned: a build folder, or one for temporary files.
     static func isPassing(_ path: String) -> Bool {
         path.split(separator: "/").contains(".build") || path.hasPrefix("/tmp/") || path.hasPrefix("/var/tmp/")
     }
 
     // MARK: The files
 
-    /// Writes the files. When that fails, they are as before.
+    /// Writes the files. If that fails, it restores the earlier ones.
     func write(program: String, arguments: [String]) throws(CommandFailure) {
         let texts = [
             ServiceFiles.unit(program: program, arguments: arguments), ServiceFiles.busFile(program: program),
@@ -63,7 +63,7 @@ struct ServiceInstallation {
                 let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             } catch {
-                throw CommandFailure(.refused, "not-written", "The folder of \(path) can't be made.")
+                throw CommandFailure(.refused, "not-written", "The folder of \(path) can't be created.")
             }
             do throws(StorageError) {
                 try OutputFile.write(Array(text.utf8), to: path, readers: .everyone)
@@ -73,28 +73,28 @@ struct ServiceInstallation {
         }
     }
 
-    /// Takes the files away.
+    /// Removes the files.
     ///
-    /// - Returns: those that were there.
+    /// - Returns: the files that existed.
     @discardableResult
     func remove() -> [String] {
         paths.filter { path in (try? FileManager.default.removeItem(atPath: path)) != nil }
     }
 
-    /// How everything was before.
+    /// The state before a change.
     struct Earlier {
-        /// What each file had that was there.
+        /// The content of each file that existed.
         fileprivate var files: [String: [UInt8]] = [:]
-        /// The folders that were not there, the deepest first.
+        /// The folders that did not exist, the deepest first.
         fileprivate var missingFolders: [String] = []
 
         /// Whether the service was enabled.
         var isEnabled: Bool { !files.isEmpty }
     }
 
-    /// What there is now, for ``restore(_:)``.
+    /// The state now, for ``restore(_:)``.
     ///
-    /// - Throws: ``CommandFailure`` when a file is there that could not be put back.
+    /// - Throws: ``CommandFailure`` when an existing file could not be restored later.
     func earlier() throws(CommandFailure) -> Earlier {
         var earlier = Earlier()
         for path in paths {
@@ -109,19 +109,19 @@ struct ServiceInstallation {
                 folder = (folder as NSString).deletingLastPathComponent
             }
         }
-        // systemctl makes it.
+        // systemctl creates it.
         let wants = unitFolder + "/default.target.wants"
         if !FileManager.default.fileExists(atPath: wants) { earlier.missingFolders.insert(wants, at: 0) }
         return earlier
     }
 
-    /// Puts everything back as it was.
+    /// Restores the earlier state.
     func restore(_ earlier: Earlier) {
         remove()
         for (path, content) in earlier.files {
             try? OutputFile.write(content, to: path, readers: .everyone)
         }
-        // Those that have something in them by now stay.
+        // Folders that are not empty stay.
         for folder in earlier.missingFolders { unsafe rmdir(folder) }
     }
 
@@ -154,6 +154,6 @@ struct ServiceInstallation {
     private static let noSystemd = CommandFailure(
         .refused,
         "no-systemd",
-        "systemd does not run for this user, so it can't run the service. Start it yourself, or have your session start it: nfc background run"
+        "systemd does not run for this user, so it can't run the service. Start it yourself, or let your session start it: nfc background run"
     )
 }

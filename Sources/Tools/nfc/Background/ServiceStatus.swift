@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the service reports of itself.
+/// The status that the service reports.
 struct ServiceStatus: Decodable {
     struct Condition: Decodable {
         var condition: String
@@ -11,13 +11,13 @@ struct ServiceStatus: Decodable {
 
     var reading: Bool
     var locked: Bool
-    /// Whether logind does not answer; nil of an earlier version.
+    /// Whether logind does not answer; nil from an earlier version of the service.
     var silentLogin: Bool?
-    /// The screen savers that do not answer; nil of an earlier version.
+    /// The screen savers that do not answer; nil from an earlier version of the service.
     var silentSavers: [String]?
     var waiting: Int
     var conditions: [Condition]
-    /// Why nothing that is read is kept, as a sentence; nil when it is.
+    /// Why the service can't save what it reads, as a sentence; nil when it can.
     var inboxProblem: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -27,7 +27,7 @@ struct ServiceStatus: Decodable {
         case inboxProblem = "inbox_problem"
     }
 
-    /// A longer answer is not the service's.
+    /// The longest answer that is read.
     private static let maximumSize = 1 << 20
 
     /// Reads the service's answer; nil when it can't be read.
@@ -40,10 +40,10 @@ struct ServiceStatus: Decodable {
         self = status
     }
 
-    /// Those who do not answer whether the screen is locked, by name.
+    /// The programs, by name, that do not report whether the screen is locked.
     var silent: [String] { (silentLogin == true ? ["logind"] : []) + (silentSavers ?? []) }
 
-    /// What is said of the reader.
+    /// The condition of the reader.
     var reader: Condition? { conditions.first { $0.condition == "reader" } }
 
     var hasReader: Bool { reader?.met ?? true }

@@ -35,7 +35,7 @@ struct UserEnvironment {
         }
     }
 
-    /// Where links go now.
+    /// The router that decides where links go now.
     func router(allowsCustomSchemes: Bool = false) throws(CommandFailure) -> LinkRouter {
         do throws(StorageError) {
             return try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)

@@ -4,25 +4,25 @@ import Glibc
 import PrivateStorage
 import SystemLibrary
 
-/// What a demonstration leaves that was killed: its programs, and its folder.
+/// What a killed demonstration leaves: its programs and its folder.
 ///
-/// Each demonstration has a locked file in its folder. The system takes the lock away when the process ends, however it ends.
+/// Each demonstration has a locked file in its folder. The system releases the lock when the process ends, in any way.
 enum DemoLeftovers {
-    /// What the names of the folders begin with.
+    /// The prefix of the folders' names.
     static let prefix = "nfc-demo"
     private static let lockName = "lock"
 
-    /// Marks a folder as that of this process, which has to end its demonstration.
+    /// Locks a folder for this process, which must end its demonstration.
     ///
     /// - Returns: the lock's descriptor, which the caller closes.
     static func lock(_ folder: PrivateFolder) throws(StorageError) -> Int32 {
         let file = try folder.makeFile(lockName)
-        // Nobody else knows the folder yet.
+        // No other process knows the folder yet.
         _ = flock(file, LOCK_EX | LOCK_NB)
         return file
     }
 
-    /// Has ``remove(_:within:)`` done when this process is killed.
+    /// Makes sure that ``remove(_:within:)`` runs when this process is killed.
     static func lifeline(of folder: PrivateFolder) -> Lifeline? {
         guard let program = ProgramPath.own else { return nil }
         return Lifeline(script: #"exec "$0" demo --take-away "$1""#, words: [program, folder.path])
@@ -39,12 +39,12 @@ enum DemoLeftovers {
         }
     }
 
-    /// Ends the programs of a demonstration whose own process is gone, and removes its folder.
+    /// Ends the programs of a demonstration whose process is gone, and removes its folder.
     ///
     /// - Parameters:
     ///   - path: the folder.
-    ///   - limit: how many tenths of a second the process may still take to be gone.
-    /// - Returns: false where the folder is none of a demonstration, or one that still runs.
+    ///   - limit: how many tenths of a second to wait for the process to end.
+    /// - Returns: false when the folder is not a demonstration's, or its demonstration still runs.
     @discardableResult
     static func remove(_ path: String, within limit: Int) -> Bool {
         guard (path as NSString).lastPathComponent.hasPrefix(prefix + "."),

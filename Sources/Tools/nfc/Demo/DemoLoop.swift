@@ -3,20 +3,20 @@ import Foundation
 import Glibc
 import UserBus
 
-/// Waits for what happens in the demonstration: at the notifications, in the service, at the keyboard, and signals.
+/// Waits for the events of the demonstration: notifications, the service's log, keys and signals.
 final class DemoLoop {
-    /// What happens.
+    /// An event.
     enum Happening {
         case desk(NotificationStand.Event)
         /// A line of the service's log.
         case service(event: String, message: String)
         case returnKey
-        /// No key can come any more.
+        /// Standard input has ended, so no key can come.
         case inputEnded
-        /// The time of ``DemoLoop/alarm`` has come.
+        /// The time of ``DemoLoop/alarm`` is reached.
         case alarm
 
-        /// The sentence of a line of the log; nil for what is no such line.
+        /// The message of a log line with this event; nil for other events.
         func message(of event: String) -> String? {
             if case .service(event, let message) = self { message } else { nil }
         }
@@ -30,12 +30,12 @@ final class DemoLoop {
     private let stand: NotificationStand
     private let service: DemoProgram
     private let signals: DemoSignals
-    /// Whether the person's keys count. What was typed before is then read too.
+    /// Whether keys are read. Keys that were typed earlier are then read too.
     var readsInput = false
     /// When ``Happening/alarm`` is due; nil for never.
     var alarm: ContinuousClock.Instant?
     private var waiting: [Happening] = []
-    /// What the service said last, for who waits in vain.
+    /// The last message of the service, for the failure of a wait.
     private var lastMessage = ""
 
     init(stand: NotificationStand, service: DemoProgram, signals: DemoSignals) {
@@ -44,12 +44,12 @@ final class DemoLoop {
         self.signals = signals
     }
 
-    /// Waits until something is so.
+    /// Waits for an event.
     ///
     /// - Parameters:
-    ///   - limit: how long; nil for as long as it takes.
-    ///   - what: what is waited for, for people.
-    ///   - find: what is wanted of a happening; nil when it is not the one.
+    ///   - limit: how long to wait; nil for no limit.
+    ///   - what: the name of the event, for people.
+    ///   - find: returns the result of the right event, and nil for others.
     func wait<Value>(
         _ limit: Duration?,
         _ what: String,
@@ -63,13 +63,13 @@ final class DemoLoop {
                 throw CommandFailure(.refused, event, message)
             }
         }
-        let said = lastMessage.isEmpty ? "" : " The service says: \(lastMessage)"
-        throw CommandFailure(.refused, "timeout", "Nothing came of waiting for \(what).\(said)")
+        let said = lastMessage.isEmpty ? "" : " The service reports: \(lastMessage)"
+        throw CommandFailure(.refused, "timeout", "Waiting for \(what) took too long.\(said)")
     }
 
-    /// The next thing that happens.
+    /// The next event.
     ///
-    /// - Returns: nil when nothing does in the time.
+    /// - Returns: nil when there is none in the time.
     /// - Throws: ``CommandFailure`` when the demonstration was ended, or the service or the bus is gone.
     func next(within limit: Duration) throws(CommandFailure) -> Happening? {
         let end = ContinuousClock.now + limit

@@ -5,7 +5,7 @@ import PrivateStorage
 import UniversalLinks
 import UserBus
 
-/// What can be shown of the demonstration without a message bus: where the tag's link goes, and what the notification says.
+/// The part of the demonstration that works without a message bus: where the tag's link goes, and the notification's text.
 struct DemoOutline {
     let place: DemoPlace
     let words: DemoWords
@@ -21,16 +21,16 @@ struct DemoOutline {
         guard let uri = TagURI(DemoPlace.link), let content = NotificationContent(uri, router: router) else { return }
         words.say(
             "link",
-            "A tag with the link \(uri.text) would come near. By the association file the link is Tag Reader's:",
+            "A tag with the link \(uri.text) would come near. By the association file, Tag Reader opens the link:",
             lines: [router.universalLink(uri).why]
         )
-        words.say("notification", "This would be its notification.", lines: [content.title, content.body])
+        words.say("notification", "The notification would be:", lines: [content.title, content.body])
     }
 
-    /// Why the rest can't be shown.
+    /// The sentence that explains what can't be shown.
     static func missing(_ error: BusError) -> String {
         """
-        The service, the click and the app that it opens can't be shown: they need a message bus. \(error.reason)
+        The service, the click and the app can't be shown, because they need a message bus. \(error.reason)
         """
     }
 }

@@ -8,7 +8,7 @@ import PrivateStorage
 import SystemLibrary
 import VirtualTags
 
-/// A user's folders of the demonstration's own: the apps, the inbox, the reader's tags. All of it is in one private folder.
+/// The demonstration's own copy of a user's folders: apps, inbox and tags. All of them are in one private folder.
 final class DemoPlace {
     /// The domain of the sample app.
     static let domain = "tagreader.example"
@@ -17,7 +17,7 @@ final class DemoPlace {
 
     let folder: PrivateFolder
     let programs: DemoPrograms
-    /// The variables of all programs that are started.
+    /// The environment of all programs that are started.
     private(set) var environment: [String: String]
     /// The bus of those programs.
     var busAddress: String {
@@ -25,9 +25,9 @@ final class DemoPlace {
         set { environment["DBUS_SESSION_BUS_ADDRESS"] = newValue }
     }
     private let tag: TagImage
-    /// Says that the folder is in use.
+    /// The lock that marks the folder as in use.
     private let lock: Int32
-    /// Takes everything away when this process is killed.
+    /// Removes everything when this process is killed.
     private let lifeline: Lifeline
     private var isRemoved = false
 
@@ -49,7 +49,7 @@ final class DemoPlace {
             throw CommandFailure(
                 .refused,
                 "not-started",
-                "/bin/sh can't be started, which ends the demonstration if it is killed."
+                "/bin/sh can't be started. It is needed to clean up if the demonstration is killed."
             )
         }
         self.lifeline = lifeline
@@ -71,7 +71,7 @@ final class DemoPlace {
         ] {
             variables["XDG_\(name)"] = "\(path)/\(folder)"
         }
-        // The display's socket has its name in the folder that was replaced.
+        // The name of the display's socket is relative to the folder that was replaced.
         if let display = own["WAYLAND_DISPLAY"], !display.isEmpty, !display.hasPrefix("/"),
             let folder = own["XDG_RUNTIME_DIR"]
         {
@@ -106,12 +106,12 @@ final class DemoPlace {
         }
         bench.clear()
         guard let contents = TagContents(of: tag) else {
-            throw CommandFailure(.refused, "no-product", "The virtual NTAG215 can't be kept in a file.")
+            throw CommandFailure(.refused, "no-product", "The virtual NTAG215 can't be saved to a file.")
         }
         return TagImage(contents, format: .json)
     }
 
-    /// Installs the sample app with the files that it comes with, and its association file in developer mode.
+    /// Installs the sample app with its files, and its association file in developer mode.
     func install() throws(CommandFailure) {
         let name = "org.opencorenfc.TagReader"
         do throws(StorageError) {
@@ -135,7 +135,7 @@ final class DemoPlace {
         try ImageFile.save(tag, to: "\(folder.path)/tags/card.json")
     }
 
-    /// Ends every program that was started here, and removes the folder. Once is enough.
+    /// Ends every program that was started here, and removes the folder. A second call does nothing.
     func remove() {
         guard !isRemoved else { return }
         isRemoved = true

@@ -3,15 +3,15 @@ import Glibc
 import PrivateStorage
 import SystemLibrary
 
-/// The programs that were started in the demonstration, and those that they have started: by a variable that all of them have.
+/// The programs of the demonstration and their children, found by a variable in their environment.
 enum DemoProcesses {
-    /// The variable. Its value is the demonstration's folder, whose name is used once.
+    /// The variable. Its value is the demonstration's folder, whose name is unique.
     static let mark = "NFC_DEMO"
 
     /// How long a program may take to end by itself, in tenths of a second.
     private static let patience = 30
 
-    /// Ends them: by asking them, and then by force.
+    /// Ends the programs: first with SIGTERM, then with SIGKILL.
     ///
     /// - Parameter folder: the demonstration's folder.
     static func endAll(of folder: String) {
@@ -26,7 +26,7 @@ enum DemoProcesses {
         reap()
     }
 
-    /// Takes leave of children that have ended.
+    /// Reaps children that have ended.
     private static func reap() {
         while waitpid(-1, nil, WNOHANG) > 0 {}
     }
@@ -34,7 +34,7 @@ enum DemoProcesses {
     private static func all(of folder: String) -> [ProcessHandle] {
         let entry = Array("\(mark)=\(folder)".utf8)
         return (FolderNames.read("/proc") ?? []).compactMap { name in
-            // The handle first: what is read then is about its process, or that has ended.
+            // Open the handle first: what is read afterwards belongs to its process, or the process has ended.
             guard let number = pid_t(name), number != getpid(), let process = ProcessHandle(number),
                 let file = try? InputFile("/proc/\(name)/environ", limit: 1 << 20), let bytes = try? file.readToEnd(),
                 bytes.split(separator: 0).contains(entry[...])

@@ -6,7 +6,7 @@ import SystemLibrary
 final class DemoProgram {
     private let output: Int32
     private var pending: [UInt8] = []
-    /// Whether it prints nothing any more: it has ended.
+    /// Whether the program has closed its output, because it ended.
     private(set) var isAtEnd = false
 
     /// Starts a program.
@@ -22,7 +22,7 @@ final class DemoProgram {
         input: String? = nil,
         environment: [String: String]
     ) throws(CommandFailure) {
-        guard let pipe = DescriptorPipe() else { throw Self.failure(path, "no pipe can be made") }
+        guard let pipe = DescriptorPipe() else { throw Self.failure(path, "no pipe can be created") }
         _ = fcntl(pipe.reader, F_SETFL, O_NONBLOCK)
         output = pipe.reader
         var launch = ProgramLaunch(path, [path] + arguments)
@@ -36,7 +36,7 @@ final class DemoProgram {
             if let file { close(file) }
         }
         do throws(ProgramLaunch.Failure) {
-            // Whoever ends the demonstration ends it too, and takes leave of it.
+            // Ending the demonstration also ends and reaps this program.
             _ = try launch.start()
         } catch {
             throw Self.failure(path, error.reason)
@@ -49,10 +49,10 @@ final class DemoProgram {
         CommandFailure(.refused, "not-started", "\(path) can't be started: \(reason). Build it again: swift build")
     }
 
-    /// What becomes readable when it has printed something.
+    /// The descriptor that becomes readable when the program has printed something.
     var descriptor: Int32 { output }
 
-    /// The whole lines that have come.
+    /// The complete lines that the program has printed.
     func lines() -> [String] {
         var block = [UInt8](repeating: 0, count: 16 << 10)
         while !isAtEnd {

@@ -2,7 +2,7 @@
 import Foundation
 import SystemLibrary
 
-/// The programs of the demonstration: the service and the sample app, with the files that it is installed with.
+/// The programs of the demonstration: the service, and the sample app with its files.
 struct DemoPrograms {
     /// The path of nfcd.
     let service: String
@@ -12,12 +12,12 @@ struct DemoPrograms {
     let installation: String
 
     init() throws(CommandFailure) {
-        // A fresh clone may have neither; what builds one builds both.
+        // A fresh clone has neither. One build makes both.
         let build = "Build what the demonstration needs: swift build"
         do throws(CommandFailure) {
             service = try ServiceInstallation.program()
         } catch {
-            throw CommandFailure(.refused, error.name, "There is no nfcd beside nfc, nor in PATH. \(build)")
+            throw CommandFailure(.refused, error.name, "There is no nfcd beside nfc or in PATH. \(build)")
         }
         let folders = [Self.folder(service), ProgramPath.ownFolder].compactMap { $0 }
         let files = FileManager.default
@@ -30,7 +30,7 @@ struct DemoPrograms {
             )
         }
         app = found
-        // What the package manager puts beside a program: PACKAGE_TARGET.resources.
+        // The package manager puts resources beside a program: PACKAGE_TARGET.resources.
         let folder = Self.folder(found)
         let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
         let resources = names.filter { $0.hasSuffix("_TagReader.resources") }.sorted()

@@ -12,15 +12,15 @@ struct DemoShow {
     /// Whether the notification is clicked without asking.
     let clicks: Bool
 
-    /// How long the service, and the app, may take for a step.
+    /// How long the service or the app may take for a step.
     private static let limit = Duration.seconds(20)
-    /// How long a person sees what is on the desktop where nobody is asked to click.
+    /// How long a notification stays on the desktop before it is clicked automatically.
     private static let view = Duration.seconds(2)
 
     /// Runs it.
     ///
     /// - Parameters:
-    ///   - address: the bus of its own.
+    ///   - address: the address of the demonstration's own bus.
     ///   - usesDesktop: whether notifications are shown on the desktop where there is one.
     func run(address: String, usesDesktop: Bool) throws(CommandFailure) {
         let (stand, desktop) = try makeStand(address, usesDesktop)
@@ -48,8 +48,8 @@ struct DemoShow {
             throw CommandFailure(
                 .cancelled,
                 "dismissed",
-                "The notification was dismissed, so the app was not opened, and everything is taken away again. Where a click "
-                    + "dismisses notifications, as the left button does with dunst, press Return instead. Without the "
+                "The notification was dismissed, so the app was not opened, and everything is removed again. If a click "
+                    + "dismisses notifications, as the left button does with dunst, press Return instead. Outside the "
                     + "demonstration the link would stay in the inbox: nfc inbox list"
             )
         }
@@ -59,7 +59,7 @@ struct DemoShow {
 
     /// Takes the place of the program that shows notifications.
     ///
-    /// - Returns: why notifications are shown here and not on the desktop; nil when they are shown there.
+    /// - Returns: why notifications are shown here; nil when they are shown on the desktop.
     private func makeStand(
         _ address: String,
         _ usesDesktop: Bool
@@ -73,7 +73,7 @@ struct DemoShow {
             } catch {
                 words.say(
                     "no-desktop",
-                    "Nothing shows notifications on a desktop here, so they are shown in this terminal. On a desktop, a program "
+                    "No program shows notifications on a desktop here, so they appear in this terminal. On a desktop, a program "
                         + "such as dunst shows them.",
                     lines: [error.reason]
                 )
@@ -86,7 +86,7 @@ struct DemoShow {
 
     /// Waits for the click.
     ///
-    /// - Returns: false when the person has dismissed the notification.
+    /// - Returns: false when the person dismissed the notification.
     private func click(
         _ notification: NotificationStand.Notification,
         _ loop: DemoLoop,
@@ -95,7 +95,7 @@ struct DemoShow {
     ) throws(CommandFailure) -> Bool {
         loop.readsInput = !clicks
         if clicks {
-            // A person who looks on sees it first.
+            // Wait, so that a person can see the notification.
             loop.alarm = ContinuousClock.now + (isOnDesktop ? Self.view : .zero)
         } else {
             words.prompt(isOnDesktop ? "Click it, or press Return here." : "Press Return to click it; Ctrl-C ends.")
@@ -122,7 +122,7 @@ struct DemoShow {
                 throw CommandFailure(
                     .refused,
                     "no-click",
-                    "Standard input has ended, so that nobody can click. Run it in a terminal, or with --yes."
+                    "Standard input has ended, so you can't click. Run the demonstration in a terminal, or with --yes."
                 )
             }
         }
@@ -140,7 +140,7 @@ struct DemoShow {
         }
     }
 
-    /// Shows what the app has.
+    /// Prints what the app shows.
     private func showApp(_ loop: DemoLoop) throws(CommandFailure) {
         do throws(StorageError) {
             try place.folder.write("script", Array("show 1\n".utf8))
@@ -171,7 +171,7 @@ struct DemoShow {
         if clicks {
             loop.alarm = ContinuousClock.now + Self.view
         } else {
-            words.prompt("Close the window, or press Return here, to take everything away again.")
+            words.prompt("Close the window, or press Return here, to remove everything.")
         }
         while kill(window, 0) == 0, DemoWindow.process(of: place) == window {
             switch try loop.next(within: .milliseconds(200)) {

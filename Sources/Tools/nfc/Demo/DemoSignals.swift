@@ -17,10 +17,10 @@ final class DemoSignals: Sendable {
         signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { _ in came.isSet.store(true, ordering: .relaxed) }
     }
 
-    /// The failure of a demonstration whose words can't be written. Why, ``CommandProcess/end(_:)`` reports for all commands.
+    /// The failure when standard output can't be written. ``CommandProcess/end(_:)`` reports the reason for all commands.
     static let noOutput = CommandFailure(.refused, "no-output", "Standard output can't be written.")
 
-    /// Fails when the person, or the system, has ended the demonstration, and with ``noOutput`` when what it says can't be
+    /// Fails when the person or the system has ended the demonstration, and with ``noOutput`` when its output can't be
     /// written.
     func check() throws(CommandFailure) {
         guard came.isSet.load(ordering: .relaxed) else {
@@ -30,7 +30,7 @@ final class DemoSignals: Sendable {
         throw CommandFailure(
             .cancelled,
             "cancelled",
-            "The demonstration was ended, and everything is taken away again."
+            "The demonstration was stopped, and everything is removed again."
         )
     }
 

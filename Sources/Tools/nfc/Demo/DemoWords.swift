@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the demonstration says, a step at a time.
+/// The output of the demonstration, step by step.
 struct DemoWords {
     let json: Bool
 
-    /// Says a step.
+    /// Prints a step.
     ///
     /// - Parameters:
     ///   - step: one word, for programs.
     ///   - text: a sentence, for people.
-    ///   - lines: what is shown with it.
+    ///   - lines: further lines, for people.
     func say(_ step: String, _ text: String, lines: [String] = []) {
         guard json else {
             printLine("- \(text)")
@@ -27,7 +27,7 @@ struct DemoWords {
         writer.printLine()
     }
 
-    /// Says what the person can do now. It is no answer, so that programs don't see it.
+    /// Prints what the person can do now. JSON output leaves it out.
     func prompt(_ text: String) {
         let line = "  \(text)"
         if json { StandardError.writeLine(line) } else { printLine(line) }
