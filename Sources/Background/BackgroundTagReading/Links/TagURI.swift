@@ -17,8 +17,8 @@ public struct TagURI: Sendable, Hashable {
     /// Creates a URI from the text on a tag.
     ///
     /// - Parameter written: the URI.
-    /// - Returns: nil when it has no scheme, is longer than ``UniversalLinks/LinkURL/maximumLength``, or is an http or
-    ///   https URI with a host that programs could interpret differently.
+    /// - Returns: nil when it has no scheme, is longer than `LinkURL.maximumLength`, or is an http or https URI with a host
+    ///   that programs could interpret differently.
     public init?(_ written: String) {
         guard written.utf8.count <= LinkURL.maximumLength, !written.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             let colon = written.utf8.firstIndex(of: 0x3A)
