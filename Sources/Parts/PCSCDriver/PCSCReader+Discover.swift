@@ -2,10 +2,10 @@
 import TagLink
 
 extension PCSCReader {
-    /// Looks once. On the driver's thread.
+    /// Polls once. Called on the driver's thread.
     func look(_ technologies: Set<Technology>, systemCodes: [UInt16]) throws(LinkError) -> [DiscoveredTag] {
         letGo(.reset)
-        // A tag that comes between the look and the watch would be seen by neither.
+        // Otherwise a tag that arrives between the poll and the start of the watch would be missed.
         monitor.waitUntilWatching()
         guard let found = try findReader() else { return [] }
         let isMute = found.flags.contains(.mute)
@@ -15,7 +15,7 @@ extension PCSCReader {
         state.withLock { $0.connection = connection }
         do throws(SmartCardError) {
             if isMute || isHidden { try connection.wake() } else { try connection.open(isInUse: found.isInUse) }
-            // Asked when the tag is open, since it may have come only after the first look.
+            // Checked after the tag was opened, because the tag may have arrived after the first check.
             let opened = try service.readers().first { $0.reader == found.reader } ?? found
             if isHidden { state.withLock { $0.losses += 1 } }
             let arrival = arrival(of: opened)
@@ -37,8 +37,8 @@ extension PCSCReader {
         }
     }
 
-    /// Whether a tag that did not answer when it came is to be asked again: a few times for each that comes, since one may
-    /// have come just when the service reset the one before it.
+    /// Whether to try again to open a tag that did not answer when it arrived. The driver tries a few times for each
+    /// arrival, because a tag may arrive just when the service resets the previous one.
     private func mayWake(_ arrival: UInt64) -> Bool {
         state.withLock { state in
             if state.mute.arrival != arrival { state.mute = (arrival, 0) }
@@ -47,11 +47,11 @@ extension PCSCReader {
         }
     }
 
-    /// Whether a tag may be in a reader that is said to be empty.
+    /// Whether a tag may be in a reader that the service reports as empty.
     ///
-    /// When a tag is reset that has just left, the service takes the reader for empty, but counts no removal until it looks
-    /// itself, 0.4 s later with drivers that it has to ask. A tag that comes before that is neither counted nor shown to
-    /// anybody; a reset shows it (pcsc-lite 1.9.9, winscard.c and eventhandler.c).
+    /// If a tag that has just left is reset, the service considers the reader empty. But it counts the removal only at
+    /// its own next check, 0.4 s later with drivers that it has to poll. A tag that arrives before that is neither
+    /// counted nor reported; only a reset reveals it (pcsc-lite 1.9.9, winscard.c and eventhandler.c).
     private func mayBeHidden(_ found: SmartCardReaderState) -> Bool {
         let count = count(found)
         return state.withLock { state in
@@ -61,17 +61,17 @@ extension PCSCReader {
         }
     }
 
-    /// The service's count of tags that came and went, since the reader came or the service began.
+    /// The service's count of arrivals and removals, since the reader was connected or the service started.
     private func count(_ found: SmartCardReaderState) -> UInt64 {
         service.losses << 16 | UInt64(found.flags.rawValue >> 16)
     }
 
-    /// The number of the arrival of what is in the reader.
+    /// The number of the current tag's arrival.
     private func arrival(of found: SmartCardReaderState) -> UInt64 {
         count(found) + state.withLock { $0.losses } << 16
     }
 
-    /// Closes the tag that was found last.
+    /// Closes the last found tag.
     func letGo(_ disposition: SmartCardDisposition) {
         let (connection, route) = state.withLock { state in
             defer {
@@ -88,7 +88,7 @@ extension PCSCReader {
         connection.close(disposition)
     }
 
-    /// The reader that is meant, and its state; nil while it is gone and may come back.
+    /// The selected reader and its state; nil while it is gone but may come back.
     private func findReader() throws(LinkError) -> SmartCardReaderState? {
         let states: [SmartCardReaderState]
         do throws(SmartCardError) {
@@ -99,7 +99,7 @@ extension PCSCReader {
         }
         let usable = Self.usable(states)
         let gone = Set(state.withLock { $0.findings.keys }).subtracting(usable.map(\.reader))
-        // Another one may come under the same name.
+        // Another reader may be connected under the same name.
         state.withLock { state in for name in gone { state.findings[name] = nil } }
         guard let found = reader(among: usable) else {
             if state.withLock({ $0.hadReader }) { return nil }
@@ -112,7 +112,7 @@ extension PCSCReader {
         return found
     }
 
-    /// The readers that are there.
+    /// The connected readers.
     func usableReaders() throws(LinkError) -> [SmartCardReaderState] {
         do throws(SmartCardError) {
             return Self.usable(try readers())
@@ -125,14 +125,14 @@ extension PCSCReader {
         states.filter { !$0.flags.contains(.unavailable) && !$0.flags.contains(.unknown) }
     }
 
-    /// The one of these readers that is meant: the one that was used last, or one that fits the choice.
+    /// The selected reader among these: the one that was used last, or one that matches the choice.
     func reader(among usable: [SmartCardReaderState]) -> SmartCardReaderState? {
         let known = state.withLock { $0.name }
         let name = usable.first { $0.reader == known }?.reader ?? choice.pick(from: usable)
         return usable.first { $0.reader == name }
     }
 
-    /// The readers; a connection from before the service was restarted is made anew.
+    /// The readers. If the connection is from before a restart of the service, it is opened again.
     private func readers() throws(SmartCardError) -> [SmartCardReaderState] {
         do throws(SmartCardError) {
             return try service.readers()
@@ -144,11 +144,11 @@ extension PCSCReader {
 
     private func notOpened(_ error: SmartCardError) throws(LinkError) -> [DiscoveredTag] {
         switch error.code {
-        // The reader has just said that something is there. When it has left, the next look says so.
+        // The reader has just reported a card. If the card has left, the next poll finds that out.
         case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard:
             throw LinkError(.transmission, error.reason)
         case .readerUnavailable, .unknownReader: return []
-        // A tag at the edge of the field: it may go better the next time.
+        // A tag at the edge of the field: the next try may succeed.
         case .notTransacted, .protocolMismatch: throw LinkError(.transmission, error.reason)
         case _ where error.isServiceLost: return []
         default: throw LinkError(error)
@@ -163,13 +163,13 @@ extension PCSCReader {
         The card in the reader has contacts; NFC tags are contactless. Take it out, or name the reader if this is wanted.
         """
 
-    /// Finds out what the tag is, and how to talk to it.
+    /// Identifies the tag, and finds a route to it.
     private func identify(
         _ connection: CardConnection,
         _ technologies: Set<Technology>,
         _ systemCodes: [UInt16]
     ) throws(LinkError) -> DiscoveredTag? {
-        // A reader that makes up no ATR that can be read tells its identifier all the same.
+        // Even a reader whose ATR can't be parsed reports an identifier.
         guard let answer = AnswerToReset(connection.answerToReset) else {
             throw LinkError(.transmission, "The reader gives an ATR that is none.")
         }
@@ -201,7 +201,7 @@ extension PCSCReader {
     ) throws(LinkError) -> DiscoveredTag? {
         let identifier = try TagIdentification.identifier(connection)
         if !answer.isContactless, identifier.isEmpty {
-            // A reader that was named is taken at its word; there are emulated cards with such ATRs.
+            // If the user named the reader, it is accepted as contactless: some emulated cards have such ATRs.
             guard case .named = choice else { throw LinkError(.readerUnavailable, Self.contactCard) }
         }
         let told = identifier.isEmpty ? nil : try TagIdentification.answerToSelect(connection)
@@ -214,7 +214,7 @@ extension PCSCReader {
 }
 
 extension AnswerToReset.StorageCard.Kind {
-    /// The technology in which the tag was found; nil for what phones don't read.
+    /// The technology of the tag; nil for tags that phones don't read.
     var technology: Technology? {
         switch self {
         case .nfcA, .type1: .nfcA
@@ -224,10 +224,10 @@ extension AnswerToReset.StorageCard.Kind {
         }
     }
 
-    /// What the tag would have said of itself in activation.
+    /// The data that the tag would have reported during activation.
     ///
-    /// - Returns: nil when it has none of the FeliCa systems that are looked for, or its commands need an identifier that
-    ///   nobody reports.
+    /// - Returns: nil when the tag has none of the wanted FeliCa systems, or when its commands need an identifier that
+    ///   nothing reports.
     func identity(
         _ identifier: [UInt8],
         _ route: any FrameRoute,
@@ -243,8 +243,8 @@ extension AnswerToReset.StorageCard.Kind {
             if let uid = TagIdentification.vicinityIdentifier(identifier) { return .nfcV(uid: uid, dsfid: 0) }
             return try Self.takeInventory(route, connection)
         case .nfcF:
-            // A reader that polls by itself has found the card's first system, and keeps its PMm: all ones are the
-            // longest times.
+            // A reader that polls by itself has found the card's first system, but does not report its PMm. All ones
+            // are the longest times.
             if route is Type3StorageRoute {
                 guard identifier.count == 8 else { return nil }
                 return .nfcF(idm: identifier, pmm: [UInt8](repeating: 0xFF, count: 8), systemCode: nil)
@@ -254,7 +254,7 @@ extension AnswerToReset.StorageCard.Kind {
         }
     }
 
-    /// Asks an ISO/IEC 15693 tag itself, by an inventory of one slot (ISO/IEC 15693-3, 9.4.1).
+    /// Asks an ISO/IEC 15693 tag directly, with an inventory of one slot (ISO/IEC 15693-3, 9.4.1).
     private static func takeInventory(
         _ route: any FrameRoute,
         _ connection: CardConnection

@@ -2,13 +2,13 @@
 public import TagLink
 
 extension PCSCReader {
-    /// The driver for the first reader that is contactless as far as can be told.
+    /// The driver for the first reader that is probably contactless.
     ///
-    /// Where there is no service, this costs one look at the file system: the library is not even opened.
+    /// If there is no service, this only checks the file system, and does not open the library.
     ///
-    /// - Parameter limit: the longest that this may take; nil for as long as a service may take to start.
-    /// - Returns: the driver, or nil when there is no such reader, or no service.
-    /// - Throws: ``LinkError`` with `readerUnavailable` when the service is there and does not answer.
+    /// - Parameter limit: the maximum time; nil for as long as a service may take to start.
+    /// - Returns: the driver; nil when there is no such reader, or no service.
+    /// - Throws: ``LinkError`` with `readerUnavailable` when the service runs but does not answer.
     public static func findContactless(within limit: Duration? = nil) throws(LinkError) -> PCSCReader? {
         let layer = SystemSmartCards.shared
         guard layer.isServiceLikely else { return nil }
@@ -21,12 +21,12 @@ extension PCSCReader {
         }
     }
 
-    /// The driver for a reader that is there now.
+    /// The driver for a connected reader.
     ///
     /// - Parameters:
     ///   - choice: which reader.
-    ///   - limit: the longest that this may take; nil for as long as a service may take to start.
-    /// - Returns: the driver, with the reader's whole name.
+    ///   - limit: the maximum time; nil for as long as a service may take to start.
+    /// - Returns: the driver, with the reader's full name.
     /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason is a sentence that says what to do.
     public static func find(
         _ choice: ReaderChoice,
@@ -51,16 +51,17 @@ extension PCSCReader {
         return reader
     }
 
-    /// What can be told of every reader of the service. Nothing when there is no service.
+    /// Reports on all readers of the service. Empty when there is no service.
     ///
-    /// - Parameter asksReaders: asks each reader what it can do, which opens the tag in it, and takes a while.
+    /// - Parameter asksReaders: whether to ask each reader for its capabilities. This opens the tag in it, and takes a
+    ///   while.
     public static func reports(askingReaders asksReaders: Bool) async -> [PCSCReaderReport] {
         let layer = SystemSmartCards.shared
         guard layer.isServiceLikely, let states = try? states(layer) else { return [] }
         return await reports(states, layer, askingReaders: asksReaders)
     }
 
-    /// What can be told of readers.
+    /// Reports on the given readers.
     package static func reports(
         _ states: [SmartCardReaderState],
         _ layer: any SmartCardLayer,
@@ -78,7 +79,7 @@ extension PCSCReader {
         return reports
     }
 
-    /// Asks the reader what it can do.
+    /// Asks the reader for its capabilities.
     private func report(_ present: SmartCardReaderState) async -> PCSCReaderReport {
         let asked = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             var report = PCSCReaderReport(present)
@@ -96,11 +97,11 @@ extension PCSCReader {
         return asked ?? PCSCReaderReport(present)
     }
 
-    /// Asks the reader's driver, and by an escape command the reader, neither of which needs a tag.
+    /// Asks the reader's driver, and the reader with an escape command. Neither needs a tag.
     private func askWithoutTag(_ report: inout PCSCReaderReport) {
         let name = report.name
         guard
-            // The service lets this wait too while another program has a transaction.
+            // The service also makes this wait while another program has a transaction.
             let card = try? service.call(
                 within: CardConnection.patience,
                 { layer, context throws(SmartCardError) in try layer.connect(context, reader: name, .direct) }
@@ -119,18 +120,18 @@ extension PCSCReader {
         try? service.call { layer, _ throws(SmartCardError) in layer.disconnect(card, .leave) }
     }
 
-    /// The states of all readers, by a connection of its own.
+    /// The states of all readers, over a separate connection.
     package static func states(
         _ layer: any SmartCardLayer,
         within limit: Duration? = nil
     ) throws(SmartCardError) -> [SmartCardReaderState] {
         let service = ServiceConnection(layer: layer, limits: .usual)
-        // A whole minute is longer than the service is waited for anyway.
+        // The service's own time limit is shorter than a whole minute.
         let milliseconds = limit.map { Int(min($0, .seconds(60)) / .milliseconds(1)) }
         return try service.readers(within: milliseconds)
     }
 
-    /// Why none of the readers there are is the one that is meant.
+    /// Why none of the connected readers matches the choice.
     static func missing(_ choice: ReaderChoice, among states: [SmartCardReaderState]) -> String {
         guard !states.isEmpty else { return SmartCardError(.noReaders, "SCardListReaders").reason }
         let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")

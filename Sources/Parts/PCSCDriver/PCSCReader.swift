@@ -3,29 +3,30 @@ public import TagLink
 
 /// A contactless reader behind PC/SC.
 ///
-/// The reader finds and activates tags by itself. Cards with ISO-DEP are spoken to in APDUs; other tags in frames where
-/// the reader has a way for them (a PN53x inside, a transparent session, Traverse), and else in its commands for storage
-/// cards, which read and write pages or blocks and nothing else. The library libpcsclite.so.1 is opened when it is first
-/// needed. Tags are opened for this program alone.
+/// The reader finds and activates tags by itself. The driver sends APDUs to cards with ISO-DEP. To other tags it sends
+/// frames, if the reader has a way to do so (a PN53x inside, a transparent session, Traverse). Otherwise it uses the
+/// reader's commands for storage cards, which only read and write pages or blocks. The library libpcsclite.so.1 is
+/// opened when it is first needed. Tags are opened for this program only.
 ///
-/// Calls wait on a thread of the driver's own, ``executor``, for 20 seconds at the most. Cancelling the task of one that was
-/// made elsewhere ends it; ``interrupt()`` ends any.
+/// Calls wait on the driver's own thread, ``executor``, for 20 seconds at most. Cancelling the task of a call from
+/// another thread ends the call; ``interrupt()`` ends any call.
 public final class PCSCReader: DiscoveringDriver {
     struct State {
         var connection: CardConnection?
         var route: (any FrameRoute)?
         var name: String?
-        /// Whether a reader was there since the last release: then its going is waited out.
+        /// Whether a reader was connected since the last release. If so, the driver waits for it to come back.
         var hadReader = false
         var findings: [String: ReaderFindings] = [:]
         var counted = LinkStatistics()
-        /// How often a tag that does not answer was asked, and which arrival it was.
+        /// How many times a tag that does not answer was tried, and in which arrival.
         var mute: (arrival: UInt64, attempts: Int) = (0, 0)
-        /// The service's count when a tag was in the reader last, and how often one was looked for since with the same count.
+        /// The service's count when a tag was last in the reader, and how many times a tag was looked for since then
+        /// with the same count.
         var present: (count: UInt64, attempts: Int)?
-        /// Which arrival the tag of the last look was.
+        /// The arrival of the tag in the last poll.
         var arrival: UInt64?
-        /// How often a tag came or went without being counted by the service.
+        /// How many times a tag arrived or left without being counted by the service.
         var losses: UInt64 = 0
     }
 
@@ -35,7 +36,7 @@ public final class PCSCReader: DiscoveringDriver {
     let thread = DriverThread()
     let monitor: ReaderMonitor
 
-    /// Creates a driver for one of the system's readers. Nothing is opened yet.
+    /// Creates a driver for one of the system's readers, without opening it.
     ///
     /// - Parameter choice: which reader.
     public convenience init(_ choice: ReaderChoice = .first) {
@@ -54,14 +55,15 @@ public final class PCSCReader: DiscoveringDriver {
         monitor = ReaderMonitor(layer: layer, absence: limits.absence)
     }
 
-    /// The reader's name, or what was asked for until there is one.
+    /// The reader's name; or the choice until a reader was found.
     public var name: String {
         if let name = state.withLock({ $0.name }) { return name }
         if case .named(let name) = choice { return name }
         return "PC/SC"
     }
 
-    /// All four, but NFC-V where a PN53x is known to be inside: which other tags a reader finds shows when they come.
+    /// All four; but without NFC-V if the reader is known to have a PN53x inside. Which other tags it finds is known
+    /// only when they arrive.
     public var technologies: Set<Technology> {
         let name = name
         return Self.technologies(name, state.withLock { $0.findings[name] })
@@ -72,23 +74,23 @@ public final class PCSCReader: DiscoveringDriver {
         return Set(Technology.allCases).subtracting(hasPN53x ? [.nfcV] : [])
     }
 
-    /// Exchanges with the reader and their bytes; PC/SC tells nothing of the air.
+    /// Exchanges with the reader and their bytes, because PC/SC does not report frames.
     public var statistics: LinkStatistics {
         state.withLock { state in state.counted + (state.connection?.statistics ?? .zero) }
     }
 
-    /// False: PC/SC tells an identifier and the kind of tag.
+    /// False: PC/SC reports only an identifier and the kind of tag.
     public var tellsActivation: Bool { false }
 
     /// The thread on which the driver waits.
     public var executor: (any SerialExecutor & TaskExecutor)? { thread }
 
-    /// Makes sure that the reader is there, and the service.
+    /// Checks that the reader and the service are available.
     ///
     /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     public func prepare() async throws(LinkError) {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
-            // It would be waited for once more.
+            // A call would wait once more for the silent service.
             guard !service.wasSilent else { throw LinkError(SmartCardError(.timeout, "SCardReleaseContext")) }
             guard try reader(among: usableReaders()) != nil else {
                 throw LinkError(.readerUnavailable, "The reader is gone. Plug it in again.")
@@ -96,8 +98,8 @@ public final class PCSCReader: DiscoveringDriver {
         }
     }
 
-    /// Whether another program has opened the card in the reader, so that it can't be worked with. Ask while no card is
-    /// open here.
+    /// Whether another program has opened the card in the reader, so that this one can't use it. Call it only while no
+    /// card is open here.
     ///
     /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     public func isCardInUse() async throws(LinkError) -> Bool {
@@ -106,15 +108,16 @@ public final class PCSCReader: DiscoveringDriver {
         }
     }
 
-    /// Calls `handler` when a card, a reader or the service comes or goes.
+    /// Calls `handler` when a card, a reader or the service appears or disappears.
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         monitor.observe { _ in handler() }
     }
 
-    /// The service's count of what came and went in the reader, and how often it began to count anew.
+    /// The service's count of arrivals and removals in the reader, combined with how many times the service restarted
+    /// the count.
     public func arrival(of identifier: [UInt8]) -> UInt64? { state.withLock { $0.arrival } }
 
-    /// Asks the service, and through it the reader.
+    /// Asks the service, which may ask the reader.
     public func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
         let isNear = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             let (connection, last) = state.withLock { ($0.connection, $0.arrival) }
@@ -123,7 +126,7 @@ public final class PCSCReader: DiscoveringDriver {
         return isNear ?? false
     }
 
-    /// Looks for the tag in the reader, which is reset first. PC/SC gives one tag a reader.
+    /// Polls for the tag in the reader, which is reset first. PC/SC reports one tag for each reader.
     public func discover(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
@@ -133,7 +136,7 @@ public final class PCSCReader: DiscoveringDriver {
         }
     }
 
-    /// Makes sure that the tag is still the one in the reader. There is no other to take its place.
+    /// Checks that the tag is still in the reader. There is no other tag to select.
     public func select(_ tag: DiscoveredTag) async throws(LinkError) {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             guard state.withLock({ $0.connection?.isOpen }) == true else {
@@ -142,13 +145,13 @@ public final class PCSCReader: DiscoveringDriver {
         }
     }
 
-    /// Ends the call to the service that is under way, by cutting the connection to the service.
+    /// Ends the current call to the service, by cutting the connection to the service.
     public func interrupt() {
         service.interrupt()
         monitor.setInterrupted(true)
     }
 
-    /// Closes the card and turns its power off.
+    /// Closes the card and switches its power off.
     public func release() async {
         await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = { [self] in

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What can be told of a PC/SC reader: its name and state, and what has been found out by asking.
+/// A report on a PC/SC reader: its name and state, and its answers to questions.
 public struct PCSCReaderReport: Sendable {
-    /// Whether something is in the reader.
+    /// The card state of a reader.
     public enum Presence: String, Sendable {
-        /// Nothing is.
+        /// There is nothing in the reader.
         case empty
-        /// A tag or card is.
+        /// There is a tag or card.
         case tag
-        /// Something is that does not answer.
+        /// There is something that does not answer.
         case mute
         /// The reader itself is gone.
         case unplugged
     }
 
-    /// Whether one of Core NFC's calls will be served.
+    /// Whether the reader supports one of Core NFC's calls.
     public typealias Call = ServedCall
 
     /// The reader's name.
     public var name: String
-    /// Whether something is in it.
+    /// The reader's card state.
     public var presence: Presence
     /// Whether another program uses it.
     public var isInUse: Bool
-    /// Whether it is contactless, as far as can be told.
+    /// Whether the reader is contactless, as far as known.
     public var isContactless: Bool
-    /// The ATR of what is in it.
+    /// The ATR of the card in the reader.
     public var answerToReset: [UInt8]
-    /// Why the tag in it could not be opened, as a sentence.
+    /// Why the tag in the reader could not be opened, as a sentence.
     public var problem: String?
 
     var features = ReaderFeatures()
@@ -44,26 +44,26 @@ public struct PCSCReaderReport: Sendable {
         answerToReset = state.answerToReset
     }
 
-    /// The technologies that the reader can poll for, as far as that is known.
+    /// The technologies that the reader can poll for, as far as known.
     public var technologies: Set<Technology> { PCSCReader.technologies(name, findings) }
-    /// The PN53x inside, such as `PN532 1.6`; nil when there is none, or it is not known.
+    /// The PN53x inside, such as `PN532 1.6`; nil when there is none, or when it is not known.
     public var chip: String? { findings.chip.flatMap(\.self) }
-    /// USB vendor and product, such as `072f:2200`; nil when the driver does not tell.
+    /// USB vendor and product, such as `072f:2200`; nil when the driver does not report it.
     public var usbIdentifier: String? { features.usbIdentifier }
-    /// The firmware's name; nil when the driver does not tell.
+    /// The firmware's name; nil when the driver does not report it.
     public var firmware: String? { features.firmware }
-    /// Whether extended APDUs go through; nil when the driver does not tell.
+    /// Whether the reader supports extended APDUs; nil when the driver does not report it.
     public var takesExtendedAPDUs: Bool? { features.takesExtendedAPDUs }
     /// Whether escape commands are allowed.
     public var hasEscapeCommands: Bool { features.escapeCode != nil }
-    /// The technologies for which the reader has transparent sessions.
+    /// The technologies for which the reader supports transparent sessions.
     public var transparentTechnologies: Set<Technology> {
         Set(findings.transparent.filter { $0.value != nil }.keys)
     }
 }
 
 extension PCSCReaderReport {
-    /// Which of Core NFC's calls the reader will serve, and why not the others.
+    /// The Core NFC calls that the reader supports, and why it does not support the others.
     public var calls: [Call] {
         let extended =
             switch takesExtendedAPDUs {

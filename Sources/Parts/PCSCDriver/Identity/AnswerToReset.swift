@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// An ATR, as a card with contacts gives it, or as a contactless reader makes it up (ISO/IEC 7816-3, 8.2; PC/SC part 3,
-/// 3.1.3.2.3).
+/// An ATR (answer to reset). A card with contacts sends one; a contactless reader creates one for the card (ISO/IEC
+/// 7816-3, 8.2; PC/SC part 3, 3.1.3.2.3).
 package struct AnswerToReset: Sendable, Hashable {
-    /// What a storage card's ATR says of it.
+    /// What the ATR says about a storage card.
     package struct StorageCard: Sendable, Hashable {
-        /// The standard up to which the reader speaks with it.
+        /// The standard that the reader uses with the card.
         package var standard: UInt8
-        /// Its name, by the list in the supplement to part 3, or the reader's maker's own.
+        /// The card's name: a number from the list in the supplement to part 3, or from the reader's manufacturer.
         package var name: UInt16
     }
 
@@ -16,15 +16,16 @@ package struct AnswerToReset: Sendable, Hashable {
     package var octets: [UInt8]
     /// The historical bytes.
     package var historicalBytes: [UInt8]
-    /// Whether the interface bytes are 80 and 01, which contactless readers put there for T=0 and T=1.
+    /// Whether the interface bytes are 80 and 01. Contactless readers set these for T=0 and T=1.
     package var isContactless: Bool
 
-    /// The RID of PC/SC, with which a storage card's application identifier begins.
+    /// The RID of PC/SC, with which the application identifier of a storage card begins.
     private static let registeredIdentifier: [UInt8] = [0xA0, 0x00, 0x00, 0x03, 0x06]
 
-    /// Reads an ATR.
+    /// Parses an ATR.
     ///
-    /// - Returns: nil when it is none: too short, a wrong initial character, or an end before its historical bytes.
+    /// - Returns: nil when the bytes are not an ATR: too short, a wrong initial character, or an end before the
+    ///   historical bytes.
     package init?(_ octets: [UInt8]) {
         guard octets.count >= 2, octets.count <= 33, octets[0] == 0x3B || octets[0] == 0x3F else { return nil }
         let count = Int(octets[1] & 0x0F)
@@ -44,7 +45,7 @@ package struct AnswerToReset: Sendable, Hashable {
         isContactless = octets[0] == 0x3B && interface == [0x80, 0x01]
     }
 
-    /// The storage card, when it is one.
+    /// The storage card; nil for any other card.
     package var storageCard: StorageCard? {
         // 80: compact TLV; 4F: application identifier of 12 bytes.
         guard historicalBytes.count >= 11, historicalBytes[0] == 0x80, historicalBytes[1] == 0x4F,
@@ -58,9 +59,9 @@ package struct AnswerToReset: Sendable, Hashable {
 }
 
 extension AnswerToReset.StorageCard {
-    /// What the card is, as far as its ATR tells.
+    /// The kind of the card, as far as its ATR says.
     package enum Kind: Sendable, Hashable {
-        /// An NFC-A tag without ISO-DEP, with its SAK where that is known.
+        /// An NFC-A tag without ISO-DEP, with its SAK if that is known.
         case nfcA(sak: UInt8?)
         /// A Type 1 tag.
         case type1
@@ -68,13 +69,13 @@ extension AnswerToReset.StorageCard {
         case nfcF
         /// An ISO/IEC 15693 tag.
         case nfcV
-        /// Something that phones don't read, as a sentence calls it.
+        /// A card that phones don't read, with words for a sentence.
         case other(String)
     }
 
-    /// What the card is.
+    /// The kind of the card.
     package var kind: Kind {
-        // ACS and others put their own names under the standard of ISO/IEC 14443-3 A.
+        // ACS and others use their own names under the standard of ISO/IEC 14443-3 A.
         switch name {
         case 0xF004, 0x002F, 0x0030: return .type1
         case 0xF011, 0xF012, 0x003B: return .nfcF
@@ -89,7 +90,7 @@ extension AnswerToReset.StorageCard {
         case 0x0D...0x10: return .other("memory card with contacts")
         case 0x40: return .other("low frequency transponder")
         default:
-            // No standard: the name alone tells.
+            // There is no standard, so only the name identifies the card.
             return Self.selectAcknowledge[name].map { .nfcA(sak: $0) }
                 ?? (Self.vicinityNames.contains(name) ? .nfcV : .other("card of an unknown kind"))
         }

@@ -2,12 +2,12 @@
 import Glibc
 import TagLink
 
-/// Memory for the longest response there is. It is kept from call to call, since getting and returning so much costs as
-/// much as a part of an exchange.
+/// A buffer for the longest response. It is reused, because allocating and freeing so much memory takes a considerable
+/// part of an exchange's time.
 ///
-/// Sendable because one call uses it at a time.
+/// Sendable because only one call uses it at a time.
 @safe final class ResponseBuffer: @unchecked Sendable {
-    /// 65536 bytes, a status word, and what pcsc-lite leaves besides.
+    /// 65536 bytes, a status word, and the space that pcsc-lite adds.
     private static let size = 65538 + 10
 
     private let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
@@ -16,10 +16,10 @@ import TagLink
         unsafe memory.deallocate()
     }
 
-    /// Lets a call fill it.
+    /// Lets a call fill the buffer.
     ///
-    /// - Parameter call: is given the memory and its size, and puts the response's length in the latter's place.
-    /// - Returns: the call's status, and the response when that is 0.
+    /// - Parameter call: receives the memory and its size, and replaces the size by the length of the response.
+    /// - Returns: the call's status, and the response if the status is 0.
     func fill(
         _ call: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt>) -> Int
     ) -> (status: Int, response: [UInt8]) {
@@ -30,8 +30,8 @@ import TagLink
     }
 }
 
-/// An array of SCARD_READERSTATE in memory: name, user data, two states and the ATR's length in a word each, and 33
-/// bytes of ATR.
+/// An array of SCARD_READERSTATE in memory. An element has the name, user data, two states and the ATR's length in one
+/// word each, and 33 bytes of ATR.
 @safe final class ReaderStateTable {
     private static let word = MemoryLayout<UInt>.size
     private static let answerOffset = 5 * word
@@ -60,12 +60,12 @@ import TagLink
         unsafe memory.deallocate()
     }
 
-    /// Gives the array to a call.
+    /// Passes the array to a call.
     func withPointer<Value>(_ body: (UnsafeMutableRawPointer) -> Value) -> Value {
         unsafe body(memory)
     }
 
-    /// What the call has put there.
+    /// The states that the call has written.
     var states: [SmartCardReaderState] {
         initial.indices.map { index in
             let entry = unsafe memory + index * Self.stride

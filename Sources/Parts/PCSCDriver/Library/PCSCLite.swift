@@ -3,10 +3,10 @@ import Glibc
 import SystemLibrary
 import TagLink
 
-/// The functions of libpcsclite, from the library of the system.
+/// The functions of the system's libpcsclite.
 ///
-/// It is opened when it is first needed, so that the package builds and runs where it is absent. Pointers to functions
-/// never change once they were found, so that any thread may use them.
+/// The library is opened when it is first needed, so that the package builds and runs without it. Function pointers do
+/// not change once they are found, so any thread may use them.
 @safe struct PCSCLite: @unchecked Sendable {
     // DWORD and LONG are the C compiler's long in pcsc-lite.
     typealias Establish = @convention(c) (UInt, UnsafeRawPointer?, UnsafeRawPointer?, UnsafeMutablePointer<Int>) -> Int
@@ -53,18 +53,18 @@ import TagLink
     private static let shared: Result<PCSCLite, SmartCardError> = Result { () throws(SmartCardError) in try PCSCLite() }
 
     private struct Use {
-        /// Whether the process has begun to end. Then the library frees what it has, and a call to it would crash.
+        /// Whether the process has started to exit. The library then frees its memory, and a call would crash.
         var isEnding = false
-        /// The releases that are under way, which change what the library frees.
+        /// The number of releases in progress. They change the memory that the library frees.
         var releases = 0
     }
 
     private static let use = Locked(Use())
 
-    /// The longest that the end of the process waits for releases, in milliseconds.
+    /// How long the end of the process waits for releases at most, in milliseconds.
     private static let goodbyeLimit = 300
 
-    /// The library for a call, or why it can't be had.
+    /// The library for a call; throws when it can't be used.
     static func forCall(_ name: String) throws(SmartCardError) -> PCSCLite {
         guard !use.withLock({ $0.isEnding }) else { throw SmartCardError(.cancelled, name) }
         do throws(SmartCardError) {
@@ -74,7 +74,7 @@ import TagLink
         }
     }
 
-    /// Releases a context, unless the process has begun to end; its end waits for that.
+    /// Releases a context, unless the process has started to exit. The end of the process waits for the release.
     static func release(_ context: Int) {
         guard let library = try? forCall("SCardReleaseContext"),
             use.withLock({ use in
@@ -107,7 +107,7 @@ import TagLink
         unsafe transmit = try Self.function("SCardTransmit", of: library)
         unsafe control = try Self.function("SCardControl", of: library)
         unsafe attribute = try Self.function("SCardGetAttrib", of: library)
-        // Handlers of the process run before a library's own.
+        // The process's handlers run before the library's.
         atexit { PCSCLite.end() }
     }
 
@@ -121,7 +121,7 @@ import TagLink
         return function
     }
 
-    /// Throws unless a call has succeeded.
+    /// Throws if a call has failed.
     static func check(_ status: Int, _ call: String) throws(SmartCardError) {
         guard status == 0 else {
             throw SmartCardError(SmartCardError.Code(rawValue: UInt32(truncatingIfNeeded: status)), call)

@@ -2,22 +2,24 @@
 import Glibc
 import TagLink
 
-/// Finds out whether the service answers at all, before libpcsclite is asked to connect to it.
+/// Finds out whether the service answers at all, before libpcsclite connects to it.
 ///
-/// The library waits for a service that hangs under a lock that all of its calls need, and where the service's queue of
-/// connections is full it waits in connect(2), which no other thread can end. This connects without waiting, says goodbye
-/// at once, and waits for the service to hang up, which every pcscd does for a client that has nothing to say.
+/// If the service hangs, the library waits for it while it holds a lock that all of its calls need. If the service's
+/// queue of connections is full, the library waits in connect(2), and no other thread can end that. So the probe
+/// connects without waiting, closes its side at once, and waits for the service to hang up. Every pcscd hangs up on a
+/// client that has sent nothing.
 enum ServiceProbe {
-    /// How long a service may take to hang up: it may just be started by its socket.
+    /// How long a service may take to hang up: its socket may be starting it.
     static let patience = 5000
     private static let step = 20
 
-    /// Waits until the service has answered. A service that is not there is not an error: the library says so at once.
+    /// Waits until the service has answered. It is not an error if there is no service: the library reports that at
+    /// once.
     ///
     /// - Parameters:
     ///   - cut: ends the wait.
-    ///   - probes: keeps the descriptors of probes apart from those of the library.
-    /// - Throws: `timeout` when it does not answer, `cancelled`.
+    ///   - probes: the descriptors of probes, so that they are not mistaken for those of the library.
+    /// - Throws: `timeout` when the service does not answer, `cancelled`.
     static func check(_ cut: WaitCut, _ probes: Locked<Set<Int32>>) throws(SmartCardError) {
         let end = now + patience
         guard let descriptor = try connect(cut, probes, until: end) else { return }
@@ -36,7 +38,7 @@ enum ServiceProbe {
 
     /// Connects to the service.
     ///
-    /// - Returns: the descriptor; nil when there is no service, or none for this user.
+    /// - Returns: the descriptor; nil when there is no service, or this user may not use it.
     private static func connect(
         _ cut: WaitCut,
         _ probes: Locked<Set<Int32>>,
@@ -70,7 +72,7 @@ enum ServiceProbe {
     }
 
     private static func close(_ descriptor: Int32, _ probes: Locked<Set<Int32>>) {
-        // Taken out first: once it is closed, the number may mean another file.
+        // Removed before it is closed, because the number may then mean another file.
         probes.withLock { _ = $0.remove(descriptor) }
         _ = Glibc.close(descriptor)
     }

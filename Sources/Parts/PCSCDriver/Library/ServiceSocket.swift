@@ -3,15 +3,15 @@ import Glibc
 import SystemLibrary
 import TagLink
 
-/// Where pcscd listens, and what this process knows of its own connections to it.
+/// The socket of pcscd, and this process's connections to it.
 enum ServiceSocket {
-    /// The socket's path: `PCSCLITE_CSOCK_NAME`, or the one that pcscd has from its packager.
+    /// The socket's path: `PCSCLITE_CSOCK_NAME`, or pcscd's default.
     static var path: String {
         if let value = EnvironmentVariable.value("PCSCLITE_CSOCK_NAME") { return value }
         return "/run/pcscd/pcscd.comm"
     }
 
-    /// The socket's address; nil when its path is too long for one.
+    /// The socket's address; nil when its path is too long.
     static var address: sockaddr_un? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -24,23 +24,23 @@ enum ServiceSocket {
         return isShort ? address : nil
     }
 
-    /// Whether there is such a socket.
+    /// Whether the socket exists.
     static var isThere: Bool { unsafe access(path, F_OK) == 0 }
 
-    /// Whether there is one, and this user may not use it.
+    /// Whether the socket exists, but this user may not use it.
     static var isForbidden: Bool { unsafe isThere && access(path, W_OK) != 0 }
 
-    /// The descriptors of this process that are connected to a socket of that name.
+    /// The descriptors of this process that are connected to a socket with that name.
     ///
-    /// The library tells nobody which descriptor a context has, and has no way to end an exchange with a card that does
-    /// not answer; shutting its connection down does.
+    /// The library does not reveal which descriptor belongs to a context. It also has no call to end an exchange with a
+    /// card that does not answer; shutting down the connection ends it.
     static func connections() -> Set<Int32> {
         let name = lastComponent(Array(path.utf8))
         let descriptors = (FolderNames.read("/proc/self/fd") ?? []).compactMap { Int32($0) }
         return Set(descriptors.filter { lastComponent(peer(of: $0)) == name })
     }
 
-    /// The path to which a descriptor is connected; nothing when it is not a local socket.
+    /// The path to which a descriptor is connected; empty when it is not a local socket.
     private static func peer(of descriptor: Int32) -> [UInt8] {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -59,7 +59,7 @@ enum ServiceSocket {
     }
 }
 
-/// Waits for the service's socket to come, without asking for it again and again.
+/// Waits for the service's socket without polling.
 enum ServiceWatch {
     /// Waits until something changes in the folder of the socket.
     ///
@@ -78,7 +78,8 @@ enum ServiceWatch {
         }
         var folder = ServiceSocket.path
         var isWatched = false
-        // The folder may not be there before the service is: then the nearest one above tells when it comes.
+        // Until the service runs, the folder may be missing. Then the nearest existing parent folder reports when it is
+        // created.
         while !isWatched, let slash = folder.lastIndex(of: "/") {
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
             let events = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)
@@ -86,7 +87,7 @@ enum ServiceWatch {
             if folder == "/" { break }
         }
         var descriptors = [watch, inlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // Where no folder can be watched, the time and the cut are left.
+        // If no folder can be watched, only the time and the cut end the wait.
         if !isWatched { descriptors.removeFirst() }
         _ = try? cut.wait(endedBy: { shutdown(outlet, Int32(SHUT_RDWR)) }) {
             unsafe poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds))

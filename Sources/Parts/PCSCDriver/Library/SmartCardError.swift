@@ -3,21 +3,21 @@ public import TagLink
 
 /// A failed call to the PC/SC resource manager. Equal by code.
 public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the service or its library answered, such as 8010001D; further codes may come.
+    /// The error code of the service or its library, such as 8010001D. More codes may be added.
     public struct Code: Sendable, Hashable, RawRepresentable {
-        /// The number, as `pcsclite.h` has it.
+        /// The number, as in `pcsclite.h`.
         public var rawValue: UInt32
 
         /// Creates a code from its number.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The library is not installed. No code of PC/SC.
+        /// The library is not installed. Not a code of PC/SC.
         public static let libraryMissing = Code(rawValue: 1)
-        /// The service's socket is there, and this user may not use it. No code of PC/SC.
+        /// The service's socket exists, but this user may not use it. Not a code of PC/SC.
         public static let socketForbidden = Code(rawValue: 2)
         /// SCARD_E_CANCELLED.
         public static let cancelled = Code(rawValue: 0x8010_0002)
-        /// SCARD_E_INVALID_HANDLE, which is what an open card becomes when the service was restarted.
+        /// SCARD_E_INVALID_HANDLE. An open card gets it after a restart of the service.
         public static let invalidHandle = Code(rawValue: 0x8010_0003)
         /// SCARD_E_INVALID_PARAMETER.
         public static let invalidParameter = Code(rawValue: 0x8010_0004)
@@ -45,7 +45,7 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
         public static let noService = Code(rawValue: 0x8010_001D)
         /// SCARD_E_SERVICE_STOPPED.
         public static let serviceStopped = Code(rawValue: 0x8010_001E)
-        /// SCARD_E_UNSUPPORTED_FEATURE, as pcsc-lite numbers it.
+        /// SCARD_E_UNSUPPORTED_FEATURE, with the number of pcsc-lite.
         public static let unsupportedFeature = Code(rawValue: 0x8010_001F)
         /// SCARD_E_NO_READERS_AVAILABLE.
         public static let noReaders = Code(rawValue: 0x8010_002E)
@@ -57,11 +57,11 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
         public static let resetCard = Code(rawValue: 0x8010_0068)
         /// SCARD_W_REMOVED_CARD.
         public static let removedCard = Code(rawValue: 0x8010_0069)
-        /// SCARD_W_SECURITY_VIOLATION, which is how polkit refuses.
+        /// SCARD_W_SECURITY_VIOLATION. polkit refuses access with it.
         public static let securityViolation = Code(rawValue: 0x8010_006A)
     }
 
-    /// What the service answered.
+    /// The error code of the service.
     public var code: Code
     /// The call, such as `SCardConnect`.
     public var call: String
@@ -69,7 +69,7 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: what the service answered.
+    ///   - code: the error code of the service.
     ///   - call: the call that failed.
     public init(_ code: Code, _ call: String) {
         self.code = code
@@ -82,7 +82,7 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
 
     public var description: String { "\(call): \(reason)" }
 
-    /// Whether the connection to the service is lost, or there never was one.
+    /// Whether the connection to the service is lost, or was never made.
     var isServiceLost: Bool {
         [
             .noService, .serviceStopped, .communicationError, .invalidHandle, .libraryMissing, .socketForbidden,
@@ -90,10 +90,10 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
         ].contains(code)
     }
 
-    /// Whether the connection that a call was made on is of no use any more: it was lost, or cut to end the call.
+    /// Whether the connection of the call can't be used any more: it was lost, or was cut to end the call.
     var isConnectionLost: Bool { isServiceLost || code == .timeout || code == .cancelled }
 
-    /// What happened and what to do about it, as a sentence for people.
+    /// What happened and what to do, as a sentence for people.
     public var reason: String {
         switch code {
         case .libraryMissing:
@@ -144,13 +144,13 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension LinkError {
-    /// What a failed call means for an exchange.
+    /// Converts the error of a failed call to the error of an exchange.
     public init(_ error: SmartCardError) {
         let code: Code =
             switch error.code {
             case .noSmartcard, .removedCard, .resetCard, .unpoweredCard: .tagRemoved
-            // The reader's driver has no other word for silence and noise; the tag shows which it was when it is asked
-            // again.
+            // The reader's driver does not distinguish silence from noise. When the tag is asked again, it shows which
+            // one it was.
             case .unresponsiveCard, .notTransacted: .timeout
             case .cancelled: .cancelled
             case .sharingViolation: .inUse

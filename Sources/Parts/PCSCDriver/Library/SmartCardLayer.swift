@@ -1,53 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The functions of the PC/SC resource manager that the driver uses, one call each, without policy.
+/// The functions of the PC/SC resource manager that the driver uses: one call for each, without policy.
 ///
-/// Calls wait for the service, the reader and the card, so that they belong on a thread of the driver's own. Two calls
-/// with one context don't run at once; ``abandon(_:)`` is the exception.
+/// Calls wait for the service, the reader and the card, so they belong on a separate thread of the driver. Two calls
+/// with one context must not run at the same time, except ``abandon(_:)``.
 package protocol SmartCardLayer: Sendable {
-    /// Whether the service may be there, without starting or asking anything.
+    /// Whether the service may be running. This does not start it or ask it anything.
     var isServiceLikely: Bool { get }
 
     /// Opens a connection to the service.
     ///
     /// - Parameter cut: ends the attempt from another thread.
-    /// - Throws: `timeout` when the service is there and does not answer, `cancelled` when the attempt was ended.
+    /// - Throws: `timeout` when the service runs but does not answer, `cancelled` when the attempt was ended.
     func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int
 
-    /// Closes a connection to the service, and what was opened through it.
+    /// Closes a connection to the service, and everything that was opened through it.
     func releaseContext(_ context: Int)
 
-    /// Ends the call that another thread makes with the context, and does not wait for anything. The context is of no use
-    /// afterwards but to be released.
+    /// Ends another thread's call with the context, without waiting. Afterwards the context can only be released.
     func abandon(_ context: Int)
 
-    /// The names of the readers that are there; none is not an error.
+    /// The names of the connected readers. No reader is not an error.
     func listReaders(_ context: Int) throws(SmartCardError) -> [String]
 
-    /// Waits until a reader's state differs from what is known of it.
+    /// Waits until a reader's state differs from the known state.
     ///
     /// - Parameters:
     ///   - context: the connection to the service.
-    ///   - milliseconds: how long to wait; nil for ever, 0 for a look.
-    ///   - states: the readers, and what is known of them.
-    /// - Returns: the same readers in the same order with their states, or nil when nothing has changed in time.
+    ///   - milliseconds: how long to wait; nil for no limit, 0 to check without waiting.
+    ///   - states: the readers and their known states.
+    /// - Returns: the same readers in the same order with their current states; nil when nothing has changed in time.
     func waitForChange(
         _ context: Int,
         milliseconds: UInt32?,
         of states: [SmartCardReaderState]
     ) throws(SmartCardError) -> [SmartCardReaderState]?
 
-    /// Waits until the service may have come, or so many milliseconds have gone.
+    /// Waits until the service may have started, or until the time is over.
     ///
     /// - Parameters:
     ///   - milliseconds: how long to wait.
     ///   - cut: ends the wait from another thread.
     func waitForService(milliseconds: Int, _ cut: WaitCut)
 
-    /// Opens a card, or with `direct` the reader whether it has a card or not.
+    /// Opens a card. With `direct`, opens the reader whether it has a card or not.
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
 
-    /// Resets a card that is open.
+    /// Resets an open card.
     func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
 
     /// Closes a card.
@@ -55,28 +54,28 @@ package protocol SmartCardLayer: Sendable {
 
     /// Sends a command APDU.
     ///
-    /// - Returns: what came back, which may be nothing: some readers say so when the card is lost.
+    /// - Returns: the response. It may be empty: some readers report a lost card in this way.
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8]
 
     /// Asks the reader's driver for an attribute.
     ///
     /// - Parameter identifier: SCARD_ATTR_…
-    /// - Throws: ``SmartCardError`` with `removedCard` once the service has seen that the card which was opened has left,
-    ///   also when another is there, and `unsupportedFeature` when the driver does not have the attribute.
+    /// - Throws: ``SmartCardError`` with `removedCard` once the service has seen that the opened card has left, even if
+    ///   another card is present; `unsupportedFeature` when the driver does not have the attribute.
     func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8]
 
     /// Sends a control code to the reader.
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8]
 }
 
-/// A reader's name and state, as SCardGetStatusChange has them.
+/// A reader's name and state, as in SCardGetStatusChange.
 package struct SmartCardReaderState: Sendable, Hashable {
-    /// The reader that stands for readers' coming and going.
+    /// The name that stands for the connection and removal of readers.
     package static let plugAndPlay = #"\\?PnP?\Notification"#
 
     /// The reader's name.
     package var reader: String
-    /// What is known of it; the upper 16 bits count the cards that came and went.
+    /// The known state. The upper 16 bits count the cards that arrived and left.
     package var flags: Flags
     /// The card's ATR; empty without a card.
     package var answerToReset: [UInt8]
@@ -107,7 +106,7 @@ package struct SmartCardReaderState: Sendable, Hashable {
     }
 }
 
-/// An open card, and the protocol in which it is spoken to.
+/// An open card, and its protocol.
 package struct SmartCardHandle: Sendable, Hashable {
     package var handle: Int
     /// SCARD_PROTOCOL_…: 1 is T=0, 2 is T=1, 0 is a reader opened without its card.
@@ -129,7 +128,7 @@ package enum SmartCardShare: UInt, Sendable {
     case direct
 }
 
-/// What happens to a card that is closed: SCARD_LEAVE_CARD and so on.
+/// What to do with a card when it is closed: SCARD_LEAVE_CARD and so on.
 package enum SmartCardDisposition: UInt, Sendable {
     case leave
     case reset

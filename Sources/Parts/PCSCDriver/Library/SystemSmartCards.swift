@@ -2,22 +2,22 @@
 import Glibc
 import TagLink
 
-/// The resource manager of the system, reached through libpcsclite.
+/// The system's resource manager, accessed through libpcsclite.
 @safe final class SystemSmartCards: SmartCardLayer {
-    /// The one of the process: the library knows one service per process.
+    /// The only instance in the process, because the library supports one service in each process.
     static let shared = SystemSmartCards()
 
-    /// A descriptor of our own for each context's connection, where it is known: the library's may mean another file as
+    /// A duplicate of each context's descriptor, if known. The library's own descriptor number may mean another file as
     /// soon as the context is released.
     private let connections = Locked<[Int: Int32]>([:])
 
-    /// Held while the library connects: one at a time, so that the descriptor that is new is the context's.
+    /// Held while the library connects, one connection at a time. So the new descriptor is the context's.
     private let opening = Locked(())
 
     /// The descriptors of probes.
     private let probes = Locked<Set<Int32>>([])
 
-    /// Buffers that no call uses.
+    /// Buffers that no call uses now.
     private let spare = Locked<[ResponseBuffer]>([])
 
     var isServiceLikely: Bool { ServiceSocket.isThere }
@@ -48,12 +48,12 @@ import TagLink
 
     /// The descriptors of the library's connections.
     private func libraryConnections() -> Set<Int32> {
-        // Under the lock, so that no probe is closed, and its number given to the library, in between.
+        // Under the lock. Otherwise a probe could be closed in between, and its number given to the library.
         probes.withLock { ServiceSocket.connections().subtracting($0) }
     }
 
     func releaseContext(_ context: Int) {
-        // The copy is kept meanwhile, so that a release that hangs can be ended too.
+        // The duplicate is kept meanwhile, so that a release that hangs can be ended too.
         PCSCLite.release(context)
         if let copy = connections.withLock({ $0.removeValue(forKey: context) }) { close(copy) }
     }
@@ -65,7 +65,7 @@ import TagLink
             return true
         }
         guard !isKnown, let library = try? PCSCLite.forCall("SCardCancel") else { return }
-        // It asks the service by a connection of its own, and waits for an answer.
+        // It uses a separate connection to the service, and waits for an answer.
         let thread = DriverThread()
         thread.run { withExtendedLifetime(thread) { _ = library.cancel(context) } }
     }
@@ -73,7 +73,7 @@ import TagLink
     func listReaders(_ context: Int) throws(SmartCardError) -> [String] {
         let call = "SCardListReaders"
         let library = try PCSCLite.forCall(call)
-        // A reader may come between the two calls.
+        // The list may get longer between the two calls.
         for _ in 0..<4 {
             var length: UInt = 0
             var status = unsafe library.list(context, nil, nil, &length)
@@ -117,7 +117,7 @@ import TagLink
         let library = try PCSCLite.forCall(call)
         var handle = 0
         var activeProtocol: UInt = 0
-        // SCARD_PROTOCOL_ANY; a reader alone has none.
+        // SCARD_PROTOCOL_ANY. A reader without a card has none.
         let protocols: UInt = share == .direct ? 0 : 3
         try PCSCLite.check(
             unsafe library.connect(context, reader, share.rawValue, protocols, &handle, &activeProtocol),

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The longest that calls to the service may take, and the service may be away, in milliseconds.
+/// How long calls to the service may take, and how long the service may be away, in milliseconds.
 package struct CallLimits: Sendable {
-    /// Any call. ISO-DEP lets a card take 5 s for a block, and ask for more.
+    /// For any call. ISO-DEP allows a card 5 s for a block, and lets it ask for more.
     let call: Int
-    /// A look at the readers. A service that has just been started answers when the drivers of its readers have.
+    /// For reading the readers' states. A service that has just started answers only when its readers' drivers have
+    /// answered.
     let look: Int
-    /// A service that was there and is gone. Its socket, or its supervisor, starts it again in less.
+    /// For a service that has disappeared. Its socket, or its supervisor, restarts it in less time.
     let absence: Int
-    /// How long a service that did not answer to a goodbye is not asked again.
+    /// How long to avoid a service that did not answer when its connection was released.
     let silence: Int
 
     package init(call: Int, look: Int, absence: Int, silence: Int = 1000) {
@@ -18,7 +19,7 @@ package struct CallLimits: Sendable {
         self.silence = silence
     }
 
-    /// What people and cards can wait for.
+    /// Limits that people and cards can accept.
     package static let usual = CallLimits(call: 20_000, look: 10_000, absence: 4000)
 
     /// The same limit for calls of every kind.

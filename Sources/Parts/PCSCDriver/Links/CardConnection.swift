@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The open connection to the card in one reader. Everything here waits, and is only called on the driver's thread.
+/// The open connection to the card in one reader. All calls wait, and only the driver's thread makes them.
 ///
-/// Sendable because its state is behind a lock; that it is called by one thread at a time is the driver's affair.
+/// Sendable because a lock guards its state. The driver makes sure that only one thread calls it at a time.
 final class CardConnection: Sendable {
     struct State {
         var card: SmartCardHandle?
-        /// The reader was unplugged while the card was open. It can't reset the card any more; pcscd would wait for it to
-        /// do so, and when it has come again meanwhile, take the card in it for one that does not answer.
+        /// The reader was unplugged while the card was open. It can't reset the card any more, but pcscd would wait for
+        /// that. If the reader was plugged in again meanwhile, pcscd would consider its card to be mute.
         var isReaderGone = false
         /// The card left while it was open.
         var isCardGone = false
         var statistics = LinkStatistics()
-        /// Counts the cards that were opened: a link of an earlier one is of no use.
+        /// Counts the opened cards: a link to an earlier card can't be used any more.
         var generation = 0
     }
 
@@ -28,27 +28,27 @@ final class CardConnection: Sendable {
 
     var answerToReset: [UInt8] { state.withLock { $0.card?.answerToReset ?? [] } }
     var isOpen: Bool { state.withLock { $0.card != nil } }
-    /// Whether there is a card that may answer.
+    /// Whether there is a card that may still answer.
     var isUsable: Bool { state.withLock { $0.card != nil && !$0.isReaderGone } }
     /// Whether the card left, or the reader was unplugged, while the card was open.
     var isLost: Bool { state.withLock { $0.isReaderGone || $0.isCardGone } }
     var generation: Int { state.withLock { $0.generation } }
     var statistics: LinkStatistics { state.withLock { $0.statistics } }
 
-    /// How long another program may hold the card before that is an error, and how often it is looked after meanwhile, in
+    /// How long another program may hold the card before that is an error, and how often to check meanwhile, in
     /// milliseconds.
     static let patience = 2000
     private static let step = 100
-    /// The longest that opening a card may take, in milliseconds. The service lets it wait without end while another
+    /// How long opening a card may take at most, in milliseconds. The service makes it wait without limit while another
     /// program has a transaction with the card.
     private static let openingLimit = 5000
 
     // MARK: Opening and closing
 
-    /// Opens the card for this program alone, waiting a while for another one to let go of it.
+    /// Opens the card for this program only, and waits a while for another program to close it.
     ///
-    /// - Parameter isInUse: whether the service said just now that another program has opened it.
-    /// - Throws: `sharingViolation` when another program has it for too long.
+    /// - Parameter isInUse: whether the service has just reported that another program has opened it.
+    /// - Throws: `sharingViolation` when another program keeps it for too long.
     func open(isInUse: Bool) throws(SmartCardError) {
         close(.reset)
         var isInUse = isInUse
@@ -73,7 +73,7 @@ final class CardConnection: Sendable {
                 try layer.connect(context, reader: self.reader, .exclusive)
             }
         } catch {
-            // A transaction that began just then.
+            // A transaction of another program started at that moment.
             if error.code == .timeout, try isInUse() { throw SmartCardError(.sharingViolation, "SCardConnect") }
             throw error
         }
@@ -89,13 +89,13 @@ final class CardConnection: Sendable {
         }
     }
 
-    /// Whether another program has opened the card, while this one has not. Opening it would wait for the end of a
-    /// transaction, and fail for any other.
+    /// Whether another program has opened the card, while this one has not. Opening it would then wait for the end of a
+    /// transaction, and otherwise fail.
     private func isInUse() throws(SmartCardError) -> Bool {
         try service.readers().contains { $0.reader == reader && $0.isInUse }
     }
 
-    /// Opens a card that did not answer when it came, by giving it its power again.
+    /// Opens a card that did not answer when it arrived, by switching its power off and on.
     func wake() throws(SmartCardError) {
         let card = try service.call(within: Self.openingLimit) { layer, context throws(SmartCardError) in
             let reader = try layer.connect(context, reader: self.reader, .direct)
@@ -109,7 +109,7 @@ final class CardConnection: Sendable {
         opened(card)
     }
 
-    /// Resets the card, so that its protocol and its memory of us begin anew.
+    /// Resets the card, so that its protocol and its state start again.
     func reset() throws(LinkError) {
         try attempt { layer, card throws(SmartCardError) in
             let card = try layer.reset(card, .exclusive)
@@ -121,14 +121,14 @@ final class CardConnection: Sendable {
     func close(_ disposition: SmartCardDisposition) {
         let (card, isLeft) = state.withLock { state in
             defer { state.card = nil }
-            // Without power, a card that comes at once would not be noticed; see `PCSCReader.mayBeHidden`.
+            // With the power off, a card that arrives at once would not be noticed; see `PCSCReader.mayBeHidden`.
             return (state.card, state.isReaderGone || state.isCardGone && disposition == .unpower)
         }
         guard let card else { return }
         service.disconnect(card, isLeft ? .leave : disposition)
     }
 
-    /// Remembers what an error says of the connection.
+    /// Records what an error says about the connection.
     private func note(_ error: SmartCardError) {
         state.withLock { state in
             if error.isConnectionLost { state.card = nil }
@@ -141,14 +141,14 @@ final class CardConnection: Sendable {
 
     /// Sends an APDU to the card or a pseudo-APDU to the reader.
     ///
-    /// - Returns: two bytes or more; a reader that returns less has lost the tag.
+    /// - Returns: two bytes or more. If a reader returns less, it has lost the tag, and this call throws.
     func transmit(_ command: [UInt8]) throws(LinkError) -> [UInt8] {
         try transmit(command, generation: nil)
     }
 
     /// Sends an APDU.
     ///
-    /// - Parameter generation: the card that is meant; nil for whichever is open.
+    /// - Parameter generation: the intended card; nil for any open card.
     func transmit(_ command: [UInt8], generation: Int?) throws(LinkError) -> [UInt8] {
         let (card, isMeant) = state.withLock { ($0.card, generation == nil || generation == $0.generation) }
         guard let card, isMeant else { throw Self.gone(isMeant: isMeant) }
@@ -179,7 +179,7 @@ final class CardConnection: Sendable {
         )
     }
 
-    /// Throws unless the card that is open is the one that is meant.
+    /// Throws unless the open card is the intended one.
     func check(_ generation: Int) throws(LinkError) {
         guard self.generation == generation else { throw Self.gone(isMeant: false) }
     }
@@ -198,10 +198,11 @@ final class CardConnection: Sendable {
         try attempt { layer, card throws(SmartCardError) in try layer.control(card, code: code, data) }
     }
 
-    /// Whether the card that was opened is still there. Nothing is sent to it.
+    /// Whether the opened card is still present. Nothing is sent to the card.
     ///
-    /// pcscd knows when the card has left, also when one is there again, but it looks only each 400 ms into a reader whose
-    /// driver can't wait for changes. So the driver is asked as well; libccid asks the reader then.
+    /// pcscd knows when the card has left, even if another one is present. But if a reader's driver can't wait for
+    /// changes, pcscd checks the reader only every 400 ms. So the driver is asked as well, and libccid then asks the
+    /// reader.
     func isCardThere() -> Bool {
         guard let card = state.withLock({ $0.card }) else { return false }
         do throws(SmartCardError) {
@@ -211,7 +212,7 @@ final class CardConnection: Sendable {
             return presence.first != 0
         } catch {
             note(error)
-            // A driver without the attribute, or without a value for it: what pcscd knows counts.
+            // If the driver does not have the attribute, or a value for it, pcscd's knowledge counts.
             return error.code == .unsupportedFeature || error.code == .notTransacted
         }
     }

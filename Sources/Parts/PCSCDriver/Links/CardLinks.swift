@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// APDUs to a card with which the reader speaks ISO-DEP.
+/// APDUs to a card for which the reader handles ISO-DEP.
 final class CardAPDULink: APDULink {
     private let port: CardPort
-    /// The longest command data that the reader takes.
+    /// Whether the reader accepts extended APDUs.
     private let takesExtended: Bool
 
     init(port: CardPort, takesExtended: Bool) {
@@ -12,7 +12,7 @@ final class CardAPDULink: APDULink {
         self.takesExtended = takesExtended
     }
 
-    // Header, length fields of three and two bytes, 65535 bytes of data; or one byte each and 255.
+    // Either a header, length fields of three and two bytes, and 65535 bytes of data; or one byte each and 255 bytes.
     var maximumCommandLength: Int { takesExtended ? 4 + 3 + 65535 + 2 : 4 + 1 + 255 + 1 }
     var maximumResponseLength: Int { takesExtended ? 65538 : 258 }
     var statistics: LinkStatistics { port.statistics }
@@ -32,12 +32,12 @@ final class CardAPDULink: APDULink {
     }
 }
 
-/// Frames to one tag, by the way that its reader has.
+/// Frames to one tag, through the route that its reader has.
 final class CardFrameLink: SelfActivatingLink {
     let technology: Technology
     let route: any FrameRoute
     private let port: CardPort
-    /// What the reader says the tag's identifier is.
+    /// The tag's identifier, as the reader reports it.
     private let identifier: [UInt8]
     private let counts = Locked(LinkStatistics.zero)
 
@@ -49,7 +49,7 @@ final class CardFrameLink: SelfActivatingLink {
     }
 
     var maximumFrameLength: Int { route.maximumFrameLength }
-    /// The frames that the reader has carried; where it has commands of its own, its exchanges with the host.
+    /// The frames that the reader has sent; or its exchanges with the host, if it has only its own commands.
     var statistics: LinkStatistics { countsAir ? counts.withLock { $0 } : port.statistics }
     var countsAir: Bool { route.carriesFrames }
 
@@ -76,7 +76,7 @@ final class CardFrameLink: SelfActivatingLink {
         }
     }
 
-    /// Has the reader reset the tag, and makes sure that it is the same one.
+    /// Makes the reader reset the tag, and checks that it is the same tag.
     func reactivate() async throws(LinkError) {
         try await port.run { [route, identifier] connection throws(LinkError) in
             route.end(connection)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What the links to one tag share: the connection while the tag is the one in it, and the thread that may wait.
+/// The shared part of all links to one tag: the connection, as long as it has this tag, and the thread that may wait.
 final class CardPort: Sendable {
     private let thread: DriverThread
     let connection: CardConnection
@@ -15,9 +15,9 @@ final class CardPort: Sendable {
 
     var statistics: LinkStatistics { connection.statistics }
 
-    /// Works with the connection on the driver's thread.
+    /// Uses the connection on the driver's thread.
     ///
-    /// - Throws: what `body` throws; ``LinkError`` with `tagRemoved` when another tag has been opened since, `cancelled`.
+    /// - Throws: the error of `body`; ``LinkError`` with `tagRemoved` when another tag was opened since, `cancelled`.
     func run<Value: Sendable>(
         _ body: @escaping @Sendable (CardConnection) throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
@@ -27,7 +27,7 @@ final class CardPort: Sendable {
         }
     }
 
-    /// Sends a command APDU: what ``run(_:)`` would do, with nothing on the way that costs time.
+    /// Sends a command APDU, like ``run(_:)`` but with as little overhead as possible.
     func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
         guard thread.isCurrent, !Task.isCancelled else {
             return try await run { connection throws(LinkError) in try connection.transmit(apdu) }
@@ -35,7 +35,7 @@ final class CardPort: Sendable {
         return try connection.transmit(apdu, generation: generation)
     }
 
-    /// Whether the card is still in the reader, by what the reader says.
+    /// Whether the card is still in the reader, according to the reader.
     func isCardPresent() async -> Bool {
         let present = try? await run { connection throws(LinkError) in connection.isCardThere() }
         return present ?? false
@@ -43,15 +43,16 @@ final class CardPort: Sendable {
 }
 
 extension DriverThread {
-    /// Does work that waits, on this thread; a caller that runs on it already does it at once.
+    /// Runs work that waits on this thread. If the caller already runs on this thread, the work runs at once.
     ///
-    /// When the caller's task is cancelled, the call under way is ended; on this thread, at the call's limit.
+    /// When the caller's task is cancelled, the current call is ended. If the caller runs on this thread, the call ends
+    /// only at its time limit.
     func perform<Value: Sendable>(
         cancelling service: ServiceConnection,
         _ work: @escaping @Sendable () throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
         guard !Task.isCancelled else { throw LinkError(.cancelled, "The task was cancelled.") }
-        // A cancellation handler's closure would run on another executor, and this thread has to wait anyway.
+        // A cancellation handler would run its closure on another executor, and this thread has to wait anyway.
         if isCurrent { return try work() }
         let result = await withTaskCancellationHandler {
             await handedOver { done in run { done(Self.result(work)) } }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The driver's connection to the service, opened when it is first needed and again when it was lost. Calls wait, and are
-/// only made on the driver's thread.
+/// The driver's connection to the service. It is opened when it is first needed, and again after it was lost. Calls
+/// wait, and only the driver's thread makes them.
 final class ServiceConnection: Sendable {
     private struct State {
         var context: Int?
-        /// Ends what is under way and is no call with the context.
+        /// Ends the current wait when it is not a call with the context.
         var wait: WaitCut?
         var losses: UInt64 = 0
-        /// When the service did not answer to a goodbye, by ``Monitor/now``.
+        /// When the service did not answer to the release of a connection, by ``Monitor/now``.
         var silentAt: UInt64?
     }
 
-    /// The longest that letting go of a card may take, and of the service, which has nothing to ask a reader for then, in
-    /// milliseconds. What takes longer, the service does when it sees that we are gone.
+    /// How long closing a card, or the connection to the service, may take at most, in milliseconds. Closing the
+    /// connection needs no reader. If either takes longer, the service does it when it sees that the connection is
+    /// gone.
     private static let goodbyeLimit = (card: 300, service: 150)
 
     private let layer: any SmartCardLayer
@@ -46,13 +47,13 @@ final class ServiceConnection: Sendable {
         limit.finish()
     }
 
-    /// How often the service was lost: one that comes counts arrivals from its start.
+    /// How many times the service was lost. A new service starts to count arrivals again.
     var losses: UInt64 { state.withLock { $0.losses } }
 
-    /// Makes a call. When it is cut, or the service is lost, the next one begins with a new connection.
+    /// Makes a call. If the call is cut, or the service is lost, the next call opens a new connection.
     ///
     /// - Parameters:
-    ///   - milliseconds: the longest that it may take, where that is less than the limit of all calls; nil for that limit.
+    ///   - milliseconds: a limit that is shorter than the limit of all calls; nil for that limit.
     ///   - body: the call.
     func call<Value>(
         within milliseconds: Int? = nil,
@@ -69,7 +70,7 @@ final class ServiceConnection: Sendable {
             } catch {
                 throw limit.end().map { SmartCardError($0, "The call") } ?? error
             }
-            // What came all the same is too late for a caller that has gone.
+            // The caller has given up, so the result is not used.
             if let reason = limit.end() { throw SmartCardError(reason, "The call") }
             return value
         } catch {
@@ -81,12 +82,12 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Sends a command to a card: what ``call(within:_:)`` would do, with nothing on the way that costs time.
+    /// Sends a command to a card, like ``call(within:_:)`` but with as little overhead as possible.
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
         do throws(SmartCardError) {
             try limit.begin()
             let response = try layer.transmit(card, command)
-            // What came all the same is as good as ever, but the connection is gone.
+            // The response is still valid, but the connection is gone.
             if limit.end() != nil { close() }
             return response
         } catch {
@@ -97,7 +98,7 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Closes a card. One whose connection is lost is closed already.
+    /// Closes a card. If its connection is lost, it is closed already.
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
         guard state.withLock({ $0.context }) != nil else { return }
         do throws(SmartCardError) {
@@ -109,7 +110,7 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Whether the service did not answer to a goodbye a short while ago.
+    /// Whether the service did not answer to the release of a connection a short time ago.
     var wasSilent: Bool {
         state.withLock { $0.silentAt }.map { Monitor<State>.now - $0 < silence } ?? false
     }
@@ -118,17 +119,17 @@ final class ServiceConnection: Sendable {
         state.withLock { $0.silentAt = Monitor<State>.now }
     }
 
-    /// Ends the call that is under way in the driver's thread, from another one.
+    /// Ends the current call of the driver's thread, from another thread.
     func cancel() {
         limit.cancel()
     }
 
-    /// Ends the call that is under way, and fails those that come, until ``resume()``.
+    /// Ends the current call, and makes later calls fail until ``resume()``.
     func interrupt() {
         limit.interrupt()
     }
 
-    /// Lets calls be made again.
+    /// Allows calls again.
     func resume() {
         limit.resume()
     }
@@ -140,7 +141,7 @@ final class ServiceConnection: Sendable {
 
     /// The states of the readers.
     ///
-    /// - Parameter milliseconds: the longest that this may take; nil for the usual limit.
+    /// - Parameter milliseconds: the maximum time; nil for the usual limit.
     func readers(within milliseconds: Int? = nil) throws(SmartCardError) -> [SmartCardReaderState] {
         let limit = min(milliseconds ?? lookLimit, lookLimit)
         return try call(within: limit) { layer, context throws(SmartCardError) in
@@ -150,7 +151,7 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Waits so long without asking the service anything.
+    /// Waits for a time, without a call to the service.
     ///
     /// - Throws: `cancelled` as soon as calls are interrupted.
     func pause(milliseconds: Int) throws(SmartCardError) {
@@ -170,7 +171,7 @@ final class ServiceConnection: Sendable {
         state.withLock { $0.wait = cut }
         defer { state.withLock { $0.wait = nil } }
         let context = try layer.establishContext(cut)
-        // From here on a cut ends the call by its context; one that came before has ended nothing.
+        // From here on, a cut ends the call by its context. An earlier cut had nothing to end.
         state.withLock { state in
             state.context = context
             state.wait = nil
@@ -180,7 +181,7 @@ final class ServiceConnection: Sendable {
     }
 
     private func lose(_ context: Int) {
-        // The limit ends a release by the context, which is forgotten afterwards.
+        // If the release takes too long, the limit ends it by its context, so the context is forgotten only afterwards.
         do throws(SmartCardError) {
             try limit.begin(within: Self.goodbyeLimit.service)
             layer.releaseContext(context)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which of the system's readers is meant.
+/// How to choose one of the system's readers.
 public enum ReaderChoice: Sendable, Hashable {
-    /// The first one that is contactless as far as can be known; nothing when none is.
+    /// The first reader that is contactless, as far as known; none when no reader is.
     case firstContactless
-    /// The first contactless one, or else the first one that there is.
+    /// The first contactless reader, or else the first reader.
     case first
-    /// The one of this name; or the first whose name begins with it, or has it in it, in whatever case.
+    /// The reader with this name; or the first one whose name begins with it, or contains it, ignoring case.
     case named(String)
 
-    /// Picks a reader.
+    /// Chooses a reader.
     ///
-    /// - Parameter states: the readers there are, in the service's order.
-    /// - Returns: its name, or nil when none fits.
+    /// - Parameter states: the connected readers, in the service's order.
+    /// - Returns: the reader's name; nil when no reader matches.
     package func pick(from states: [SmartCardReaderState]) -> String? {
         let names = states.map(\.reader)
         switch self {
@@ -29,9 +29,10 @@ public enum ReaderChoice: Sendable, Hashable {
         }
     }
 
-    /// Whether a reader is contactless, by the card in it or, without one, by what its maker calls it.
+    /// Whether a reader is contactless, judged by the card in it; or without a card, by the reader's name.
     ///
-    /// The service has no better word for it. A name only says where to look; what the reader can do is asked.
+    /// The service has no better information. The name only determines which reader to try; the driver asks the reader
+    /// for its capabilities.
     package static func isContactless(_ state: SmartCardReaderState) -> Bool {
         if let answer = AnswerToReset(state.answerToReset) { return answer.isContactless }
         let words = words(in: state.reader)
@@ -41,15 +42,15 @@ public enum ReaderChoice: Sendable, Hashable {
         }
     }
 
-    /// Whether a reader has a PN53x inside, by what its maker calls it. The chip finds no ISO/IEC 15693 tags
-    /// (PN532 user manual, 7.3.5, InListPassiveTarget).
+    /// Whether a reader has a PN53x inside, judged by its name. That chip does not find ISO/IEC 15693 tags (PN532 user
+    /// manual, 7.3.5, InListPassiveTarget).
     static func hasPN53x(_ name: String) -> Bool {
         words(in: name).contains { word in pn53xProducts.contains { word.hasPrefix($0) } }
     }
 
     private static let pn53xProducts = ["ACR122", "PN53", "SCL3711", "TOUCHATAG"]
 
-    /// Slots for cards with contacts, in readers that have both.
+    /// Words for contact slots, in readers with both kinds of slots.
     private static let contactWords: Set<String> = ["SAM", "ICC", "CONTACT"]
     private static let contactlessWords: Set<String> = [
         "CL", "CONTACTLESS", "FELICA", "NFC", "PASORI", "PCD", "PICC", "RF", "RFID", "TOUCHATAG",

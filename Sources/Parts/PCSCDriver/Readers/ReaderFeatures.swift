@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What a reader's driver says of the reader by itself (PC/SC part 10, 2.2 and 2.3; supplement 2.02.09).
+/// What a reader's driver reports about the reader (PC/SC part 10, 2.2 and 2.3; supplement 2.02.09).
 struct ReaderFeatures: Sendable, Hashable {
     /// The control codes of the features.
     var codes: [UInt8: UInt32] = [:]
@@ -17,10 +17,10 @@ struct ReaderFeatures: Sendable, Hashable {
     private static let vendorProperty: UInt8 = 11
     private static let productProperty: UInt8 = 12
 
-    /// Nothing is known.
+    /// Creates features without any information.
     init() {}
 
-    /// Asks the driver. One that has no features is as good as one that does not answer.
+    /// Asks the driver. A driver without features is the same as one that does not answer.
     init(_ control: (_ code: UInt32) -> [UInt8]?) {
         guard let list = control(Self.featureRequest) else { return }
         for start in stride(from: 0, to: list.count - 5, by: 6) where list[start + 1] == 4 {
@@ -40,12 +40,12 @@ struct ReaderFeatures: Sendable, Hashable {
         self.init { try? connection.control($0) }
     }
 
-    /// Whether commands longer than 261 bytes go through; nil when the driver does not say.
+    /// Whether the reader supports commands longer than 261 bytes; nil when the driver does not report it.
     var takesExtendedAPDUs: Bool? {
         number(Self.maximumDataProperty).map { $0 > 256 }
     }
 
-    /// The code for escape commands; nil where the driver has none, or none is allowed.
+    /// The code for escape commands; nil when the driver has none, or does not allow them.
     var escapeCode: UInt32? { codes[Self.escapeFeature] }
 
     /// USB vendor and product, such as 072f:2200.
@@ -54,7 +54,7 @@ struct ReaderFeatures: Sendable, Hashable {
         return "\(Self.hexadecimal(vendor)):\(Self.hexadecimal(product))"
     }
 
-    /// The firmware's name, where the driver knows it.
+    /// The firmware's name, if the driver knows it.
     var firmware: String? {
         properties[Self.firmwareProperty].map { String(decoding: $0, as: UTF8.self) }
     }
@@ -71,25 +71,25 @@ struct ReaderFeatures: Sendable, Hashable {
     }
 }
 
-/// What has been found out about a reader while tags were in it. It does not change until the reader is unplugged.
+/// What was found out about a reader while tags were in it. It does not change until the reader is unplugged.
 struct ReaderFindings: Sendable, Hashable {
-    /// The PN53x inside; the inner nil is a reader without one, or without a way to it.
+    /// The PN53x inside. The inner nil means a reader without a PN53x, or without access to it.
     var chip: String??
-    /// The instruction of transparent sessions; the inner nil is a reader without them.
+    /// The instruction of transparent sessions. The inner nil means a reader without them.
     var transparent: [Technology: UInt8?] = [:]
-    /// Whether requests of ISO/IEC 15693 go through Traverse.
+    /// Whether Traverse transmits ISO/IEC 15693 requests.
     var traverse: Bool?
 }
 
-/// Finds the best way for frames to the tag in a reader, by trying.
+/// Finds the best route for frames to the tag in a reader, by trying the routes.
 struct RouteFinder {
     let connection: CardConnection
     var findings: ReaderFindings
 
-    /// The best way for frames, begun.
+    /// Finds the best route for frames, and begins it.
     ///
-    /// - Parameter kind: what the tag is.
-    /// - Throws: ``LinkError`` with `tagRemoved` or `readerUnavailable`, and what leads to another look.
+    /// - Parameter kind: the kind of the tag.
+    /// - Throws: ``LinkError`` with `tagRemoved` or `readerUnavailable`, and errors after which to poll again.
     mutating func route(
         for kind: AnswerToReset.StorageCard.Kind,
         identifier: [UInt8]
@@ -105,7 +105,7 @@ struct RouteFinder {
         case .nfcV: technology = .nfcV
         case .other: return nil
         }
-        // The chip does not speak ISO/IEC 15693.
+        // The chip does not support ISO/IEC 15693.
         if technology != .nfcV, try hasChip() {
             let route = PN53xRoute(technology: technology, isType1: isType1)
             try route.begin(connection)
@@ -155,7 +155,7 @@ struct RouteFinder {
         return works
     }
 
-    /// Whether a way can be begun. A tag that left meanwhile proves nothing.
+    /// Whether a route can begin. If the tag left meanwhile, the result is not known.
     private func tries(_ route: some FrameRoute) throws(LinkError) -> Bool {
         do throws(LinkError) {
             try route.begin(connection)
@@ -168,7 +168,7 @@ struct RouteFinder {
         }
     }
 
-    /// Makes sure that the tag is still there after a question to which the reader did not answer.
+    /// Checks that the tag is still present, after a question that the reader did not answer.
     private func makeSure() throws(LinkError) {
         guard findings.chip == .some(nil) else { return }
         _ = try TagIdentification.identifier(connection)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Waits on a thread of its own for cards and readers to come and go, and for the service itself.
+/// Waits on its own thread for cards, readers and the service to appear and disappear.
 ///
-/// The service tells by itself, so that waiting costs nothing. The thread runs while somebody observes.
+/// The service reports changes by itself, so waiting takes no processor time. The thread runs only while there are
+/// observers.
 final class ReaderMonitor: Sendable {
     /// What an observer may want to know.
     struct Event: OptionSet, Sendable {
         var rawValue: Int
-        /// A card may have come or gone in some reader.
+        /// A card may have arrived or left in some reader.
         static let cards = Event(rawValue: 1)
-        /// A reader, or the service, has come or gone.
+        /// A reader, or the service, has appeared or disappeared.
         static let readers = Event(rawValue: 2)
     }
 
@@ -18,16 +19,16 @@ final class ReaderMonitor: Sendable {
         var observers: [Int: @Sendable (Event) -> Void] = [:]
         var nextKey = 0
         var thread: DriverThread?
-        /// The run of the thread that counts; an older one ends.
+        /// The number of the current run of the thread; a thread of an older run ends.
         var run = 0
-        /// Ends what the thread of that run waits for before it has a context.
+        /// Ends the wait of that run's thread while it has no context.
         var cut = WaitCut()
         var context: Int?
-        /// Since when there is no service, by ``Monitor/now``; nil while there is one.
+        /// When the service disappeared, by ``Monitor/now``; nil while it runs.
         var absentSince: UInt64?
     }
 
-    /// Whether the thread knows what there is, so that it tells of whatever changes from then on.
+    /// Whether the thread knows the current state, so that it reports every later change.
     private struct Watch {
         var isWatching = true
         var isInterrupted = false
@@ -37,23 +38,24 @@ final class ReaderMonitor: Sendable {
     private let state = Locked(State())
     private let watch = Monitor(Watch())
 
-    /// How long the service may be away before that is no restart, in nanoseconds.
+    /// How long the service may be away in a restart, in nanoseconds.
     private let absence: UInt64
 
     /// Creates a monitor.
     ///
     /// - Parameters:
     ///   - layer: the resource manager.
-    ///   - absence: how long the service may be away before observers are told once more, in milliseconds.
+    ///   - absence: how long the service may be away before the observers are notified once more, in milliseconds.
     init(layer: any SmartCardLayer, absence: Int) {
         self.layer = layer
         self.absence = UInt64(absence) * 1_000_000
     }
 
-    /// Whether the service has been away for longer than a restart takes. Observers are told when that is so.
+    /// Whether the service has been away for longer than a restart takes. Observers are notified when this becomes
+    /// true.
     var isServiceGone: Bool { remainingAbsence == 0 }
 
-    /// How long the service may still be away, in nanoseconds; nil while it is there.
+    /// How long the service may still be away, in nanoseconds; nil while it runs.
     private var remainingAbsence: UInt64? {
         guard let since = state.withLock({ $0.absentSince }) else { return nil }
         let time = Monitor<Watch>.now - since
@@ -91,12 +93,12 @@ final class ReaderMonitor: Sendable {
             setWatching(true)
             return state.context
         }
-        // A thread to which the service does not answer all the same ends with the service.
+        // If the service does not answer, the thread ends when the service does.
         if let context { layer.abandon(context) }
     }
 
-    /// Waits until a change that a look at the readers does not see will be told, if anybody observes. That takes no longer
-    /// than two calls to the service, and ends when it is interrupted.
+    /// Waits until the monitor reports every change that a check of the readers would miss, if there are observers.
+    /// This takes no longer than two calls to the service, and ends when it is interrupted.
     func waitUntilWatching() {
         let end = Monitor<Watch>.now + 2_000_000_000
         watch.wait { watch -> Monitor<Watch>.Step<Void> in
@@ -104,7 +106,7 @@ final class ReaderMonitor: Sendable {
         }
     }
 
-    /// Ends ``waitUntilWatching()``, and the next ones at once, until it is called with false.
+    /// Ends ``waitUntilWatching()``, and later calls at once, until this is called with false.
     func setInterrupted(_ value: Bool) {
         watch.withLock { $0.isInterrupted = value }
         if value { watch.signal() }
@@ -178,21 +180,21 @@ final class ReaderMonitor: Sendable {
                 known.first { $0.reader == name } ?? SmartCardReaderState(name)
             }
             if !isFirst, Set(names) != Set(known.map(\.reader)) { tell([.cards, .readers], run) }
-            // The first answer about a reader, which comes at once, is what there is.
+            // The first answer about a reader arrives at once, with its current state.
             let isLook = states.contains { $0.flags.isEmpty }
             states.append(plugAndPlay)
             let changed: [SmartCardReaderState]?
             do throws(SmartCardError) {
                 changed = try layer.waitForChange(context, milliseconds: isLook ? 0 : nil, of: states)
             } catch {
-                // A reader went between the list and the wait.
+                // A reader was removed between the list and the wait.
                 guard error.code == .unknownReader else { throw error }
                 isFirst = false
                 known = []
                 continue
             }
             var new = changed ?? states
-            // Newer services count the readers in its upper half.
+            // Newer services count the readers in the upper half.
             plugAndPlay = new.removeLast()
             if !isFirst, Self.differ(known, new) { tell(.cards, run) }
             known = new
@@ -201,11 +203,11 @@ final class ReaderMonitor: Sendable {
         }
     }
 
-    /// Whether cards have come or gone, rather than merely been opened by somebody.
+    /// Whether cards have arrived or left. Merely opening a card is no difference.
     private static func differ(_ old: [SmartCardReaderState], _ new: [SmartCardReaderState]) -> Bool {
         func essence(_ states: [SmartCardReaderState]) -> [String: UInt32] {
             let flags: SmartCardReaderState.Flags = [.present, .empty, .unavailable, .mute]
-            // The counter in the upper half tells of a card that was swapped for another.
+            // The counter in the upper half reveals a card that was swapped for another.
             return Dictionary(
                 states.map { ($0.reader, $0.flags.rawValue & 0xFFFF_0000 | $0.flags.intersection(flags).rawValue) },
                 uniquingKeysWith: { first, _ in first }

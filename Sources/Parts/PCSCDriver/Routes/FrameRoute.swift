@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A way to exchange frames with the tag in a reader. Exchanges wait, on the driver's thread.
+/// A route for frames to the tag in a reader. Exchanges wait, on the driver's thread.
 protocol FrameRoute: Sendable {
-    /// The largest answer that comes through, with its checksum.
+    /// The longest answer that the route can carry, with its checksum.
     var maximumFrameLength: Int { get }
 
-    /// Whether a frame goes to the tag as it is, rather than by a command of the reader's that does the same.
+    /// Whether the tag receives frames unchanged, and not an equivalent command of the reader.
     var carriesFrames: Bool { get }
 
-    /// Prepares the reader, after its tag was activated.
+    /// Prepares the reader, after the tag was activated.
     ///
-    /// - Throws: ``LinkError`` with `unsupported` when the reader does not have this way.
+    /// - Throws: ``LinkError`` with `unsupported` when the reader does not support this route.
     func begin(_ connection: CardConnection) throws(LinkError)
 
     /// Sends a frame. The errors are those of `FrameLink.transceive`.
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame
 
-    /// Leaves the reader as it was before.
+    /// Restores the reader's previous state.
     func end(_ connection: CardConnection)
 }
 
@@ -29,22 +29,22 @@ extension FrameRoute {
 }
 
 extension LinkError {
-    /// The frame can't go this way.
+    /// The route can't carry the frame.
     static func noWay(_ route: String, _ what: String) -> LinkError {
         LinkError(.unsupported, "\(route) sends no \(what).")
     }
 }
 
-/// Requests of ISO/IEC 15693 through Identiv's Traverse, FF FD (uTrust 3720F reference manual 1.0, 6.3.7.12).
+/// ISO/IEC 15693 requests through Identiv's Traverse, FF FD (uTrust 3720F reference manual 1.0, 6.3.7.12).
 struct TraverseRoute: FrameRoute {
-    /// The waiting times that have a code, in microseconds, from code 0 on.
+    /// The waiting times of the codes, in microseconds, from code 0 on.
     private static let waitingTimes: [Int64] = [
         500, 1000, 2000, 5000, 10000, 25000, 50000, 75000, 100_000, 250_000, 500_000, 750_000, 1_000_000,
     ]
     private static let standardFrame: UInt8 = 0x01
 
     func begin(_ connection: CardConnection) throws(LinkError) {
-        // READ SINGLE BLOCK of block 0: whatever the tag says to it, it has been asked.
+        // READ SINGLE BLOCK of block 0. Any answer, also an error, proves that the request reached the tag.
         let answer = try exchange(Frame([0x02, 0x20, 0x00]), timeout: .milliseconds(10), connection)
         guard let flags = answer.bytes.first, flags & 0xFE == 0 else {
             throw .noWay("The reader", "requests of one's own to this tag")

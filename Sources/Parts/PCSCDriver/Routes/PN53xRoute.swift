@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Frames through the PN531, PN532 or PN533 inside a reader such as the ACR122U, by the pseudo-APDU FF 00 00 00 that hands
-/// a command to the chip (ACR122U API 2.04, 4.2; NXP UM0701-02, 7).
+/// Frames through the PN531, PN532 or PN533 inside a reader such as the ACR122U. The pseudo-APDU FF 00 00 00 passes a
+/// command to the chip (ACR122U API 2.04, 4.2; NXP UM0701-02, 7).
 struct PN53xRoute: FrameRoute {
-    /// How the chip is asked.
+    /// The chip's commands.
     enum Command {
         /// GetFirmwareVersion.
         static let firmware: UInt8 = 0x02
         /// WriteRegister.
         static let writeRegister: UInt8 = 0x08
-        /// InDataExchange with target 1, by which the chip's firmware knows Type 1 tags.
+        /// InDataExchange with target 1, with which the chip's firmware supports Type 1 tags.
         static let dataExchange: UInt8 = 0x40
-        /// InCommunicateThru: the frame as it is, with the technology's checksum.
+        /// InCommunicateThru: the unchanged frame, with the technology's checksum.
         static let communicateThru: UInt8 = 0x42
     }
 
@@ -22,12 +22,12 @@ struct PN53xRoute: FrameRoute {
     /// A frame, its checksum and the chip's own header fit into the reader's message of 255 bytes.
     var maximumFrameLength: Int { 250 }
 
-    /// CIU_RxMode, and its bit for a checksum in what is received (NXP UM0701-02, 8.6.23.20).
+    /// CIU_RxMode, and its bit for the checksum of received frames (NXP UM0701-02, 8.6.23.20).
     private static let receiveMode: [UInt8] = [0x63, 0x03]
     private static let receiveChecksum: UInt8 = 0x80
 
-    /// The chip takes an ACK of four bits for a damaged answer, since it has no checksum. So the checksum of a Type 2 tag is
-    /// checked here.
+    /// The chip treats an ACK of four bits as a damaged answer, because it has no checksum. So the driver itself checks
+    /// the checksums of a Type 2 tag.
     private var checksAnswers: Bool { technology == .nfcA && !isType1 }
 
     func begin(_ connection: CardConnection) throws(LinkError) {
@@ -70,16 +70,16 @@ struct PN53xRoute: FrameRoute {
 
     /// Sends a command to the chip.
     ///
-    /// - Returns: what follows the answer's code.
+    /// - Returns: the data after the answer's code.
     static func send(_ command: [UInt8], _ connection: CardConnection) throws(LinkError) -> [UInt8] {
         var answer = try connection.ask([0xFF, 0x00, 0x00, 0x00, UInt8(command.count + 1), 0xD4] + command)
         if answer.status >> 8 == 0x61 {
-            // Readers of the first series keep the answer until it is fetched.
+            // Readers of the first series keep the answer until the host fetches it.
             answer = try connection.ask([0xFF, 0xC0, 0x00, 0x00, UInt8(answer.status & 0xFF)])
         }
         switch answer.status {
         case 0x9000: break
-        // The chip did not answer, or its answer did not arrive whole.
+        // The chip did not answer, or its answer was damaged.
         case 0x6300, 0x6301, 0x6327, 0x637F: throw LinkError(.timeout, "The tag did not answer (\(answer.statusText)).")
         default: throw LinkError(.unsupported, "The reader has no way to its chip (\(answer.statusText)).")
         }
@@ -104,12 +104,12 @@ struct PN53xRoute: FrameRoute {
         }
     }
 
-    /// Which chip the reader has, such as `PN532 1.6`; nil when it has none, or no way to it.
+    /// The reader's chip, such as `PN532 1.6`; nil when there is none, or no access to it.
     static func firmware(_ connection: CardConnection) -> String? {
         firmware(after: (try? send([Command.firmware], connection)) ?? [])
     }
 
-    /// The pseudo-APDU that asks for the chip, as an escape command has it too.
+    /// The pseudo-APDU that asks for the chip. It also works as an escape command.
     static let firmwareCommand: [UInt8] = [0xFF, 0x00, 0x00, 0x00, 0x02, 0xD4, Command.firmware]
 
     /// The chip in the answer to an escape command.
@@ -120,7 +120,7 @@ struct PN53xRoute: FrameRoute {
 
     private static func firmware(after answer: [UInt8]) -> String? {
         switch answer.count {
-        // PN531: version and revision alone.
+        // PN531: only version and revision.
         case 2: return "PN531 \(answer[0]).\(answer[1])"
         case 4...: return "PN5\(String(answer[0], radix: 16)) \(answer[1]).\(answer[2])"
         default: return nil

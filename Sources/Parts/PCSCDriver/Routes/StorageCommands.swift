@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// READ BINARY and UPDATE BINARY of storage cards, FF B0 and FF D6 (PC/SC part 3, 3.2.2.1.8 and 3.2.2.1.9). The address is
-/// a block's or page's number.
+/// READ BINARY and UPDATE BINARY of storage cards, FF B0 and FF D6 (PC/SC part 3, 3.2.2.1.8 and 3.2.2.1.9). The address
+/// is the number of a block or page.
 enum StorageCommands {
     static func read(_ address: Int, count: Int, _ connection: CardConnection) throws(LinkError) -> ReaderAnswer {
         let header: [UInt8] = [0xFF, 0xB0, UInt8(address >> 8 & 0xFF), UInt8(address & 0xFF)]
         let answer = try connection.ask(header + [UInt8(count)])
-        // The reader knows the block's size better.
+        // The reader knows the size of a block better.
         guard answer.status >> 8 == 0x6C else { return answer }
         return try connection.ask(header + [UInt8(answer.status & 0xFF)])
     }
@@ -19,7 +19,7 @@ enum StorageCommands {
         )
     }
 
-    /// A status word that says that the reader does not have the command, rather than that the tag refused.
+    /// Whether a status word means that the reader does not have the command, and not that the tag refused it.
     static func isMissing(_ status: UInt16) -> Bool {
         [0x6D00, 0x6E00, 0x6881].contains(status)
     }
@@ -29,13 +29,13 @@ enum StorageCommands {
     }
 }
 
-/// READ and WRITE of Type 2 tags by a reader's commands for storage cards.
+/// READ and WRITE of Type 2 tags through a reader's commands for storage cards.
 struct Type2StorageRoute: FrameRoute {
     var maximumFrameLength: Int { 18 }
     var carriesFrames: Bool { false }
 
     private static let acknowledge = Frame(bits: [0x0A], validBitsInLastByte: 4)
-    /// The reader tells that the tag refused, and not with which bits.
+    /// The reader reports that the tag refused, but not the bits of the refusal.
     private static let refusal = Frame(bits: [0x00], validBitsInLastByte: 4)
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
@@ -58,7 +58,7 @@ struct Type2StorageRoute: FrameRoute {
     }
 }
 
-/// Blocks of ISO/IEC 15693 tags by a reader's commands for storage cards.
+/// Blocks of ISO/IEC 15693 tags through a reader's commands for storage cards.
 struct Type5StorageRoute: FrameRoute {
     private enum Command {
         static let readSingle: UInt8 = 0x20
@@ -68,7 +68,7 @@ struct Type5StorageRoute: FrameRoute {
         static let extendedWriteSingle: UInt8 = 0x31
     }
 
-    /// Eight bytes of UID, from its last on.
+    /// The eight bytes of the UID, from the last one on.
     let uid: [UInt8]
     var carriesFrames: Bool { false }
 
@@ -79,7 +79,7 @@ struct Type5StorageRoute: FrameRoute {
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         let bytes = frame.bytes
-        // Flags for inventory, extension and block security status, and select, ask for what no reader's command does.
+        // No reader command has the function of the flags for inventory, extension, block security status and select.
         guard frame.checksum == .automatic, bytes.count >= 2, bytes[0] & 0x1C == 0 else { throw Self.unsupported }
         var rest = bytes[2...]
         if bytes[0] & 0x20 != 0 {
@@ -124,13 +124,13 @@ struct Type5StorageRoute: FrameRoute {
         return Frame([0x00] + octets)
     }
 
-    /// A response as the tag would have given it (ISO/IEC 15693-3, 7.4).
+    /// The response that the tag would have sent (ISO/IEC 15693-3, 7.4).
     private func response(_ answer: ReaderAnswer, _ data: [UInt8]) throws(LinkError) -> Frame {
         if answer.isDone { return Frame([0x00] + data) }
         if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
         let code: UInt8 =
             switch answer.status {
-            // The block is not available.
+            // The block does not exist.
             case 0x6A82, 0x6A83, 0x6B00: 0x10
             // The block is locked.
             case 0x6981, 0x6982, 0x6986: 0x12
@@ -140,8 +140,8 @@ struct Type5StorageRoute: FrameRoute {
     }
 }
 
-/// Read and Write Without Encryption of one service by a PaSoRi's commands for storage cards: SELECT FILE with the
-/// service's code, then a block at a time (Sony RC-S380/S Windows software: PC/SC API).
+/// Read and Write Without Encryption of one service, through a PaSoRi's commands for storage cards: SELECT FILE with
+/// the service's code, then one block at a time (Sony RC-S380/S Windows software: PC/SC API).
 struct Type3StorageRoute: FrameRoute {
     let idm: [UInt8]
     var carriesFrames: Bool { false }
@@ -154,7 +154,7 @@ struct Type3StorageRoute: FrameRoute {
         else {
             throw .noWay("This reader reads and writes blocks of one service of a FeliCa card; it", "other commands")
         }
-        // The service's code, in the order in which the command has it.
+        // The service's code, in the byte order of the command.
         let chosen = try connection.ask([0xFF, 0xA4, 0x00, 0x01, 0x02, bytes[11], bytes[12]])
         if StorageCommands.isMissing(chosen.status) { throw StorageCommands.missing(chosen) }
         guard chosen.isDone else { return answer(bytes[1], status: [0xFF, 0xA6]) }
@@ -191,7 +191,7 @@ struct Type3StorageRoute: FrameRoute {
         return Frame([UInt8(body.count + 1)] + body)
     }
 
-    /// The block list: two bytes an element, or three when the first bit is 0; each of service 0.
+    /// The block list. An element has two bytes, or three if its first bit is 0. All elements are of service 0.
     private static func elements(_ octets: ArraySlice<UInt8>) -> (blocks: [Int], rest: ArraySlice<UInt8>)? {
         guard let count = octets.first, (1...15).contains(count) else { return nil }
         var rest = octets.dropFirst()

@@ -4,13 +4,13 @@ import TagLink
 /// Frames through a transparent session (PC/SC part 3, supplement 2.02.03, 2: Manage Session, Transparent Exchange,
 /// Switch Protocol).
 struct TransparentRoute: FrameRoute {
-    /// C2, or 50 in Sony's PaSoRi RC-S300, whose data objects are the same.
+    /// C2; or 50 in Sony's PaSoRi RC-S300, which has the same data objects.
     let instruction: UInt8
     let technology: Technology
 
     var maximumFrameLength: Int { 240 }
 
-    /// The instructions that readers have for it.
+    /// The instructions that readers use for it.
     static let instructions: [UInt8] = [0xC2, 0x50]
 
     // Data objects of sessions and of exchanges.
@@ -22,12 +22,12 @@ struct TransparentRoute: FrameRoute {
     private static let responseStatus: UInt8 = 0x96
     private static let response: UInt8 = 0x97
 
-    /// A reader needs some time of its own.
+    /// The time that a reader needs for itself.
     private static let margin = Airtime.milliseconds(5)
 
     func begin(_ connection: CardConnection) throws(LinkError) {
         _ = try command(0x00, [Self.startSession, 0x00], connection)
-        // Layer 3: the tag is selected, and nothing is sent to it. FeliCa has no layers.
+        // Layer 3: the tag is selected, and nothing else is sent to it. FeliCa has no layers.
         let standard: (UInt8, UInt8) =
             switch technology {
             case .nfcA: (0x00, 0x03)
@@ -73,7 +73,7 @@ struct TransparentRoute: FrameRoute {
         return Frame(octets)
     }
 
-    /// Sends a command and checks the data object C0, in which the reader says how it went.
+    /// Sends a command, and checks the data object C0, in which the reader reports success or failure.
     private func command(
         _ kind: UInt8,
         _ data: [UInt8],
@@ -97,11 +97,11 @@ struct TransparentRoute: FrameRoute {
     }
 }
 
-/// Data objects with a tag of one or two bytes and a length of one to three (ISO/IEC 7816-4, 6.3).
+/// Data objects with a tag of one or two bytes and a length of one to three bytes (ISO/IEC 7816-4, 6.3).
 enum DataObjects {
-    /// Reads objects; the last of several with the same tag counts. Tags of two bytes are left out.
+    /// Parses objects. If several have the same tag, the last one counts. Tags of two bytes are ignored.
     ///
-    /// - Returns: nil when lengths don't add up.
+    /// - Returns: nil when the lengths are inconsistent.
     static func parse(_ octets: [UInt8]) -> [UInt8: [UInt8]]? {
         var objects: [UInt8: [UInt8]] = [:]
         var position = 0

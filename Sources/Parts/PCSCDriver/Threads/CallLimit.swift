@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Sees to it that a call to the service comes back: when it takes too long, or its caller is cancelled, its connection
-/// is cut.
+/// Limits the time of calls to the service. When a call takes too long, or its caller is cancelled, its connection is
+/// cut.
 ///
-/// A thread looks after the calls only while there are any, and looks once a limit, not once a call.
+/// A thread watches the calls, only while there are any. It checks once in each limit's time, not for each call.
 final class CallLimit: Sendable {
     private struct State {
-        /// When the call that is under way is cut.
+        /// When to cut the current call.
         var deadline: UInt64?
         var isWatched = false
-        /// When the watching thread looks next; nil while it waits to be called.
+        /// When the watching thread checks next; nil while it waits to be woken.
         var nextLook: UInt64?
         var wasCut = false
         var isInterrupted = false
@@ -24,18 +24,17 @@ final class CallLimit: Sendable {
     /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - milliseconds: the longest time that a call may take.
-    ///   - cut: ends the call that is under way, from another thread.
+    ///   - milliseconds: the maximum time of a call.
+    ///   - cut: ends the current call, from another thread.
     init(milliseconds: Int, cut: @escaping @Sendable () -> Void) {
         nanoseconds = UInt64(milliseconds) * 1_000_000
         self.cut = cut
     }
 
-    /// A call begins.
+    /// Begins a call.
     ///
-    /// - Parameter milliseconds: the longest time that this call may take, where that is less than others may; nil for
-    ///   the same.
-    /// - Throws: `cancelled` while calls are interrupted; then none may be made.
+    /// - Parameter milliseconds: a shorter limit for this call; nil for the usual one.
+    /// - Throws: `cancelled` while calls are interrupted; then the call must not be made.
     func begin(within milliseconds: Int? = nil) throws(SmartCardError) {
         let span = milliseconds.map { min(nanoseconds, UInt64($0) * 1_000_000) } ?? nanoseconds
         let (isWanted, starts, signals) = state.withLock { state -> (Bool, Bool, Bool) in
@@ -52,7 +51,7 @@ final class CallLimit: Sendable {
         if signals { state.signal() }
     }
 
-    /// The call has come back.
+    /// Ends a call that has returned.
     ///
     /// - Returns: nil, or why it was cut: `cancelled` or `timeout`.
     func end() -> SmartCardError.Code? {
@@ -63,12 +62,12 @@ final class CallLimit: Sendable {
         }
     }
 
-    /// Cuts the call that is under way, if any.
+    /// Cuts the current call, if any.
     func cancel() {
         state.withLock { if $0.deadline != nil { cut(&$0) } }
     }
 
-    /// Cuts the call that is under way, and lets none begin until ``resume()``.
+    /// Cuts the current call, and allows no other until ``resume()``.
     func interrupt() {
         state.withLock { state in
             state.isInterrupted = true
@@ -76,7 +75,7 @@ final class CallLimit: Sendable {
         }
     }
 
-    /// Lets calls begin again.
+    /// Allows calls again.
     func resume() {
         state.withLock { $0.isInterrupted = false }
     }
@@ -87,7 +86,7 @@ final class CallLimit: Sendable {
         state.signal()
     }
 
-    /// Under the lock, so that a call that comes back meanwhile is not followed by another one that is cut instead.
+    /// Called under the lock. Otherwise the call could return meanwhile, and the next call would be cut instead.
     private func cut(_ state: inout State) {
         guard !state.wasCut else { return }
         state.wasCut = true
@@ -97,7 +96,7 @@ final class CallLimit: Sendable {
     private func startWatching() {
         let thread = DriverThread()
         thread.run { [self] in
-            // The closure keeps the thread until it is done.
+            // The closure keeps the thread alive until it is done.
             withExtendedLifetime(thread) { watch() }
         }
     }
@@ -106,7 +105,7 @@ final class CallLimit: Sendable {
         state.wait { state -> Monitor<State>.Step<Void> in
             if state.isFinished { return .done(()) }
             guard let deadline = state.deadline, !state.wasCut else {
-                // One limit long nothing may happen before the thread waits to be called.
+                // The thread waits to be woken only after a whole limit's time without a call.
                 state.nextLook = nil
                 return .wait(until: nil)
             }

@@ -2,13 +2,13 @@
 import Glibc
 import TagLink
 
-/// A thread of the driver's own, which may wait for hardware as long as it likes.
+/// The driver's own thread, which may wait for hardware as long as necessary.
 ///
-/// It is an executor too: a task that runs on it talks to its reader without waking another thread between two
-/// exchanges, which would cost as much as a good part of an exchange itself.
+/// It is also an executor. A task that runs on it uses the reader without waking another thread between two exchanges,
+/// which would take a considerable part of an exchange's time.
 ///
-/// The thread begins with the first piece of work, and ends with the last reference. Sendable because everything that
-/// changes is in `Queue`, behind its lock.
+/// The thread starts with the first work, and ends when the last reference is released. Sendable because all of its
+/// changing state is in `Queue`, behind a lock.
 @safe package final class DriverThread: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private let queue = Queue()
 
@@ -24,7 +24,7 @@ import TagLink
         queue.isCurrent
     }
 
-    /// Runs work after the work that was given before.
+    /// Runs work after all earlier work.
     package func run(_ work: @escaping @Sendable () -> Void) {
         queue.append(work)
     }
@@ -44,7 +44,7 @@ import TagLink
     }
 }
 
-/// The work that a thread has to do. The thread holds it, and not the executor.
+/// The work of a thread. The thread holds it, not the executor.
 private final class Queue: Sendable {
     private struct State: Sendable {
         var work: [@Sendable () -> Void] = []
@@ -102,17 +102,17 @@ private final class Queue: Sendable {
     }
 }
 
-/// A value behind a lock, and a condition on which threads wait for it to change.
+/// A value behind a lock, with a condition for threads that wait for a change of the value.
 @safe final class Monitor<Value>: @unchecked Sendable {
-    // Safe: the value is only touched while the mutex is held.
+    // Safe: the value is used only while the mutex is held.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var value: Value
 
-    /// What a thread that looks at the value does next.
+    /// What a thread that has checked the value does next.
     enum Step<Result> {
         case done(Result)
-        /// Looks again when it was signalled, or at a point of ``now`` in nanoseconds.
+        /// Checks again when it is signalled, or at a time of ``now``, in nanoseconds.
         case wait(until: UInt64?)
     }
 
@@ -135,19 +135,19 @@ private final class Queue: Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Works with the value.
+    /// Uses the value.
     func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return body(&value)
     }
 
-    /// Lets a thread that waits look again.
+    /// Makes a waiting thread check again.
     func signal() {
         unsafe pthread_cond_signal(condition)
     }
 
-    /// Looks at the value until `step` is done.
+    /// Checks the value until `step` is done.
     func wait<Result>(_ step: (inout Value) -> Step<Result>) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -162,7 +162,7 @@ private final class Queue: Sendable {
         }
     }
 
-    /// The time, as ``Step/wait(until:)`` counts it.
+    /// The current time, in the unit of ``Step/wait(until:)``.
     static var now: UInt64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)

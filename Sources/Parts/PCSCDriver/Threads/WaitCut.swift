@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets another thread end a wait: the one that is under way, and all that come after it.
+/// Lets another thread end a wait: the current one and all later ones.
 package final class WaitCut: Sendable {
     private struct State {
         var isCut = false
@@ -9,28 +9,28 @@ package final class WaitCut: Sendable {
 
     private let state = Monitor(State())
 
-    /// Creates a cut that has not been made.
+    /// Creates a value that has not been cut.
     package init() {}
 
-    /// Whether waits are ended.
+    /// Whether waits have been ended.
     package var isCut: Bool { state.withLock { $0.isCut } }
 
-    /// Ends the wait, from any thread.
+    /// Ends the current wait and all later ones, from any thread.
     package func cut() {
         state.withLock { state in
             state.isCut = true
-            // Under the lock, so that what is ended is not gone by then.
+            // Called under the lock, so that the object of the wait still exists.
             state.end?()
         }
         state.signal()
     }
 
-    /// Does work that waits.
+    /// Runs work that waits.
     ///
     /// - Parameters:
-    ///   - end: ends the wait from another thread. It may not wait itself.
+    ///   - end: ends the wait from another thread. It must not wait itself.
     ///   - body: the work.
-    /// - Throws: `cancelled` when waits were ended before; what `body` throws.
+    /// - Throws: `cancelled` when waits have been ended before; the error of `body`.
     package func wait<Value>(
         endedBy end: @escaping @Sendable () -> Void,
         _ body: () throws(SmartCardError) -> Value
@@ -44,7 +44,7 @@ package final class WaitCut: Sendable {
         return try body()
     }
 
-    /// Waits so long.
+    /// Waits for a time.
     ///
     /// - Throws: `cancelled` as soon as the wait is ended.
     package func sleep(milliseconds: Int) throws(SmartCardError) {
