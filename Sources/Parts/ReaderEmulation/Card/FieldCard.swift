@@ -2,9 +2,9 @@
 import TagLink
 import TagProtocols
 
-/// A card that a reader has found in its field and selected, with the way to talk to it.
+/// A card that a reader has found in its field and selected, and the link to it.
 struct FieldCard: Sendable {
-    /// What the card is, as its activation found it.
+    /// The kind of the card, as found during activation.
     enum Kind: Sendable {
         case nfcA(NFCATarget)
         /// A Type 1 tag, which has no anticollision.
@@ -15,9 +15,9 @@ struct FieldCard: Sendable {
     }
 
     let kind: Kind
-    /// Frames to the card.
+    /// The link for frames to the card.
     let link: any FrameLink
-    /// ISO-DEP, where the card speaks it and the reader has begun it.
+    /// ISO-DEP, if the card supports it and the reader has started it.
     var isoDEP: ISODEP?
 
     /// The UID, PUPI or IDm.
@@ -31,10 +31,10 @@ struct FieldCard: Sendable {
         }
     }
 
-    /// Whether a card that had this identifier before it lost its power may be this one.
+    /// Whether this card may be the one that had the given identifier before it lost its power.
     ///
-    /// A UID of four bytes that begins with 08 is a random one, and so may be any PUPI: a card takes another each time
-    /// that it comes to power (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
+    /// A UID of four bytes that begins with 08 is random, and so may be any PUPI: such a card takes another one each
+    /// time it is powered (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
     func mayBe(_ former: [UInt8]) -> Bool {
         switch kind {
         case .nfcA: identifier == former || [identifier, former].allSatisfy { $0.count == 4 && $0[0] == 0x08 }
@@ -48,7 +48,7 @@ struct FieldCard: Sendable {
     /// Whether the card is a Type 1 tag.
     var isType1: Bool { if case .type1 = kind { true } else { false } }
 
-    /// Finds out whether the card is still there. It is selected anew where that takes an activation.
+    /// Checks whether the card is still present. It selects the card again if the check needs an activation.
     func isPresent() async -> Bool {
         if let isoDEP { return await isoDEP.isPresent() }
         switch kind {
@@ -63,9 +63,9 @@ struct FieldCard: Sendable {
         }
     }
 
-    /// Selects the card again after it has fallen back: after a refusal, or while another one was selected.
+    /// Selects the card again after it left the selected state: after a refusal, or while another card was selected.
     ///
-    /// - Returns: whether it answered.
+    /// - Returns: whether the card answered.
     @discardableResult
     func select() async -> Bool {
         switch kind {
@@ -90,7 +90,7 @@ struct FieldCard: Sendable {
         return found?.contains { $0.identifier == target.identifier } ?? false
     }
 
-    /// Sends the card to sleep, so that another one can be talked to.
+    /// Puts the card to sleep, so that the reader can select another one.
     func halt() async {
         if let isoDEP {
             try? await isoDEP.deselect()
@@ -104,13 +104,13 @@ struct FieldCard: Sendable {
     }
 }
 
-/// Looks for cards in a field, as a reader's own firmware does.
+/// Finds cards in a field, like a reader's own firmware.
 struct CardFinder: Sendable {
     let field: any FieldDriver
 
-    /// The first card that is found, selected, with ISO-DEP begun where it speaks it.
+    /// The first card found, selected; with ISO-DEP started if the card supports it.
     ///
-    /// - Parameter technologies: what to look for, in this order.
+    /// - Parameter technologies: the technologies to poll for, in order.
     func findOne(_ technologies: [Technology]) async -> FieldCard? {
         for technology in technologies {
             switch technology {
@@ -128,14 +128,14 @@ struct CardFinder: Sendable {
     /// NFC-A cards with anticollision; the last one is selected.
     ///
     /// - Parameters:
-    ///   - uid: the UID of the card that is meant; nil for any.
-    ///   - limit: the most cards.
-    ///   - beginsISODEP: sends RATS to a card that speaks ISO-DEP.
+    ///   - uid: the UID of the wanted card; nil for any.
+    ///   - limit: the maximum number of cards.
+    ///   - beginsISODEP: whether to send RATS to a card that supports ISO-DEP.
     func findNFCA(uid: [UInt8]? = nil, limit: Int, beginsISODEP: Bool) async -> [FieldCard] {
         guard let link = field.link(for: .nfcA) else { return [] }
         let activation = NFCAActivation(link: link)
         var targets: [NFCATarget] = []
-        // A card that is ACTIVE takes the first request for an error, and answers the second.
+        // A card in the state ACTIVE treats the first request as an error, and answers the second.
         for _ in 0..<2 where targets.isEmpty {
             targets = (try? await activation.activateAll(waking: true, limit: uid == nil ? limit : 16)) ?? []
         }
@@ -151,14 +151,14 @@ struct CardFinder: Sendable {
                 isoDEP: target.isISODEP && beginsISODEP ? ISODEP(link: link) : nil
             )
         }
-        // One card at a time is selected: the others hear RATS when it is their turn.
+        // Only one card is selected at a time. The others receive RATS when they are selected.
         if let last = cards.indices.last, let isoDEP = cards[last].isoDEP {
             if (try? await isoDEP.activate()) == nil { cards.remove(at: last) }
         }
         return cards
     }
 
-    /// A Type 1 tag, which answers REQA and RID.
+    /// A Type 1 tag. It answers REQA and RID.
     func findType1() async -> FieldCard? {
         guard let link = field.link(for: .nfcA),
             let target = try? await NFCAActivation(link: link).activateAll(waking: true).first, target.isType1,
@@ -170,9 +170,9 @@ struct CardFinder: Sendable {
     /// NFC-B cards; the last one is selected by ATTRIB.
     ///
     /// - Parameters:
-    ///   - applicationFamily: the AFI of the cards that are meant; 0 for all.
-    ///   - limit: the most cards.
-    ///   - cid: the CID for a card that takes one; nil for none.
+    ///   - applicationFamily: the AFI of the wanted cards; 0 for all.
+    ///   - limit: the maximum number of cards.
+    ///   - cid: the CID for a card that supports one; nil for none.
     func findNFCB(applicationFamily: UInt8 = 0, limit: Int, cid: UInt8? = nil) async -> [FieldCard] {
         guard let link = field.link(for: .nfcB) else { return [] }
         let targets =
@@ -192,7 +192,7 @@ struct CardFinder: Sendable {
         return cards
     }
 
-    /// A FeliCa card of any system, or of NDEF's where it answers that alone.
+    /// A FeliCa card of any system; or of the NDEF system, if it answers only that.
     func findNFCF() async -> FieldCard? {
         guard let link = field.link(for: .nfcF) else { return nil }
         for code in [NFCFTarget.anySystemCode, NFCFTarget.ndefSystemCode] {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Frames as a host sends them through a reader that lets it choose who takes care of checksums.
+/// Frames of a host that chooses who handles the checksums.
 extension FrameLink {
     /// Sends bytes and waits for the answer.
     ///
     /// - Parameters:
-    ///   - bytes: what to send; at least one byte.
-    ///   - bitsOfLastOctet: how many bits of the last one go out, 1 to 8. Fewer than 8 have no checksum.
+    ///   - bytes: the bytes to send, at least one.
+    ///   - bitsOfLastOctet: the number of bits to send of the last byte, 1 to 8. With fewer than 8 there is no
+    ///     checksum.
     ///   - appends: whether the reader appends the technology's checksum.
-    ///   - removes: whether the reader checks and removes that of the answer.
+    ///   - removes: whether the reader checks and removes the answer's checksum.
     ///   - timeout: how long to wait.
     func transceive(
         raw octets: [UInt8],
@@ -23,7 +24,7 @@ extension FrameLink {
             let frame = Frame(bits: octets, validBitsInLastByte: bitsOfLastOctet)
             return try await transceive(frame, timeout: timeout)
         }
-        // The link appends and removes together; where the host wants one of them alone, the other is done here.
+        // The link can only do both. If the host wants only one of them, it is done here.
         if adds == removes {
             return try await transceive(Frame(octets, checksum: adds ? .automatic : .none), timeout: timeout)
         }

@@ -2,27 +2,28 @@
 import Dispatch
 import TagLink
 
-/// A card that is a reader's chip: the chip answers a reader's activation and blocks, and its host answers the commands.
+/// A card that is emulated by a reader's chip. The chip answers activation and blocks, and the chip's host answers the
+/// commands.
 ///
-/// Two sides share it. The field that it lies in calls ``activated()``, ``respond(to:)``, ``deselected()`` and
-/// ``lostField()``; the chip takes commands from it and gives the host's answers.
+/// Two sides share it. The field in which it lies calls ``activated()``, ``respond(to:)``, ``deselected()`` and
+/// ``lostField()``. The chip takes commands from it and passes on the host's answers.
 package final class HostedCard: Sendable {
-    /// What readers see of the card before its first command.
+    /// The data that readers see before the first command.
     package struct Identity: Sendable, Hashable {
-        /// ATQA; the low byte goes first on the air.
+        /// ATQA; the low byte is transmitted first.
         package var atqa: UInt16
         package var sak: UInt8
         /// Four bytes.
         package var uid: [UInt8]
-        /// The whole answer to RATS with its length byte.
+        /// The whole answer to RATS, with its length byte.
         package var answerToSelect: [UInt8]
     }
 
-    /// What the host gets when it asks for a command.
+    /// The result when the host asks for a command.
     enum Request: Sendable, Equatable {
         case none
         case command([UInt8])
-        /// The reader has let go of the card, or its field is gone.
+        /// The reader has deselected the card, or its field is gone.
         case gone(PN53xStatus)
     }
 
@@ -34,7 +35,7 @@ package final class HostedCard: Sendable {
         /// Whether the reader waits for an answer.
         var isAsking = false
         var answer: [UInt8]?
-        /// How many seconds the host may take for an answer: as many as the longest frame waiting time has.
+        /// How many seconds the host may take for an answer. The default is about the longest frame waiting time.
         var limit = 5
     }
 
@@ -48,17 +49,18 @@ package final class HostedCard: Sendable {
         self.onChange = onChange
     }
 
-    /// Lets the host take longer for an answer, which waits its turn for a processor.
+    /// Gives the host more time for an answer, for example on a busy machine.
     ///
-    /// - Parameter seconds: how long.
+    /// - Parameter seconds: the new limit.
     package func allow(seconds: Int) { state.withLock { $0.limit = seconds } }
 
     // MARK: The reader's side
 
-    /// Whether the chip answers at all: not when a reader was there and has gone, until its host makes it a card again.
+    /// Whether the chip answers readers at all. When a reader was present and has gone, it does not, until the host
+    /// makes it a card again.
     package var isListening: Bool { state.withLock { $0.isListening } }
 
-    /// A reader has selected the card, and RATS is answered.
+    /// Called when a reader has selected the card, and RATS is answered.
     package func activated() {
         let isNew = state.withLock { state in
             defer { state.isActivated = true }
@@ -67,9 +69,9 @@ package final class HostedCard: Sendable {
         if isNew { onChange() }
     }
 
-    /// Asks the host, and waits for it.
+    /// Passes a command to the host, and waits for the answer.
     ///
-    /// - Returns: nil when there is no answer; the chip is silent from then on.
+    /// - Returns: nil when there is no answer; then the chip stays silent.
     package func respond(to command: [UInt8]) -> [UInt8]? {
         let asks = state.withLock { state in
             guard state.isListening else { return false }
@@ -82,7 +84,7 @@ package final class HostedCard: Sendable {
         onChange()
         let isAnswered = answered.wait(timeout: .now() + .seconds(state.withLock { $0.limit })) == .success
         return state.withLock { state in
-            // The one that comes between the two is for nobody.
+            // Consumes the signal of an answer that arrived between the timeout and this lock.
             if !isAnswered, !state.isAsking { answered.wait() }
             state.isAsking = false
             if state.answer == nil, state.isListening {
@@ -93,10 +95,10 @@ package final class HostedCard: Sendable {
         }
     }
 
-    /// The reader has deselected the card.
+    /// Called when the reader has deselected the card.
     package func deselected() { leave(.released) }
 
-    /// The reader's field is gone.
+    /// Called when the reader's field is gone.
     package func lostField() { leave(.fieldLost) }
 
     private func leave(_ status: PN53xStatus) {
@@ -111,7 +113,7 @@ package final class HostedCard: Sendable {
 
     // MARK: The host's side
 
-    /// Whether a reader has begun to work with the card.
+    /// Whether a reader has started to use the card.
     var isActivated: Bool { state.withLock { $0.isActivated } }
 
     /// The reader's next command.
@@ -124,7 +126,7 @@ package final class HostedCard: Sendable {
 
     /// Answers the reader.
     ///
-    /// - Returns: whether one waits.
+    /// - Returns: whether a reader waits for the answer.
     func give(_ answer: [UInt8]) -> Bool {
         let asked = state.withLock { state in
             guard state.isAsking else { return false }
@@ -136,7 +138,7 @@ package final class HostedCard: Sendable {
         return asked
     }
 
-    /// The chip is a card no longer: a reader that waits gets no answer.
+    /// The chip stops being a card. A reader that waits gets no answer.
     func end() {
         let asked = state.withLock { state in
             defer { state.isAsking = false }
@@ -147,11 +149,11 @@ package final class HostedCard: Sendable {
     }
 }
 
-/// A field into which a chip can be brought as a card.
+/// A field in which a chip can appear as a card.
 package protocol CardPlace: Sendable {
-    /// Brings the card, in place of one that was brought before.
+    /// Brings the card into the field, and replaces an earlier one.
     func bring(_ card: HostedCard)
 
-    /// Takes the card away.
+    /// Removes the card from the field.
     func remove()
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
 
-/// One thing that went between two sides, for people to look at.
+/// One exchange between two sides, for traces.
 package struct Exchange: Sendable {
-    /// Between whom it went.
+    /// The two sides.
     package enum Layer: String, Sendable {
-        /// The host's program and the reader, through pcscd.
+        /// The host's program and the reader, over pcscd.
         case pcsc
         /// The host's program and a PN532, over the serial line.
         case pn532
@@ -13,21 +13,21 @@ package struct Exchange: Sendable {
         case air
     }
 
-    /// Between whom it went.
+    /// The two sides.
     package var layer: Layer
-    /// What it is, where bytes alone don't tell: `transmit`, `power up`, a command's name, a technology.
+    /// The kind of exchange, if the bytes do not show it: `transmit`, `power up`, a command's name, a technology.
     package var name: String
-    /// What was sent.
+    /// The bytes that were sent.
     package var request: [UInt8]
-    /// What came back; nil for nothing.
+    /// The bytes that were received; nil for none.
     package var response: [UInt8]?
-    /// Why nothing came back.
+    /// Why there was no answer.
     package var failure: String?
-    /// The frames, for what went over the air.
+    /// The frames, for an exchange with a tag.
     package var frames: Trace.Exchange?
 }
 
-/// A field that tells of each exchange with a tag.
+/// A field that reports each exchange with a tag.
 package final class TracedField: FieldDriver {
     private let field: any FieldDriver
     private let links: [Technology: TracedLink]
@@ -36,7 +36,7 @@ package final class TracedField: FieldDriver {
     ///
     /// - Parameters:
     ///   - field: the field.
-    ///   - onExchange: takes each exchange after it was made.
+    ///   - onExchange: receives each exchange afterwards.
     package init(_ field: any FieldDriver, onExchange: @escaping @Sendable (Exchange) -> Void) {
         self.field = field
         var links: [Technology: TracedLink] = [:]

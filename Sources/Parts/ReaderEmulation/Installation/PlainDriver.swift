@@ -3,7 +3,8 @@ import Glibc
 import PrivateStorage
 import SystemLibrary
 
-/// A driver that pcscd may load with root's rights: it needs the C library alone, and says nowhere where to look for others.
+/// A driver that pcscd can safely load with root's rights: it needs only the C library, and has no search paths for
+/// libraries.
 package struct PlainDriver: Sendable {
     /// The file's bytes.
     package let bytes: [UInt8]
@@ -12,8 +13,8 @@ package struct PlainDriver: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - path: where it is, for people.
-    /// - Throws: ``EmulationError`` that says what makes it unfit.
+    ///   - path: the file's path, for error messages.
+    /// - Throws: ``EmulationError`` that says why it can't be used.
     package init(_ bytes: [UInt8], path: String) throws(EmulationError) {
         let file: ELFFile
         do throws(ELFFile.Failure) {
@@ -34,20 +35,20 @@ package struct PlainDriver: Sendable {
 
     private static let remedy = "Build a plain one with dev/build-pcsc-driver, and name it: --driver FILE"
 
-    /// The C library, and what older versions of it and some processors have beside it.
+    /// The C library, and the separate libraries that its older versions and some processors have.
     private static func isCLibrary(_ name: String) -> Bool {
         name == "libc.so.6" || name == "libpthread.so.0" || name.hasPrefix("ld-linux")
     }
 
-    /// The largest driver that is read.
+    /// The maximum size of a driver file.
     private static let limit = 16 << 20
 
     /// Reads a driver from a file.
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - builder: the user whose files count as trusted, beside root's: the one who ran `sudo`.
-    ///   - checksPath: whether others than those may be able to change the file or a folder on the way to it.
+    ///   - builder: a user whose files are trusted in addition to root's: the one who ran `sudo`.
+    ///   - checksPath: whether to check that no other user can change the file or a folder in its path.
     package init(path: String, builder: UInt32?, checksPath: Bool) throws(EmulationError) {
         if checksPath, let part = TrustedPath.partOpenToOthers(path, owner: builder) {
             throw EmulationError(

@@ -3,17 +3,17 @@ import Glibc
 
 /// The user for whom a reader is installed.
 package struct ReaderOwner: Sendable, Hashable {
-    /// The user's name; the number of one that has no name.
+    /// The user's name; or the number, if the user has no name.
     package let name: String
     /// The user's number.
     package let user: UInt32
-    /// The user's first group.
+    /// The user's primary group.
     package let group: UInt32
 
     /// Finds a user.
     ///
-    /// - Parameter text: the name, or the number.
-    /// - Throws: ``EmulationError`` when there is no such user, or when its name can't be that of a file.
+    /// - Parameter text: the name or the number.
+    /// - Throws: ``EmulationError`` when there is no such user, or when the name can't be a file name.
     package init(_ text: String) throws(EmulationError) {
         if let entry = unsafe getpwnam(text) {
             unsafe (user, group) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
@@ -43,7 +43,7 @@ package struct ReaderOwner: Sendable, Hashable {
     /// The user of this process.
     package static var current: ReaderOwner? { try? ReaderOwner(String(geteuid())) }
 
-    /// The number of a group, which pcscd has where it does not run as root; nil when there is no such group.
+    /// The number of the group under which pcscd runs when it does not run as root; nil when there is no such group.
     package static func group(named name: String) -> UInt32? {
         guard let entry = unsafe getgrnam(name) else { return nil }
         return unsafe entry.pointee.gr_gid

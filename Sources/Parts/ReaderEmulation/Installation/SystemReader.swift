@@ -3,19 +3,20 @@ import Glibc
 import PrivateStorage
 import SystemLibrary
 
-/// A reader that root installs for a user once: pcscd has it from then on, with a driver and a socket folder that only root can
-/// change, and it has a tag while the user runs `nfc emulate --pcsc`.
+/// A reader that root installs once for a user. From then on pcscd lists it, with a driver and a socket folder that
+/// only root can change. It has a tag while the user runs `nfc emulate --pcsc`.
 package struct SystemReader: Sendable {
     /// The user.
     package let owner: ReaderOwner
-    /// What is put before every path; empty for the system itself.
+    /// A prefix of every path; empty for the system itself.
     package let root: String
 
     /// Creates the description of a user's reader.
     ///
     /// - Parameters:
     ///   - owner: the user.
-    ///   - root: a folder in place of the system's root, as packagers have; an absolute path. Nil for the system itself.
+    ///   - root: an absolute path of a folder that replaces the system's root, for packagers; nil for the system
+    ///     itself.
     package init(_ owner: ReaderOwner, root: String? = nil) {
         self.owner = owner
         var root = root ?? ""
@@ -28,15 +29,15 @@ package struct SystemReader: Sendable {
     private static let temporaryFolder = "/etc/tmpfiles.d"
     private static let prefix = "opencorenfc-"
 
-    /// The driver that pcscd loads, without the root.
+    /// The path of the driver that pcscd loads, without the root.
     private static var driverPath: String { driverFolder + "/" + PCSCInstallation.driverName }
     private var socketFolder: String { PCSCInstallation.systemFolder + "/" + owner.name }
     private var fileName: String { Self.prefix + owner.name }
     /// The socket of the reader.
     package var socketPath: String { socketFolder + "/" + PCSCInstallation.socketName }
-    /// The lines for pcscd.
+    /// The file with pcscd's configuration of the reader.
     package var configurationPath: String { root + Self.configurationFolder + "/" + fileName }
-    /// The lines by which systemd makes the folder of the socket at each start.
+    /// The file with which systemd creates the socket's folder at each start.
     package var temporaryPath: String { root + Self.temporaryFolder + "/" + fileName + ".conf" }
     /// The driver.
     package var installedDriverPath: String { root + Self.driverPath }
@@ -49,7 +50,7 @@ package struct SystemReader: Sendable {
     ///   - driver: the driver.
     ///   - readerName: the reader's name, without the two numbers that pcscd adds.
     /// - Returns: the files and folders that were written.
-    /// - Throws: ``EmulationError``; what was written before stays, and does no harm.
+    /// - Throws: ``EmulationError``. Files that were written before stay, and do no harm.
     package func install(_ driver: PlainDriver, readerName: String) throws(EmulationError) -> [String] {
         let lines = try PCSCInstallation(
             readerName: readerName,
@@ -69,14 +70,14 @@ package struct SystemReader: Sendable {
                 try folder.makeFolder(owner.name, owner: owner.user, group: access.group, mode: access.mode)
                 written.append(socketFolder)
             }
-            // Last: with these lines pcscd loads the driver.
+            // Written last, because these lines make pcscd load the driver.
             let configurations = try Self.folder(root + Self.configurationFolder)
             try configurations.replace(fileName, with: Array(lines.utf8), mode: 0o644)
             return written + [configurationPath]
         }
     }
 
-    /// Refuses a place that others than root can change.
+    /// Throws if other users than root can change the place.
     private func checkRights() throws(EmulationError) {
         guard geteuid() == 0 else {
             throw EmulationError("Only root can install a reader: sudo nfc emulate install --for \(owner.name)")
@@ -96,7 +97,8 @@ package struct SystemReader: Sendable {
         try PrivateFolder(path, guests: .mayRead, newMode: 0o755)
     }
 
-    /// Who else may reach the socket: nobody, or pcscd where it has a group of its own and may not run as root.
+    /// Who else may access the socket: nobody; or pcscd's group, if there is one, because then pcscd may not run as
+    /// root.
     private var access: (group: UInt32, groupName: String, mode: UInt32) {
         guard let group = ReaderOwner.group(named: "pcscd") else { return (owner.group, String(owner.group), 0o700) }
         return (group, "pcscd", 0o2750)
@@ -114,9 +116,9 @@ package struct SystemReader: Sendable {
 
     // MARK: Uninstall
 
-    /// Removes the reader; the driver too, when it was the last one.
+    /// Removes the reader; and the driver, if this was the last reader.
     ///
-    /// - Returns: the files and folders that are gone; none when nothing was there.
+    /// - Returns: the files and folders that were removed; empty when there were none.
     package func uninstall() throws(EmulationError) -> [String] {
         if root.isEmpty, geteuid() != 0 {
             throw EmulationError("Only root can remove a reader: sudo nfc emulate uninstall --for \(owner.name)")
@@ -135,15 +137,15 @@ package struct SystemReader: Sendable {
 
     /// Removes a file.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether the file existed.
     private static func remove(_ path: String) throws(StorageError) -> Bool {
         guard unsafe Glibc.access(path, F_OK) == 0, let parts = PathParts(path) else { return false }
         try PrivateFolder(parts.folder, creates: false, guests: .mayRead).remove(parts.name)
         return true
     }
 
-    /// Removes the folder of the socket, and what a reader that was killed has left in it. A folder in which the user keeps
-    /// something else stays.
+    /// Removes the folder of the socket, with the files that a killed reader has left in it. A folder with other files
+    /// of the user stays.
     private func removeSocketFolder() -> Bool {
         guard let parent = try? PrivateFolder(PCSCInstallation.systemFolder, creates: false, guests: .mayRead) else {
             return false
@@ -161,7 +163,7 @@ package struct SystemReader: Sendable {
 
     // MARK: What is installed
 
-    /// The name of the reader as pcscd has it; nil when none is installed.
+    /// The reader's name in pcscd; nil when it is not installed.
     package var installedName: String? {
         guard let bytes = try? TrustedFile.read(configurationPath, limit: 64 << 10) else { return nil }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -172,9 +174,9 @@ package struct SystemReader: Sendable {
         return parts.count == 3 ? String(parts[1]) : nil
     }
 
-    /// Finds the plain driver that comes with this program.
+    /// Finds the plain driver that belongs to this program.
     ///
-    /// - Throws: ``EmulationError`` that says where it was looked for.
+    /// - Throws: ``EmulationError`` that lists the places where it was looked for.
     package static func findDriver() throws(EmulationError) -> String {
         try PCSCInstallation.findDriver(
             "The plain \(PCSCInstallation.driverName)",

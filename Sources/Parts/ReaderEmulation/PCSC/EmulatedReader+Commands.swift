@@ -44,7 +44,7 @@ extension EmulatedReader {
         return ReaderStatus.done
     }
 
-    /// GENERAL AUTHENTICATE is for MIFARE Classic, whose cipher this reader does not have.
+    /// GENERAL AUTHENTICATE. It is for MIFARE Classic, whose cipher this reader does not support.
     private func authenticate(_ command: ReaderCommand) -> [UInt8] {
         ReaderStatus.failed
     }
@@ -80,7 +80,7 @@ extension EmulatedReader {
             case 4:
                 isWritten = await sendToType2([0xA2, UInt8(address)] + command.data, card)?.nibble == 0xA
             case 16:
-                // COMPATIBILITY_WRITE takes 16 bytes and programs four of them.
+                // COMPATIBILITY_WRITE takes 16 bytes, and writes four of them.
                 let isReady = await sendToType2([0xA0, UInt8(address)], card)?.nibble == 0xA
                 isWritten = isReady ? await sendToType2(command.data, card)?.nibble == 0xA : false
             default: return ReaderStatus.wrongLength
@@ -91,7 +91,7 @@ extension EmulatedReader {
         }
     }
 
-    /// Sends a command to a Type 2 tag. After a refusal the tag has fallen back, and is selected again.
+    /// Sends a command to a Type 2 tag. After a refusal the tag is no longer selected, so it is selected again.
     private func sendToType2(_ octets: [UInt8], _ card: FieldCard) async -> Frame? {
         let answer = try? await card.link.transceive(Frame(octets), timeout: .milliseconds(20))
         if answer?.nibble == 0xA || (answer?.bytes.count ?? 0) > 1 { return answer }
@@ -99,7 +99,7 @@ extension EmulatedReader {
         return nil
     }
 
-    /// READ SINGLE BLOCK as often as it takes to have as many bytes; once for 0.
+    /// Sends READ SINGLE BLOCK until there are enough bytes; once if the length is 0.
     private func readBlocks(_ target: NFCVTarget, _ link: any FrameLink, _ first: Int, _ length: Int) async -> [UInt8] {
         var data: [UInt8] = []
         var block = first
@@ -116,7 +116,7 @@ extension EmulatedReader {
         return data.prefix(length == 0 ? data.count : length) + ReaderStatus.done
     }
 
-    /// WRITE SINGLE BLOCK, once a block of the data. The blocks' size is that of the first one.
+    /// Sends WRITE SINGLE BLOCK for each block of the data. The first block determines the block size.
     private func writeBlocks(
         _ target: NFCVTarget,
         _ link: any FrameLink,
@@ -140,18 +140,18 @@ extension EmulatedReader {
     }
 }
 
-/// A command with the class byte FF, which the reader answers itself (PC/SC 2.01 part 3, 3.2.2).
+/// A command of class FF, which the reader answers itself (PC/SC 2.01 part 3, 3.2.2).
 struct ReaderCommand: Sendable {
     let instruction: UInt8
     let p1: UInt8
     let p2: UInt8
     let data: [UInt8]
-    /// Le; 0 means as much as there is. Nil when there is none.
+    /// Le; 0 means all available data. Nil when there is none.
     let expectedLength: Int?
 
-    /// Reads a short command APDU of class FF, or one with an extended length field.
+    /// Parses a short command APDU of class FF, or one with an extended length field.
     ///
-    /// - Returns: nil when the class is another one, or the lengths don't fit.
+    /// - Returns: nil when the class is another one, or the lengths are inconsistent.
     init?(_ apdu: [UInt8]) {
         guard apdu.count >= 4, apdu[0] == 0xFF else { return nil }
         instruction = apdu[1]
@@ -180,12 +180,12 @@ struct ReaderCommand: Sendable {
     }
 }
 
-/// Status words that readers give (PC/SC 2.01 part 3, 3.2.2).
+/// Status words of readers (PC/SC 2.01 part 3, 3.2.2).
 enum ReaderStatus {
     static let done: [UInt8] = [0x90, 0x00]
     /// The operation failed.
     static let failed: [UInt8] = [0x63, 0x00]
-    /// The card has less than was asked for.
+    /// The card has less data than requested.
     static let endOfData: [UInt8] = [0x62, 0x82]
     static let wrongLength: [UInt8] = [0x67, 0x00]
     static let unsupportedFunction: [UInt8] = [0x6A, 0x81]

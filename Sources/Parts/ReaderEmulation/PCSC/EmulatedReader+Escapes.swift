@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Control codes of PC/SC part 10 and of pcsc-lite, `SCARD_CTL_CODE(x)` being 42000000 and x.
+/// Control codes of PC/SC part 10 and of pcsc-lite. `SCARD_CTL_CODE(x)` is 42000000 plus x.
 enum ControlCode {
     static let getFeatureRequest: UInt32 = 0x4200_0D48
     static let getTLVProperties: UInt32 = 0x4233_0012
     /// The code of libccid.
     static let escape: UInt32 = 0x4200_0001
-    /// `IOCTL_CCID_ESCAPE`, 3500, as the drivers of Windows have it.
+    /// `IOCTL_CCID_ESCAPE`, 3500, as in Windows drivers.
     static let escapeOfWindows: UInt32 = 0x4200_0DAC
 
     /// FEATURE_GET_TLV_PROPERTIES and FEATURE_CCID_ESC_COMMAND, each with its code (PC/SC part 10, 2.2).
@@ -52,11 +52,11 @@ extension EmulatedReader {
         case 0x00: return await sendToChip(command.data)
         case 0x40:
             guard command.data.count == 4 else { return ReaderStatus.failed }
-            // Bits 3 and 2 say which of the two lights is set, bits 1 and 0 to what.
+            // Bits 3 and 2 select which of the two lights to set, and bits 1 and 0 are their new states.
             let mask = command.p2 >> 2 & 0x03
             light = light & ~mask | command.p2 & 0x03 & mask
             return [0x90, light]
-        // The time-out of the contactless chip, and the buzzer, which is not heard.
+        // The timeout of the contactless chip, and the buzzer, which makes no sound here.
         case 0x41, 0x52: return ReaderStatus.done
         case 0x48: return Array(profile.firmware.utf8)
         case 0x50: return [0x90, pollingParameter]
@@ -73,14 +73,14 @@ extension EmulatedReader {
         switch await chip.receive(Array(data.dropFirst())) {
         case .answer(let answer): return [0xD5, data[1] &+ 1] + answer + ReaderStatus.done
         case .syntaxError: return [0x63, 0x7F]
-        // The reader does not wait for ever as its chip does: there is no target.
+        // The reader does not wait without limit like its chip: it reports no target.
         case .waiting where data[1] == 0x4A || data[1] == 0x60:
             return [0xD5, data[1] &+ 1, 0x00] + ReaderStatus.done
         case .waiting: return [0x63, 0x01]
         }
     }
 
-    /// The transparent session. What it does with the field, the card that is worked with has to follow.
+    /// The transparent session. If it changes the field, the current card has to be updated.
     mutating func transparent(_ command: ReaderCommand) async -> [UInt8] {
         let effect = await session.receive(command, card: card)
         switch effect.field {

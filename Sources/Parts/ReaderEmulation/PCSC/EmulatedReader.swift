@@ -2,17 +2,17 @@
 package import TagLink
 import TagProtocols
 
-/// A contactless reader as pcscd and the programs behind it meet it, over any field.
+/// A contactless reader as pcscd and its programs see it, in any field.
 ///
-/// It looks for a card, gives it an ATR, answers the commands of class FF itself, passes APDUs to cards that speak ISO-DEP,
-/// and has the escapes of its model.
+/// It looks for a card, creates an ATR for it, and answers the commands of class FF itself. It passes APDUs to cards
+/// that support ISO-DEP, and supports the escape commands of its model.
 package struct EmulatedReader: ReaderFirmware {
-    /// What a card's power is asked to become.
+    /// The requested power state of a card.
     package enum Power: UInt8, Sendable {
         case down, up, reset
     }
 
-    /// What becomes of what the host asks.
+    /// The result of a host's request.
     package enum Reply: Sendable, Equatable {
         case done([UInt8])
         case noCard
@@ -20,11 +20,11 @@ package struct EmulatedReader: ReaderFirmware {
         case failed
     }
 
-    /// What a look at the field has changed.
+    /// What a check of the field has found.
     package struct Change: Sendable, Equatable {
-        /// The card that was there has gone.
+        /// The previous card has left.
         package var hasLost = false
-        /// Another one is there.
+        /// Another card has arrived.
         package var hasFound = false
 
         /// Creates a change.
@@ -35,16 +35,16 @@ package struct EmulatedReader: ReaderFirmware {
     }
 
     let profile: ReaderProfile
-    /// The chip inside: the card that is worked with is its first target.
+    /// The chip inside. Its first target is the current card.
     var chip: PN53xChip
     var session: TransparentSession
-    /// Keys for MIFARE Classic that the host has loaded (PC/SC 2.01 part 3, 3.2.2.4).
+    /// The MIFARE Classic keys that the host has loaded (PC/SC 2.01 part 3, 3.2.2.4).
     var keys: [UInt8: [UInt8]] = [:]
     /// The ACR122U's light: bit 0 red, bit 1 green.
     var light: UInt8 = 0x02
     /// The ACR122U's setting for its polling (ACR122U API 2.04, 6.5).
     var pollingParameter: UInt8 = 0xFF
-    /// The UID of the card that the host knows of.
+    /// The UID of the card that was reported to the host.
     private var presentCard: [UInt8]?
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
@@ -52,8 +52,8 @@ package struct EmulatedReader: ReaderFirmware {
     ///
     /// - Parameters:
     ///   - profile: the model.
-    ///   - field: the field that it makes.
-    ///   - onExchange: takes each of the host's commands with its answer.
+    ///   - field: the field that the reader creates.
+    ///   - onExchange: receives each of the host's commands with its answer.
     package init(
         _ profile: ReaderProfile,
         field: any FieldDriver,
@@ -65,12 +65,12 @@ package struct EmulatedReader: ReaderFirmware {
         session = TransparentSession(field: field)
     }
 
-    /// The card that is worked with.
+    /// The current card.
     var card: FieldCard? { chip.targets.first ?? nil }
 
     // MARK: Presence
 
-    /// Looks whether the card is still there, or whether one has come.
+    /// Checks whether the card is still present, or whether another one has arrived.
     package mutating func look() async -> Change {
         var change = Change()
         if presentCard != nil {
@@ -86,7 +86,7 @@ package struct EmulatedReader: ReaderFirmware {
         return change
     }
 
-    /// Looks for a card as for a host that knows of none.
+    /// Looks for a card, for a host that knows of none.
     package mutating func lookAnew() async -> Change {
         presentCard = nil
         session.end()
@@ -94,7 +94,7 @@ package struct EmulatedReader: ReaderFirmware {
         return await look()
     }
 
-    /// Takes the card's power and gives it back, then looks for it.
+    /// Switches the card's power off and on, then looks for it.
     private mutating func find() async -> FieldCard? {
         await chip.switchField(false)
         await chip.switchField(true)
@@ -107,7 +107,7 @@ package struct EmulatedReader: ReaderFirmware {
 
     /// Changes the card's power.
     ///
-    /// - Returns: the ATR, nothing when the power is off, or that there is no card.
+    /// - Returns: the ATR; empty when the power is off; or that there is no card.
     package mutating func setPower(_ power: Power) async -> Reply {
         let reply: Reply
         switch power {
@@ -121,7 +121,8 @@ package struct EmulatedReader: ReaderFirmware {
                 self.presentCard = card.identifier
                 reply = .done(AnswerToReset.octets(for: card, profile))
             } else {
-                // Another card in its place is not the one that the host knows: the next look tells of both.
+                // If another card is in its place, the host does not know that card: the next check reports both
+                // changes.
                 chip.adopt(nil)
                 reply = .noCard
             }
@@ -145,14 +146,14 @@ package struct EmulatedReader: ReaderFirmware {
                 reply = .failed
             }
         } else {
-            // A storage card has no commands of other classes.
+            // A storage card does not support commands of other classes.
             reply = .done(ReaderStatus.unknownInstruction)
         }
         tell("transmit", apdu, reply)
         return reply
     }
 
-    /// Answers a control code, with or without a card.
+    /// Answers a control code. A card is not necessary.
     package mutating func control(_ code: UInt32, _ data: [UInt8]) async -> Reply {
         let reply: Reply
         switch code {
@@ -165,12 +166,12 @@ package struct EmulatedReader: ReaderFirmware {
         return reply
     }
 
-    /// Answers for an attribute of the reader.
+    /// Returns an attribute of the reader.
     package func attribute(_ tag: UInt32) -> Reply {
         switch tag {
         case 0x0001_0100: .done(Array("ACS".utf8) + [0])
         case 0x0001_0101: .done(Array(profile.name.utf8) + [0])
-        // 0xMMmmbbbb as an unsigned long of the host (PC/SC part 3, 2.3).
+        // 0xMMmmbbbb as the host's unsigned long (PC/SC part 3, 2.3).
         case 0x0001_0102: .done([0x00, 0x00, 0x00, 0x02, 0, 0, 0, 0])
         default: .unsupported
         }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
 
-/// A model of contactless readers: how it names itself, what it finds, and which escapes it has.
+/// A model of contactless readers: its names, the technologies that it finds, and its escape commands.
 package struct ReaderProfile: Sendable {
     /// The reader's name in PC/SC, without the two numbers that pcscd adds.
     package var name: String
     /// The technologies that it looks for, in this order.
     package var technologies: [Technology]
-    /// What the reader answers when it is asked for its firmware.
+    /// The firmware that the reader reports.
     package var firmware: String
     /// The USB vendor and product.
     package var usbIdentifiers: (vendor: UInt16, product: UInt16)
-    /// Which commands of its own it has.
+    /// The model's own commands.
     package var escapes: Escapes
 
-    /// Commands beside those of PC/SC.
+    /// Commands that are not part of PC/SC.
     package enum Escapes: Sendable {
-        /// `FF 00 00 00` takes commands of the PN532 inside; LED, buzzer and settings (ACR122U API 2.04, 6).
+        /// `FF 00 00 00` passes commands to the PN532 inside; LED, buzzer and settings (ACR122U API 2.04, 6).
         case pn532
         /// The transparent session `FF C2` (PC/SC 2.02 part 3 supplement, 3.2.2.9).
         case transparentSession
@@ -31,7 +31,7 @@ package struct ReaderProfile: Sendable {
         escapes: .pn532
     )
 
-    /// The ACR1552U, which has ISO/IEC 15693 too, and the transparent session.
+    /// The ACR1552U, which also supports ISO/IEC 15693 and the transparent session.
     package static let acr1552u = ReaderProfile(
         name: "ACS ACR1552 1S CL Reader PICC",
         technologies: [.nfcA, .nfcB, .nfcF, .nfcV],
@@ -40,18 +40,18 @@ package struct ReaderProfile: Sendable {
         escapes: .transparentSession
     )
 
-    /// The model that shows a tag of a technology: the ACR122U where it can.
+    /// The model to use for a tag of a technology: the ACR122U if it supports the technology.
     package static func showing(_ technology: Technology) -> ReaderProfile {
         technology == .nfcV ? .acr1552u : .acr122u
     }
 }
 
-/// What answers behind a ``ReaderServer``: a reader with a field, or with something else that is a card.
+/// The part behind a ``ReaderServer`` that answers: a reader with a field, or another kind of card.
 package protocol ReaderFirmware: Sendable {
-    /// Looks whether the card is still there, or whether one has come.
+    /// Checks whether the card is still present, or whether another one has arrived.
     mutating func look() async -> EmulatedReader.Change
 
-    /// Looks for a card as for a host that knows of none, when pcscd has just come.
+    /// Looks for a card, for a host that knows of none, when pcscd has just connected.
     mutating func lookAnew() async -> EmulatedReader.Change
 
     /// Changes the card's power; the answer to `up` and `reset` is its ATR.
@@ -60,13 +60,13 @@ package protocol ReaderFirmware: Sendable {
     /// Answers a command APDU.
     mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply
 
-    /// Answers a control code, with or without a card.
+    /// Answers a control code. A card is not necessary.
     mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply
 
-    /// Answers for an attribute of the reader.
+    /// Returns an attribute of the reader.
     func attribute(_ tag: UInt32) -> EmulatedReader.Reply
 
-    /// Hears that pcscd has gone.
+    /// Called when pcscd has disconnected.
     mutating func hostLeft()
 }
 

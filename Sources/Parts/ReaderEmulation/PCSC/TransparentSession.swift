@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The transparent session of PC/SC 2.02, in which the host sends the card's frames itself (part 3 supplement, 3.2.2.9).
+/// The transparent session of PC/SC 2.02, in which the host itself builds the card's frames (part 3 supplement,
+/// 3.2.2.9).
 struct TransparentSession: Sendable {
-    /// What a command did.
+    /// The effect of a command.
     struct Effect: Sendable {
         enum Field: Sendable {
             case off, on
@@ -11,16 +12,16 @@ struct TransparentSession: Sendable {
 
         /// The response with its status word.
         var response: [UInt8]
-        /// What becomes of the field.
+        /// The change of the field.
         var field: Field?
-        /// The technology of which a card is to be selected; the response is then made of it.
+        /// The technology of which to select a card; the response then depends on that card.
         var selects: Technology?
     }
 
-    /// The data object that says that all went well: number of the bad object, and a status word.
+    /// The data object for success: the number of the failed object, and a status word.
     static let success: [UInt8] = [0xC0, 3, 0, 0x90, 0x00]
 
-    /// A response that says which of the command's data objects failed, from 1; 0 for the command.
+    /// A response that says which of the command's data objects failed, counted from 1; 0 for the command itself.
     static func failure(object: Int, _ status: [UInt8]) -> [UInt8] {
         [0xC0, 3, UInt8(truncatingIfNeeded: object)] + status + ReaderStatus.done
     }
@@ -28,9 +29,9 @@ struct TransparentSession: Sendable {
     private let field: any FieldDriver
     private var isOpen = false
     private var technology: Technology?
-    /// Bit 0: the host appends the checksum. Bit 1: the host gets and checks it. Others are for parity.
+    /// Bit 0: the host appends the checksum. Bit 1: the host receives and checks it. The other bits are for parity.
     private var flags: UInt8 = 0
-    /// Bits of the last byte to send; 0 is all.
+    /// The number of bits to send of the last byte; 0 for all.
     private var sentBits: UInt8 = 0
     private var timeout = Airtime.milliseconds(50)
 
@@ -42,11 +43,11 @@ struct TransparentSession: Sendable {
         self = TransparentSession(field: field)
     }
 
-    /// Takes a command `FF C2 00`.
+    /// Handles a command `FF C2 00`.
     ///
     /// - Parameters:
     ///   - command: the command.
-    ///   - card: the card that the reader works with; its technology is the session's until the host says otherwise.
+    ///   - card: the reader's current card. Its technology is the session's until the host selects another one.
     mutating func receive(_ command: ReaderCommand, card: FieldCard?) async -> Effect {
         guard command.p1 == 0 else { return Effect(response: ReaderStatus.unsupportedFunction) }
         guard let objects = DataObject.all(in: command.data) else {
@@ -85,7 +86,7 @@ struct TransparentSession: Sendable {
         return effect
     }
 
-    /// `8F 02`: standard and layer. Layer 3 and above select a card.
+    /// `8F 02`: standard and layer. From layer 3 on, a card is selected.
     private mutating func switchProtocol(_ objects: [DataObject]) -> Effect {
         guard let object = objects.first, object.tag == 0x8F, object.value.count == 2 else {
             return Effect(response: Self.failure(object: 1, ReaderStatus.wrongLength))
@@ -100,7 +101,7 @@ struct TransparentSession: Sendable {
         return effect
     }
 
-    /// Sends a frame, by the settings that come with it and before.
+    /// Sends a frame, with the settings of this command and earlier ones.
     private mutating func exchange(_ objects: [DataObject], _ card: FieldCard?) async -> [UInt8] {
         var request: (object: Int, octets: [UInt8], waits: Bool)?
         for (index, object) in objects.enumerated() {
@@ -136,13 +137,13 @@ struct TransparentSession: Sendable {
             return Self.success + [0x92, 1, bits, 0x96, 2, 0, 0] + DataObject(tag: 0x97, value: answer.bytes).octets
                 + ReaderStatus.done
         } catch {
-            // A tag need not answer what is only transmitted.
+            // If the command only transmits, the tag need not answer.
             guard request.waits else { return Self.success + ReaderStatus.done }
             return Self.failure(object: request.object, [0x64, 0x01])
         }
     }
 
-    /// A time in microseconds, four bytes, high one first; held to five seconds.
+    /// A time in microseconds, four bytes, most significant first; limited to five seconds.
     private static func time(_ value: [UInt8]) -> Airtime? {
         guard value.count == 4 else { return nil }
         let microseconds = Int64(octets: value)
@@ -155,7 +156,7 @@ struct DataObject: Sendable {
     var tag: UInt16
     var value: [UInt8]
 
-    /// The data objects in a command; nil when one does not fit.
+    /// Parses the data objects of a command; nil when one is invalid.
     static func all(in octets: [UInt8]) -> [DataObject]? {
         var objects: [DataObject] = []
         var rest = octets[...]

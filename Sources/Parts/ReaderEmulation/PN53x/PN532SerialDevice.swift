@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
 
-/// A PN532 at the end of a serial line: bytes in, bytes out.
+/// A PN532 on a serial line: it takes bytes from the host, and sends bytes back.
 package struct PN532SerialDevice: Sendable {
     private var chip: PN53xChip
     private var decoder = PN532FrameDecoder()
-    /// The last answer, for a host that lost it.
+    /// The last answer, in case the host lost it.
     private var lastAnswer: [UInt8] = []
-    /// The command that waits for a target to come.
+    /// The command that waits for a target.
     private var waiting: [UInt8]?
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
-    /// Creates a chip that has just been powered.
+    /// Creates a chip that has just been powered on.
     ///
     /// - Parameters:
-    ///   - field: the field that the chip makes.
-    ///   - place: where it is a card for another reader.
-    ///   - onTargetChange: called when something happened to it as a card, on any thread: ``presenceChanged(send:)`` has to
-    ///     follow.
-    ///   - onExchange: takes each command with its answer.
+    ///   - field: the field that the chip creates.
+    ///   - place: the field in which it is a card for another reader.
+    ///   - onTargetChange: called on any thread when the card mode has an event. Call ``presenceChanged(send:)``
+    ///     afterwards.
+    ///   - onExchange: receives each command with its answer.
     package init(
         field: any FieldDriver,
         place: (any CardPlace)? = nil,
@@ -29,10 +29,10 @@ package struct PN532SerialDevice: Sendable {
         self.onExchange = onExchange
     }
 
-    /// Takes bytes from the line.
+    /// Receives bytes from the line.
     ///
     /// - Parameters:
-    ///   - bytes: what came, in pieces of any size.
+    ///   - bytes: the received bytes, in pieces of any size.
     ///   - send: sends bytes to the host.
     package mutating func receive(_ octets: [UInt8], send: ([UInt8]) -> Void) async {
         decoder.append(octets)
@@ -51,13 +51,13 @@ package struct PN532SerialDevice: Sendable {
         }
     }
 
-    /// Loses everything, as without power.
+    /// Loses all state, as without power.
     package mutating func powerOff() {
         waiting = nil
         chip.reset()
     }
 
-    /// Takes it that tags may have come or gone: a host may be waiting for one.
+    /// Call it when tags may have arrived or left, because the host may be waiting for one.
     package mutating func presenceChanged(send: ([UInt8]) -> Void) async {
         guard let command = waiting else { return }
         waiting = nil
@@ -93,23 +93,23 @@ package struct PN532SerialDevice: Sendable {
     }
 }
 
-/// What a host sends to a PN532 over its serial line (PN532 user manual, 6.2.1).
+/// A frame from a host to a PN532 on its serial line (PN532 user manual, 6.2.1).
 package enum PN532HostFrame: Sendable, Equatable {
-    /// The bytes after TFI D4: a command's code and data.
+    /// The bytes after TFI D4: a command's code and its data.
     case command([UInt8])
-    /// The host has what it wants, or gives up waiting.
+    /// The host has the answer, or stops waiting.
     case acknowledge
-    /// The host wants the last answer again.
+    /// The host requests the last answer again.
     case negativeAcknowledge
 }
 
-/// What a PN532 sends to its host.
+/// Frames from a PN532 to its host.
 package enum PN532ChipFrame {
     package static let acknowledge: [UInt8] = [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]
-    /// The command is not one, or its parameters are wrong.
+    /// The command is unknown, or its parameters are wrong.
     package static let syntaxError: [UInt8] = [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]
 
-    /// An answer, in a normal frame or in an extended one where it has more than 255 bytes.
+    /// An answer, in a normal frame; or in an extended frame if it has more than 255 bytes.
     ///
     /// - Parameters:
     ///   - code: the command's code.
@@ -127,28 +127,28 @@ package enum PN532ChipFrame {
     }
 }
 
-/// Finds frames in the bytes of a serial line. Whatever is between frames is passed over: preambles, the bytes that wake
-/// the chip up, and frames whose lengths or checksums are wrong.
+/// Finds frames in the bytes of a serial line. It skips everything between frames: preambles, the bytes that wake the
+/// chip, and frames with wrong lengths or checksums.
 package struct PN532FrameDecoder: Sendable {
     /// The longest payload of a frame: TFI, code and 264 bytes of data, rounded up.
     static let maximumPayload = 300
 
     private var buffer: [UInt8] = []
 
-    /// Creates a decoder at the beginning of a line.
+    /// Creates a decoder without any bytes.
     package init() {}
 
-    /// Adds bytes that came.
+    /// Adds received bytes.
     package mutating func append(_ octets: [UInt8]) {
         buffer += octets
     }
 
-    /// The next whole frame, or nil when more bytes have to come.
+    /// The next whole frame; nil when more bytes are needed.
     package mutating func next() -> PN532HostFrame? {
         var position = 0
         defer { buffer.removeFirst(position) }
         while true {
-            // The start code is 00 FF; its first byte may be the last that came.
+            // The start code is 00 FF. Its first byte may be the last received byte.
             while position + 1 < buffer.count, buffer[position] != 0x00 || buffer[position + 1] != 0xFF {
                 position += 1
             }
@@ -166,7 +166,7 @@ package struct PN532FrameDecoder: Sendable {
         case incomplete
         /// No frame begins here.
         case invalid
-        /// A frame, or nil for one that is passed over, with its length.
+        /// A frame and its length; the frame is nil when it has to be skipped.
         case whole(PN532HostFrame?, length: Int)
     }
 

@@ -4,7 +4,7 @@ import TagProtocols
 
 /// Exchanges with targets (PN532 user manual, 7.3.8 to 7.3.12).
 extension PN53xChip {
-    /// InDataExchange: the chip takes care of the target's protocol.
+    /// InDataExchange: the chip handles the target's protocol.
     mutating func dataExchange(_ data: [UInt8]) async -> Outcome {
         guard let first = data.first else { return .syntaxError }
         let number = Int(first & 0x0F)
@@ -19,7 +19,7 @@ extension PN53xChip {
             return .answer([PN53xStatus.bufferOverflow.rawValue])
         }
         commandParts += payload
-        // More information follows.
+        // More data follow.
         if first & 0x40 != 0 { return .answer([0]) }
         let command = commandParts
         commandParts = []
@@ -34,7 +34,7 @@ extension PN53xChip {
         return nextAnswerPart()
     }
 
-    /// The next part of an answer; bit 6 of the status says that more follows.
+    /// The next part of an answer; bit 6 of the status means that more follows.
     private mutating func nextAnswerPart() -> Outcome {
         let part = answerRest.prefix(Self.maximumData)
         answerRest.removeFirst(part.count)
@@ -48,7 +48,7 @@ extension PN53xChip {
         case .nfcA: return try await exchangeMIFARE(command, card.link)
         case .type1(_, let tag):
             var octets = command
-            // A host may leave out what every command ends with.
+            // A host may omit the trailing bytes that every command has.
             if octets.count < 7, let code = octets.first, code != 0x78 {
                 octets += [UInt8](repeating: 0, count: max(0, 3 - octets.count))
                 octets = octets.prefix(3) + tag.uid
@@ -59,15 +59,16 @@ extension PN53xChip {
         }
     }
 
-    /// A command of MIFARE Ultralight or another one of NFC-A. An ACK is an empty answer.
+    /// A command of MIFARE Ultralight, or another NFC-A command. An ACK is an empty answer.
     private func exchangeMIFARE(_ command: [UInt8], _ link: any FrameLink) async throws(LinkError) -> [UInt8] {
-        // COMPATIBILITY_WRITE goes in two frames (MF0ICU1, 7.6.3).
+        // COMPATIBILITY_WRITE has two frames (MF0ICU1, 7.6.3).
         if command.first == 0xA0, command.count == 18 {
             let first = try await link.transceive(Frame(Array(command.prefix(2))), timeout: timeout)
             guard first.nibble == 0xA else { throw Self.refusal }
             return try await acknowledged(Array(command.dropFirst(2)), link)
         }
-        // Authentication and values of MIFARE Classic, with which no other tag begins a command of this length.
+        // Authentication and value commands of MIFARE Classic. Commands of other tags do not begin like this with such
+        // a length.
         if [0x60, 0x61].contains(command.first), command.count >= 12 { throw Self.refusal }
         return try await acknowledged(command, link)
     }
@@ -79,11 +80,11 @@ extension PN53xChip {
         return []
     }
 
-    /// A NAK, which the chip takes for an answer of the wrong form.
+    /// A NAK. For the chip, it is an answer of the wrong form.
     private static let refusal = LinkError(.unsupported, "The tag refused the command.")
     private static func isNAK(_ error: LinkError) -> Bool { error.code == .unsupported }
 
-    /// InCommunicateThru: the bytes go as they are, with the checksum when the registers say so.
+    /// InCommunicateThru: the bytes are sent unchanged, with the checksum if the registers say so.
     mutating func communicateThru(_ data: [UInt8]) async -> Outcome {
         guard isFieldOn, let link = field.link(for: registers.technology) else {
             return .answer([PN53xStatus.context.rawValue])
@@ -98,7 +99,7 @@ extension PN53xChip {
                 timeout: timeout
             )
             registers.setReceivedBits(answer.validBitsInLastByte)
-            // An ACK or NAK of 4 bits has no checksum, which the chip can't tell from a wrong one.
+            // An ACK or NAK of 4 bits has no checksum, and the chip treats that like a wrong checksum.
             if registers.checksChecksum, answer.validBitsInLastByte != 8 { return .answer([PN53xStatus.crc.rawValue]) }
             guard answer.bytes.count <= Self.maximumData else { return .answer([PN53xStatus.bufferOverflow.rawValue]) }
             return .answer([0] + answer.bytes)
@@ -109,7 +110,7 @@ extension PN53xChip {
 
     // MARK: Choosing targets
 
-    /// InDeselect and InRelease; 0 is every target.
+    /// InDeselect and InRelease; 0 means every target.
     mutating func release(_ data: [UInt8], forgets: Bool) async -> Outcome {
         guard data.count == 1 else { return .syntaxError }
         let number = Int(data[0])
@@ -139,7 +140,7 @@ extension PN53xChip {
         return .answer([await changeTarget(to: number) ? 0 : PN53xStatus.timeout.rawValue])
     }
 
-    /// Sends the selected target to sleep and wakes another one.
+    /// Puts the selected target to sleep and wakes another one.
     private mutating func changeTarget(to number: Int) async -> Bool {
         if let selected, targets.indices.contains(selected - 1) { await targets[selected - 1]?.halt() }
         selected = nil

@@ -26,7 +26,7 @@ extension PN53xChip {
         return .answer(answer)
     }
 
-    /// Looks for one kind of target after the other until one is found. The times of a poll pass at once.
+    /// Polls for one kind of target after the other until one is found. The times between polls do not pass here.
     mutating func autoPoll(_ data: [UInt8]) async -> Outcome {
         guard data.count >= 3, data[0] > 0, (1...15).contains(data[1]) else { return .syntaxError }
         for type in data.dropFirst(2).prefix(15) {
@@ -45,7 +45,7 @@ extension PN53xChip {
                 continue
             }
             let speaksISODEP = card.isoDEP != nil
-            // MIFARE alone, or ISO/IEC 14443-4 alone, where the host asked for one of them.
+            // The host asked for MIFARE only, or for ISO/IEC 14443-4 only.
             if type == 0x10, speaksISODEP { continue }
             if type == 0x20, !speaksISODEP { continue }
             take(cards)
@@ -55,7 +55,7 @@ extension PN53xChip {
         return data[0] == 0xFF ? .waiting : .answer([0])
     }
 
-    /// Keeps the targets that were found; the last one is selected.
+    /// Stores the targets that were found; the last one is selected.
     private mutating func take(_ cards: [FieldCard]) {
         targets = cards
         selected = cards.count
@@ -64,9 +64,9 @@ extension PN53xChip {
         if let card = cards.first { registers.setMode(of: card) }
     }
 
-    /// Looks once for targets of a modulation.
+    /// Polls once for targets of a modulation.
     ///
-    /// - Returns: the targets, and what the host hears of each; nil when the parameters are wrong.
+    /// - Returns: the targets, and each target's data for the host; nil when the parameters are wrong.
     private mutating func list(
         _ modulation: Modulation,
         _ initiatorData: [UInt8],
@@ -98,15 +98,15 @@ extension PN53xChip {
         }
     }
 
-    /// Lets go of the targets of the list before.
+    /// Deselects the targets of the previous list.
     private mutating func leaveTargets() async {
         if let selected, targets.indices.contains(selected - 1) { await targets[selected - 1]?.halt() }
         selected = nil
         targets = []
     }
 
-    /// The UID that a host wants, from its cascade levels without check bytes: 4, 8 or 12 bytes, or the 7 or 10 of the
-    /// UID itself. Empty for any; nil when it is none.
+    /// The UID that a host wants. The host sends its cascade levels without check bytes (4, 8 or 12 bytes), or the UID
+    /// itself (7 or 10 bytes). Empty for any; nil when it is invalid.
     private static func uid(in data: [UInt8]) -> [UInt8]? {
         switch data.count {
         case 0, 4, 7, 10: data
@@ -116,16 +116,16 @@ extension PN53xChip {
         }
     }
 
-    /// SENS_RES, high byte first, SEL_RES, the UID with its length, and the ATS where the chip asked for it.
+    /// SENS_RES with its high byte first, SEL_RES, the UID with its length, and the ATS if the chip has requested it.
     private static func targetDataA(_ card: FieldCard) -> [UInt8] {
         guard case .nfcA(let target) = card.kind else { return [] }
         return [UInt8(target.atqa >> 8), UInt8(target.atqa & 0xFF), target.sak ?? 0, UInt8(target.uid.count)]
             + target.uid + (card.isoDEP?.answerToSelect?.octets ?? [])
     }
 
-    /// The CID that the firmware gives a Type B card which takes one, and which hosts have to use when they send blocks
-    /// themselves: nfcpy ends the chip's ISO-DEP by `CA 01`, libnfc looks for the card by `BA 01`, and ATTRIB is answered
-    /// with 21 in ACS' manual of the ACR122L.
+    /// The CID that the firmware gives to a Type B card that supports one. Hosts have to use it when they send blocks
+    /// themselves: nfcpy ends the chip's ISO-DEP with `CA 01`, libnfc checks the card with `BA 01`, and in ACS' manual
+    /// of the ACR122L the answer to ATTRIB is 21.
     private static let cardIdentifierB: UInt8 = 1
 
     /// ATQB, and the answer to ATTRIB with its length.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The chip as a card of ISO/IEC 14443-4 Type A, which it shows to another reader (PN532 user manual, 7.3.14 to 7.3.22).
+/// The chip as an ISO/IEC 14443-4 Type A card for another reader (PN532 user manual, 7.3.14 to 7.3.22).
 ///
-/// As anything else - a MIFARE or FeliCa card that answers raw frames, a peer of NFC-DEP - no reader finds it here: such a
-/// host waits until it gives up.
+/// It does not emulate other targets: a MIFARE or FeliCa card that answers raw frames, or an NFC-DEP peer. A host that
+/// asks for these waits until it gives up.
 extension PN53xChip {
-    /// The chip while it is a card.
+    /// The state of the chip while it is a card.
     struct Target: Sendable {
-        /// The parameters that made it one.
+        /// The parameters of TgInitAsTarget.
         var parameters: [UInt8]
         var card: HostedCard
         /// The rest of a command that does not fit into one TgGetData.
         var commandRest: [UInt8]?
-        /// The parts of an answer that came by TgSetMetaData.
+        /// The parts of an answer that TgSetMetaData has sent.
         var answer: [UInt8] = []
     }
 
@@ -21,12 +21,12 @@ extension PN53xChip {
     mutating func becomeTarget(_ data: [UInt8]) -> Outcome {
         guard let identity = Self.identity(data) else { return .syntaxError }
         let isCard = parameters & 0x20 != 0 && identity.sak & 0x20 != 0
-        // Bit 1 of the mode: for NFC-DEP alone.
+        // Bit 1 of the mode: only for NFC-DEP.
         guard isCard, data[0] & 0x02 == 0, let place else {
             leaveTargetMode()
             return .waiting
         }
-        // Asked again while it waits.
+        // The host asks again while the chip still waits.
         guard target?.parameters != data || target?.card.isListening != true else {
             return target?.card.isActivated == true ? .answer(Self.activation) : .waiting
         }
@@ -38,12 +38,12 @@ extension PN53xChip {
         return card.isActivated ? .answer(Self.activation) : .waiting
     }
 
-    /// 106 kbit/s, as a card of ISO/IEC 14443-4; the frame that came is RATS.
+    /// 106 kbit/s, as a card of ISO/IEC 14443-4; the received frame is RATS.
     private static let activation: [UInt8] = [0x08, 0xE0, 0x80]
 
-    /// What the parameters of TgInitAsTarget say: nil when they are none.
+    /// The identity in the parameters of TgInitAsTarget; nil when they are invalid.
     private static func identity(_ data: [UInt8]) -> HostedCard.Identity? {
-        // Mode, MIFARE, FeliCa, NFCID3, and the lengths of general and of historical bytes.
+        // Mode, MIFARE, FeliCa, NFCID3, and the lengths of the general and the historical bytes.
         guard data.count >= 37 else { return nil }
         let general = Int(data[35])
         guard general <= 47, data.count > 36 + general else { return nil }
@@ -53,12 +53,12 @@ extension PN53xChip {
             atqa: UInt16(high: data[2], low: data[1]),
             sak: data[6],
             uid: [0x08] + data[3...5],
-            // 64 bytes a frame, up to 424 kbit/s, FWI 9, CID and NAD.
+            // Frames of 64 bytes, up to 424 kbit/s, FWI 9, CID and NAD.
             answerToSelect: [UInt8(5 + historical.count), 0x75, 0x33, 0x92, 0x03] + historical
         )
     }
 
-    /// TgGetData: waits for the reader's command. Bit 6 of the status says that more of it follows.
+    /// TgGetData: waits for the reader's command. Bit 6 of the status means that more of it follows.
     mutating func targetData() -> Outcome {
         guard let card = target?.card, card.isActivated else { return .answer([PN53xStatus.context.rawValue]) }
         var command: [UInt8]
@@ -77,7 +77,7 @@ extension PN53xChip {
         return .answer([command.isEmpty ? 0 : 0x40] + part)
     }
 
-    /// TgSetData, and TgSetMetaData for a part of an answer that goes on.
+    /// TgSetData; and TgSetMetaData for a part of an answer that is not the last one.
     mutating func setTargetData(_ data: [UInt8], isWhole: Bool) -> Outcome {
         guard let card = target?.card, card.isActivated else { return .answer([PN53xStatus.context.rawValue]) }
         guard (target?.answer.count ?? 0) + data.count <= 65538 else {
@@ -93,17 +93,17 @@ extension PN53xChip {
         return .answer([PN53xStatus.context.rawValue])
     }
 
-    /// TgGetTargetStatus: idle, activated or let go of; 106 kbit/s both ways.
+    /// TgGetTargetStatus: idle, activated or released; 106 kbit/s in both directions.
     func targetStatus() -> Outcome {
         guard let card = target?.card, card.isActivated else { return .answer([0x00, 0x00]) }
         return .answer([card.isListening ? 0x01 : 0x02, 0x00])
     }
 
-    /// The host wants a reader, or nothing at all: the card is gone.
+    /// The host wants a reader, or nothing at all: the chip stops being a card.
     mutating func leaveTargetMode() {
         guard let card = target?.card else { return }
         target = nil
-        // First of all, whoever waits for it in the field waits no longer.
+        // First ends the wait of a reader in the field.
         card.end()
         place?.remove()
     }

@@ -1,54 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
 
-/// A PN532 as its host's commands meet it: registers, settings and up to two targets in a field (PN532 user manual, 7).
+/// A PN532 as its host's commands see it: registers, settings and up to two targets in a field (PN532 user manual, 7).
 ///
-/// The chip is the same behind a serial line, where frames surround its commands, and in readers such as the ACR122U,
-/// where an escape does.
+/// The same chip is used on a serial line, where its commands are in frames, and in readers such as the ACR122U, where
+/// they are in an escape command.
 package struct PN53xChip: Sendable {
-    /// What became of a command.
+    /// The result of a command.
     package enum Outcome: Sendable, Equatable {
         /// The answer's bytes after D5 and the command's code plus one.
         case answer([UInt8])
-        /// No such command, or not with these parameters: the chip answers with a syntax error.
+        /// The command is unknown, or its parameters are wrong: the chip answers with a syntax error.
         case syntaxError
-        /// The chip waits for a target, or as one for a reader, for ever: ask again when one may have come.
+        /// The chip waits without limit for a target, or in card mode for a reader. Ask again when one may have
+        /// arrived.
         case waiting
     }
 
     let field: any FieldDriver
     let finder: CardFinder
-    /// Where the chip is a card for another reader; nil for nowhere.
+    /// The field in which the chip is a card for another reader; nil for none.
     let place: (any CardPlace)?
-    /// Called when something happened to the chip as a card; on any thread.
+    /// Called on any thread when the card mode has an event.
     let onTargetChange: @Sendable () -> Void
-    /// Set while the chip is a card.
+    /// Non-nil while the chip is a card.
     var target: Target?
 
-    /// The targets that the host listed, by number from 1; nil where one was released.
+    /// The targets that the host listed, by their numbers from 1; nil for a released target.
     var targets: [FieldCard?] = []
-    /// The number of the target that is selected.
+    /// The number of the selected target.
     var selected: Int?
-    /// Registers of the contactless unit that hold what the host wrote.
+    /// The registers of the contactless unit, which hold the values that the host wrote.
     var registers = PN53xRegisters()
     /// The byte of SetParameters: automatic ATR_RES and RATS after a reset (7.2.9).
     var parameters: UInt8 = 0x14
-    /// MxRtyPassiveActivation of RFConfiguration: FF looks for ever (7.3.1).
+    /// MxRtyPassiveActivation of RFConfiguration: FF polls without limit (7.3.1).
     var passiveActivationRetries: UInt8 = 0xFF
-    /// The response time-out of InCommunicateThru: 0A is 51.2 ms.
+    /// The response timeout of InCommunicateThru: 0A is 51.2 ms.
     var retryTimeout: UInt8 = 0x0A
     var isFieldOn = true
-    /// The parts of a command that the host sends in pieces, by InDataExchange with more information.
+    /// The parts of a command that the host sends in several InDataExchange with more information.
     var commandParts: [UInt8] = []
     /// The rest of an answer that does not fit into one InDataExchange.
     var answerRest: [UInt8] = []
 
-    /// Creates a chip that has just been powered.
+    /// Creates a chip that has just been powered on.
     ///
     /// - Parameters:
-    ///   - field: the field that the chip makes.
-    ///   - place: where it is a card for another reader.
-    ///   - onTargetChange: called when something happened to it as a card; on any thread.
+    ///   - field: the field that the chip creates.
+    ///   - place: the field in which it is a card for another reader.
+    ///   - onTargetChange: called on any thread when the card mode has an event.
     package init(
         field: any FieldDriver,
         place: (any CardPlace)? = nil,
@@ -60,10 +61,10 @@ package struct PN53xChip: Sendable {
         finder = CardFinder(field: field)
     }
 
-    /// The longest data of an answer to InDataExchange and InCommunicateThru.
+    /// The maximum number of data bytes in an answer to InDataExchange and InCommunicateThru.
     static let maximumData = 262
 
-    /// Takes a command.
+    /// Handles a command.
     ///
     /// - Parameter command: the bytes after D4.
     package mutating func receive(_ command: [UInt8]) async -> Outcome {
@@ -72,7 +73,7 @@ package struct PN53xChip: Sendable {
         if code.endsTargetMode { leaveTargetMode() }
         switch code {
         case .diagnose: return await diagnose(data)
-        // IC PN532, version 1.6, which serves ISO/IEC 14443 A and B and ISO/IEC 18092.
+        // IC PN532, version 1.6, with support for ISO/IEC 14443 A and B and ISO/IEC 18092.
         case .getFirmwareVersion: return .answer([0x32, 0x01, 0x06, 0x07])
         case .getGeneralStatus: return .answer(generalStatus)
         case .readRegister: return registers.read(data)
@@ -93,7 +94,7 @@ package struct PN53xChip: Sendable {
         case .inCommunicateThru: return await communicateThru(data)
         case .inDeselect, .inRelease: return await release(data, forgets: code == .inRelease)
         case .inSelect: return await select(data)
-        // There is no peer for NFC-DEP in a field of tags.
+        // A field of tags has no peer for NFC-DEP.
         case .inJumpForDEP, .inJumpForPSL: return .answer([PN53xStatus.timeout.rawValue])
         case .inATR, .inPSL: return .answer([PN53xStatus.context.rawValue])
         case .tgInitAsTarget: return becomeTarget(data)
@@ -104,12 +105,12 @@ package struct PN53xChip: Sendable {
         }
     }
 
-    /// The host does not wait any more for the command that it gave.
+    /// The host no longer waits for its command.
     package mutating func stopWaiting() {
         if target?.card.isActivated == false { leaveTargetMode() }
     }
 
-    /// Loses everything that the host has set up, as after a reset.
+    /// Loses all settings of the host, as after a reset.
     package mutating func reset() {
         leaveTargetMode()
         self = PN53xChip(field: field, place: place, onTargetChange: onTargetChange)
@@ -117,11 +118,11 @@ package struct PN53xChip: Sendable {
 
     private func diagnose(_ data: [UInt8]) async -> Outcome {
         switch data.first {
-        // The communication line: everything comes back.
+        // The communication line: returns all data.
         case 0x00: return .answer(data)
-        // ROM, RAM, and the antenna, which are in order.
+        // ROM, RAM, and the antenna: no errors.
         case 0x01, 0x02, 0x07: return .answer([0])
-        // Attention request: is the card still there?
+        // Attention request: checks whether the card is still present.
         case 0x06:
             guard let card = targets.compactMap({ $0 }).first else {
                 return .answer([PN53xStatus.context.rawValue])
@@ -131,7 +132,7 @@ package struct PN53xChip: Sendable {
         }
     }
 
-    /// Error, field of others, targets with their rates and types, and the SAM (7.2.3).
+    /// Error, external field, targets with their rates and types, and the SAM (7.2.3).
     private var generalStatus: [UInt8] {
         var status: [UInt8] = [0, 0, UInt8(targets.count { $0 != nil })]
         for (index, card) in targets.enumerated() {
@@ -148,7 +149,7 @@ package struct PN53xChip: Sendable {
         return status + [0]
     }
 
-    /// RFConfiguration: the carrier, time-outs and retries. Analogue settings change nothing here.
+    /// RFConfiguration: the carrier, timeouts and retries. Analogue settings have no effect here.
     private mutating func configure(_ data: [UInt8]) async -> Outcome {
         guard let item = data.first else { return .syntaxError }
         switch item {
@@ -167,7 +168,7 @@ package struct PN53xChip: Sendable {
         return .answer([])
     }
 
-    /// Turns the carrier on or off; targets lose their power, and have to be listed anew.
+    /// Switches the carrier on or off. Targets lose their power, and have to be listed again.
     mutating func switchField(_ isOn: Bool) async {
         guard isOn != isFieldOn else { return }
         isFieldOn = isOn
@@ -178,7 +179,7 @@ package struct PN53xChip: Sendable {
         }
     }
 
-    /// The time-out of the chip's setting: 100 us times 2^(n-1); 0 waits for ever, which is held to 3.28 s.
+    /// The chip's timeout setting: 100 us times 2^(n-1). 0 means no limit; it is limited to 3.28 s here.
     var timeout: Airtime {
         let exponent = retryTimeout == 0 ? 0x10 : retryTimeout
         return .microseconds(100 << Int64(exponent - 1))

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The buffer and the commands of a PN53x's contactless unit, for hosts that send frames with them: the firmware does not
-/// know the commands on blocks of a Type 1 tag, so nfcpy sends their bytes one by one (PN532 user manual, 8.6.23).
+/// The buffer and the commands of a PN53x's contactless unit, for hosts that use them to send frames. The firmware does
+/// not support the commands on blocks of a Type 1 tag, so nfcpy sends their bytes one by one (PN532 user manual,
+/// 8.6.23).
 struct PN53xRadioUnit: Sendable {
-    /// How many bytes the buffer holds.
+    /// The number of bytes that the buffer can hold.
     static let capacity = 64
 
-    /// The commands of CIU_Command that do something here.
+    /// The commands of CIU_Command that have an effect here.
     private enum Command: UInt8 {
         case idle = 0x0, transmit = 0x4, receive = 0x8
     }
 
-    /// What is to be sent, or what came.
+    /// The bytes to send, or the received bytes.
     private(set) var buffer: [UInt8] = []
-    /// The frames that went out since the last answer, and how many bits of the last byte of each.
+    /// The frames that were sent since the last answer, each with the number of bits of its last byte.
     private var sent: [(bytes: [UInt8], bits: Int)] = []
 
-    /// Puts a byte into the buffer; a full one drops it.
+    /// Adds a byte to the buffer; a full buffer drops it.
     mutating func push(_ byte: UInt8) {
         if buffer.count < Self.capacity { buffer.append(byte) }
     }
 
-    /// Takes the next byte out of the buffer; an empty one gives 0.
+    /// Takes the next byte from the buffer; 0 when it is empty.
     mutating func pop() -> UInt8 {
         buffer.isEmpty ? 0 : buffer.removeFirst()
     }
@@ -32,17 +33,17 @@ struct PN53xRadioUnit: Sendable {
         buffer = []
     }
 
-    /// Begins a command of the unit. Those that are not modelled change nothing, as NoCmdChange does.
+    /// Starts a command of the unit. Commands that are not modelled have no effect, like NoCmdChange.
     ///
     /// - Parameters:
-    ///   - value: what the host wrote to CIU_Command.
-    ///   - bits: how many bits of the last byte go out.
-    /// - Returns: what went out, when the unit now waits for the answer to it.
+    ///   - value: the value that the host wrote to CIU_Command.
+    ///   - bits: the number of bits to send of the last byte.
+    /// - Returns: the sent data, if the unit now waits for the answer.
     mutating func begin(_ value: UInt8, bits: Int) -> Transmission? {
         switch Command(rawValue: value & 0x0F) {
         case .idle: sent = []
         case .transmit where !buffer.isEmpty:
-            // No command to a tag has as many frames as the buffer has bytes.
+            // Limits the memory. No command to a tag has as many frames as the buffer has bytes.
             if sent.count < Self.capacity { sent.append((buffer, bits)) }
             buffer = []
         case .receive where !sent.isEmpty:
@@ -53,12 +54,12 @@ struct PN53xRadioUnit: Sendable {
         return nil
     }
 
-    /// Takes an answer.
+    /// Receives an answer.
     ///
     /// - Parameters:
-    ///   - frame: what came.
-    ///   - keepsParity: whether parity is not checked, so that the parity bit of each byte is in the buffer behind it.
-    /// - Returns: how many bits of the buffer's last byte came, 1 to 8.
+    ///   - frame: the answer.
+    ///   - keepsParity: whether parity is not checked, so that the buffer has the parity bit after each byte.
+    /// - Returns: the number of received bits in the buffer's last byte, 1 to 8.
     mutating func take(_ frame: Frame, keepsParity: Bool) -> Int {
         guard keepsParity, frame.validBitsInLastByte == 8 else {
             buffer = Array(frame.bytes.prefix(Self.capacity))
@@ -73,13 +74,13 @@ struct PN53xRadioUnit: Sendable {
         return (bits.count + 7) % 8 + 1
     }
 
-    /// What a host has sent before it waits for an answer.
+    /// The data that a host has sent before it waits for an answer.
     struct Transmission: Sendable, Equatable {
         /// The bytes of all frames.
         var bytes: [UInt8]
-        /// How many bits of the last byte went out, 1 to 8.
+        /// The number of sent bits of the last byte, 1 to 8.
         var bitsOfLastByte: Int
-        /// Whether each byte went out as a frame of its own, the first one of 7 bits: a command to a Type 1 tag (NFC Forum
+        /// Whether each byte was sent as a separate frame, the first with 7 bits: a command to a Type 1 tag (NFC Forum
         /// Digital 2.3, 7).
         var isType1: Bool
 
@@ -92,8 +93,8 @@ struct PN53xRadioUnit: Sendable {
 }
 
 extension PN53xChip {
-    /// WriteRegister: address and value, as often as they come (PN532 user manual, 7.2.5). A command of the contactless
-    /// unit is carried out where it stands among them.
+    /// WriteRegister: any number of addresses and values (PN532 user manual, 7.2.5). A command of the contactless unit
+    /// is executed at its place in this sequence.
     mutating func writeRegisters(_ data: [UInt8]) async -> Outcome {
         guard !data.isEmpty, data.count % 3 == 0 else { return .syntaxError }
         for index in stride(from: 0, to: data.count, by: 3) {
@@ -104,10 +105,10 @@ extension PN53xChip {
         return .answer([])
     }
 
-    /// Sends what a host has put into the contactless unit's buffer, and waits for the answer; nil when none came.
+    /// Sends the data in the contactless unit's buffer, and waits for the answer; nil for no answer.
     private func exchange(_ sent: PN53xRadioUnit.Transmission) async -> Frame? {
         guard isFieldOn, let link = field.link(for: registers.technology) else { return nil }
-        // The unit would append a checksum to each of several frames, which no tag takes.
+        // The unit would append a checksum to each of several frames, and tags do not accept that.
         if sent.isType1, registers.addsChecksum { return nil }
         return try? await link.transceive(
             raw: sent.bytes,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Registers of a PN53x's contactless unit (PN532 user manual, 7.2.4 and 8.6.23). Most hold what was written; a few say
-/// how frames are made.
+/// Registers of a PN53x's contactless unit (PN532 user manual, 7.2.4 and 8.6.23). Most of them only hold the written
+/// value; a few determine the form of frames.
 struct PN53xRegisters: Sendable {
     /// CIU_TxMode: bit 7 adds the checksum, bits 1 and 0 are the framing.
     static let txMode: UInt16 = 0x6302
     /// CIU_RxMode: bit 7 checks and removes the checksum.
     static let rxMode: UInt16 = 0x6303
-    /// CIU_Control: bits 2 to 0 are the valid bits of the last byte that was received.
+    /// CIU_Control: bits 2 to 0 are the number of valid bits in the last received byte.
     static let control: UInt16 = 0x633C
-    /// CIU_BitFraming: bits 2 to 0 are the bits of the last byte to send.
+    /// CIU_BitFraming: bits 2 to 0 are the number of bits to send of the last byte.
     static let bitFraming: UInt16 = 0x633D
 
     /// CIU_ManualRCV: bit 4 turns parity off.
     static let manualReceive: UInt16 = 0x630D
-    /// CIU_Command: what the unit does.
+    /// CIU_Command: the unit's current command.
     static let command: UInt16 = 0x6331
     /// CIU_FIFOData: the next byte of the buffer.
     static let fifoData: UInt16 = 0x6339
-    /// CIU_FIFOLevel: how many bytes are in the buffer; bit 7 empties it.
+    /// CIU_FIFOLevel: the number of bytes in the buffer; bit 7 clears the buffer.
     static let fifoLevel: UInt16 = 0x633A
 
     private var values: [UInt16: UInt8] = [:]
@@ -30,7 +30,7 @@ struct PN53xRegisters: Sendable {
         set { values[address] = newValue }
     }
 
-    /// ReadRegister: a byte an address.
+    /// ReadRegister: one byte for each address.
     mutating func read(_ data: [UInt8]) -> PN53xChip.Outcome {
         guard !data.isEmpty, data.count % 2 == 0 else { return .syntaxError }
         var answer: [UInt8] = []
@@ -44,9 +44,9 @@ struct PN53xRegisters: Sendable {
         return .answer(answer)
     }
 
-    /// Writes a register. There are no more than the contactless unit and the special function registers have.
+    /// Writes a register. Only the registers of the contactless unit and the special function registers exist.
     ///
-    /// - Returns: what the unit has sent, when the host has told it to wait for the answer.
+    /// - Returns: the data that the unit has sent, if the host has told it to wait for the answer.
     mutating func write(_ value: UInt8, to address: UInt16) -> PN53xRadioUnit.Transmission? {
         switch address {
         case Self.fifoData: unit.push(value)
@@ -60,13 +60,13 @@ struct PN53xRegisters: Sendable {
         return nil
     }
 
-    /// Takes the answer to what the unit has sent.
+    /// Receives the answer to the unit's data.
     mutating func receive(_ answer: Frame) {
         setReceivedBits(unit.take(answer, keepsParity: self[Self.manualReceive] & 0x10 != 0))
     }
 
-    /// Sets framing and checksum as listing a target leaves them. The firmware appends the checksum of a Type 1 tag's
-    /// commands, which is none of NFC-A's.
+    /// Sets framing and checksum as they are after listing a target. The firmware appends the checksum of a Type 1
+    /// tag's commands itself, because it differs from NFC-A's.
     mutating func setMode(of card: FieldCard) {
         let framing: UInt8 =
             switch card.technology {
@@ -82,7 +82,7 @@ struct PN53xRegisters: Sendable {
         self[Self.control] = 0
     }
 
-    /// The technology that CIU_TxMode's framing stands for.
+    /// The technology that corresponds to the framing in CIU_TxMode.
     var technology: Technology {
         switch self[Self.txMode] & 0x03 {
         case 0x02: .nfcF
@@ -93,13 +93,13 @@ struct PN53xRegisters: Sendable {
 
     var addsChecksum: Bool { self[Self.txMode] & 0x80 != 0 }
     var checksChecksum: Bool { self[Self.rxMode] & 0x80 != 0 }
-    /// How many bits of the last byte go out: 1 to 8.
+    /// The number of bits to send of the last byte: 1 to 8.
     var bitsOfLastOctet: Int {
         let bits = Int(self[Self.bitFraming] & 0x07)
         return bits == 0 ? 8 : bits
     }
 
-    /// Notes how many bits of the last byte came in.
+    /// Stores the number of received bits of the last byte.
     mutating func setReceivedBits(_ count: Int) {
         self[Self.control] = self[Self.control] & 0xF8 | (count == 8 ? 0 : UInt8(count))
     }

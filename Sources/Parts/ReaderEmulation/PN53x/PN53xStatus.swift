@@ -13,19 +13,19 @@ enum PN53xStatus: UInt8 {
     case collision = 0x06
     /// The answer is longer than the chip's buffer.
     case bufferOverflow = 0x07
-    /// The other side's field was not there in time.
+    /// The other side's field did not appear in time.
     case fieldLost = 0x0A
     case rfProtocol = 0x0B
-    /// The answer has another form than the command's, such as a 4-bit NAK.
+    /// The answer does not have the form that the command requires, such as a 4-bit NAK.
     case dataFormat = 0x13
     /// MIFARE Classic authentication failed.
     case authentication = 0x14
-    /// The command does not fit to what went before, such as an exchange without a target.
+    /// The command does not fit the current state, such as an exchange without a target.
     case context = 0x27
     /// The target is gone.
     case released = 0x29
 
-    /// The status that tells of a failed exchange.
+    /// The status for a failed exchange.
     init(_ error: LinkError) {
         self =
             switch error.code {
@@ -39,7 +39,7 @@ enum PN53xStatus: UInt8 {
     }
 }
 
-/// The commands of a PN53x chip that this one knows (PN532 user manual, 7).
+/// The supported commands of a PN53x chip (PN532 user manual, 7).
 enum PN53xCommand: UInt8 {
     case diagnose = 0x00
     case getFirmwareVersion = 0x02
@@ -70,7 +70,7 @@ enum PN53xCommand: UInt8 {
     case tgSetData = 0x8E
     case tgSetMetaData = 0x94
 
-    /// Whether a chip that is a card stops being one: the host wants a reader, or no power.
+    /// Whether the command makes a chip stop being a card: the host wants a reader, or no power.
     var endsTargetMode: Bool {
         switch self {
         case .inDataExchange, .inCommunicateThru, .inDeselect, .inJumpForPSL, .inListPassiveTarget, .inPSL, .inATR,
@@ -80,7 +80,7 @@ enum PN53xCommand: UInt8 {
         }
     }
 
-    /// The name in the manual.
+    /// The command's name in the manual.
     var name: String {
         switch self {
         case .diagnose: "Diagnose"

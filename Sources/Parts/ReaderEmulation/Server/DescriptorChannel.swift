@@ -4,15 +4,15 @@ import Glibc
 import SystemLibrary
 import TagLink
 
-/// A file descriptor that is read as bytes come, and written with a limit. It is closed with the channel.
+/// A file descriptor that is read when bytes arrive, and written with a time limit. The channel closes it.
 final class DescriptorChannel: Sendable {
     let descriptor: Int32
-    /// Nil when the process has no descriptors left: then the channel has ended from the start.
+    /// Nil when the process has no free descriptors: then the channel has ended from the start.
     private let watch: ReadWatch?
     private let ended: Locked<Bool>
 
-    /// How long the other side may take none of what is sent, in milliseconds, and how often it is looked whether the
-    /// channel was closed meanwhile.
+    /// How long the other side may accept no bytes, in milliseconds, and how often to check meanwhile whether the
+    /// channel was closed.
     private static let sendLimit: Int32 = 2000
     private static let sendStep: Int32 = 50
 
@@ -21,8 +21,8 @@ final class DescriptorChannel: Sendable {
     /// - Parameters:
     ///   - descriptor: the descriptor; the channel closes it.
     ///   - queue: the queue on which `onOctets` and `onEnd` are called.
-    ///   - onOctets: takes bytes as they come.
-    ///   - onEnd: the other side has closed, or the descriptor failed. Called once, and not after ``close()``.
+    ///   - onOctets: receives bytes when they arrive.
+    ///   - onEnd: called once when the other side has closed, or the descriptor failed; never after ``close()``.
     init(
         _ descriptor: Int32,
         queue: DispatchQueue,
@@ -68,9 +68,9 @@ final class DescriptorChannel: Sendable {
         watch?.cancel()
     }
 
-    /// Sends bytes, all of them unless the other side takes none for two seconds.
+    /// Sends all bytes, unless the other side accepts none for two seconds.
     ///
-    /// - Returns: whether all went.
+    /// - Returns: whether all bytes were sent.
     @discardableResult
     func send(_ octets: [UInt8]) -> Bool {
         guard !ended.withLock({ $0 }) else { return false }
@@ -78,7 +78,7 @@ final class DescriptorChannel: Sendable {
             var offset = 0
             while offset < memory.count {
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
-                // A socket that the other side has closed must not end the process.
+                // If the other side has closed the socket, no signal must end the process.
                 var count = unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
                 if count < 0, errno == ENOTSOCK { count = unsafe write(descriptor, rest.baseAddress, rest.count) }
                 if count >= 0 {
@@ -93,7 +93,7 @@ final class DescriptorChannel: Sendable {
         }
     }
 
-    /// Waits until the other side takes bytes, or the channel is closed.
+    /// Waits until the other side accepts bytes, or the channel is closed.
     private func waitUntilWritable() -> Bool {
         var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         for _ in 0..<Self.sendLimit / Self.sendStep {
@@ -104,9 +104,9 @@ final class DescriptorChannel: Sendable {
     }
 }
 
-/// Runs a server's tasks on a queue of its own: hosts wait for their answers, whatever else the process is busy with.
+/// Runs a server's tasks on a separate queue, because hosts wait for the answers even if the process is busy.
 package final class ServerExecutor: TaskExecutor {
-    /// The queue; what comes from descriptors is taken on it too, so that an answer takes few changes of thread.
+    /// The queue. Bytes from descriptors are also handled on it, so that an answer needs few thread switches.
     let queue: DispatchQueue
 
     /// Creates an executor.

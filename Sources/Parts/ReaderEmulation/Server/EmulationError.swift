@@ -3,7 +3,7 @@ import Glibc
 
 /// Why a reader can't be offered to other programs.
 package struct EmulationError: Error, Sendable {
-    /// What happened, as a sentence that says what to do.
+    /// What happened and what to do, as a sentence.
     package var reason: String
 
     /// Creates an error.
@@ -11,7 +11,7 @@ package struct EmulationError: Error, Sendable {
         self.reason = reason
     }
 
-    /// A system call failed.
+    /// The error of a failed system call.
     static func system(_ what: String) -> EmulationError {
         EmulationError("\(what): \(unsafe String(cString: strerror(errno))).")
     }

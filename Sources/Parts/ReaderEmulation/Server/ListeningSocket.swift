@@ -3,21 +3,21 @@ import Dispatch
 import Glibc
 import PrivateStorage
 
-/// A UNIX socket in a private folder, at which this program waits for others.
+/// A UNIX socket in a private folder on which this program listens.
 final class ListeningSocket: @unchecked Sendable {
-    // Sendable because a dispatch source may be cancelled from any thread, and nothing else is done with it.
+    // Sendable because the only use of the dispatch source is its cancellation, which any thread may do.
     private let source: any DispatchSourceRead
     private let folder: PrivateFolder
     private let name: String
 
-    /// Begins to listen. A socket that is there already is replaced unless somebody listens at it.
+    /// Starts to listen. An existing socket is replaced unless another program listens on it.
     ///
     /// - Parameters:
     ///   - name: the socket's name in the folder.
     ///   - folder: the folder.
     ///   - queue: the queue on which `onConnection` is called.
-    ///   - onConnection: takes the descriptor of each connection, and closes it in the end. Only programs of this user and of root
-    ///     connect, and those of the folder's group where it is shared.
+    ///   - onConnection: receives the descriptor of each connection, and has to close it. Only programs of this user
+    ///     and of root can connect; and those of the folder's group if the folder is shared.
     init(
         _ name: String,
         in folder: PrivateFolder,
@@ -45,13 +45,13 @@ final class ListeningSocket: @unchecked Sendable {
         source.cancel()
     }
 
-    /// Stops listening and takes the socket away.
+    /// Stops listening and removes the socket.
     func remove() {
         source.cancel()
         try? folder.remove(name)
     }
 
-    /// A socket that listens. One that is there already is replaced unless somebody listens at it.
+    /// Creates a listening socket. An existing one is replaced unless another program listens on it.
     static func descriptor(_ name: String, in folder: PrivateFolder, backlog: Int32 = 4) throws(EmulationError) -> Int32
     {
         do throws(StorageError) {

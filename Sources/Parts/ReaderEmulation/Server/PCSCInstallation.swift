@@ -3,16 +3,16 @@ import Glibc
 package import PrivateStorage
 import SystemLibrary
 
-/// What pcscd has to be told of an emulated reader.
+/// pcscd's configuration of an emulated reader.
 package struct PCSCInstallation: Sendable {
     /// The reader's name, without the two numbers that pcscd adds.
     package var readerName: String
-    /// The socket at which the reader listens.
+    /// The socket on which the reader listens.
     package var socketPath: String
     /// The driver that pcscd loads.
     package var driverPath: String
 
-    /// The name of a reader's socket in its folder.
+    /// The name of a reader's socket.
     package static let socketName = "reader.sock"
 
     /// The driver's file name.
@@ -20,13 +20,13 @@ package struct PCSCInstallation: Sendable {
 
     /// Creates the description of a reader.
     ///
-    /// - Throws: ``EmulationError`` when pcscd's configuration can't hold a name or a path.
+    /// - Throws: ``EmulationError`` when pcscd's configuration can't contain a name or a path.
     package init(readerName: String, socketPath: String, driverPath: String) throws(EmulationError) {
         for path in [socketPath, driverPath] where path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x22 || $0 == 0x23 })
         {
             throw EmulationError("pcscd's configuration takes no path with spaces or quotes, such as \(path).")
         }
-        // pcscd adds two numbers, and a name has 127 bytes at most.
+        // pcscd adds two numbers, and a name has at most 127 bytes.
         guard (1...100).contains(readerName.utf8.count), !readerName.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 })
         else { throw EmulationError("A reader's name has 1 to 100 bytes, and no quotes.") }
         self.readerName = readerName
@@ -46,14 +46,14 @@ package struct PCSCInstallation: Sendable {
         """
     }
 
-    /// The folder that root makes for the sockets of all users; each has one of its own in it.
+    /// The folder that root creates for the sockets of all users; each user has a separate folder in it.
     package static let systemFolder = "/run/opencorenfc"
 
-    /// Finds the folder in which a user's readers have their sockets, unless the user says otherwise: the one that root has made
-    /// for the user, or else one in `XDG_RUNTIME_DIR`.
+    /// Finds the default folder for the sockets of the user's readers: the one that root has created for the user, else
+    /// one in `XDG_RUNTIME_DIR`.
     ///
-    /// - Returns: the folder; nil when there is neither. A fixed name in a folder that everybody may write would let another
-    ///   user put something there first.
+    /// - Returns: the folder; nil when there is neither. A fixed name in a world-writable folder would allow another
+    ///   user to create it first.
     package static func defaultFolder() -> PrivateFolder? {
         if let name = ReaderOwner.current?.name,
             let folder = try? PrivateFolder(
@@ -69,9 +69,9 @@ package struct PCSCInstallation: Sendable {
         return try? PrivateFolder(runtime + "/opencorenfc")
     }
 
-    /// Finds the driver beside this program, or where it is installed.
+    /// Finds the driver beside this program, or in the place of its installation.
     ///
-    /// - Throws: ``EmulationError`` that says where it was looked for.
+    /// - Throws: ``EmulationError`` that lists the places where it was looked for.
     package static func findDriver() throws(EmulationError) -> String {
         try findDriver(
             "\(driverName), which pcscd loads,",
@@ -85,9 +85,9 @@ package struct PCSCInstallation: Sendable {
     ///
     /// - Parameters:
     ///   - what: the driver, as the beginning of a sentence.
-    ///   - relative: folders, as they are seen from that of this program.
+    ///   - relative: folders relative to this program's folder.
     ///   - folders: folders of the system.
-    ///   - step: what to do when it is in none of them.
+    ///   - step: what to do when the driver is in none of them.
     static func findDriver(
         _ what: String,
         beside relative: [String],

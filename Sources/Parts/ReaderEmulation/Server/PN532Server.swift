@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 package import TagLink
 
-/// A PN532 that other programs reach over a pseudo-terminal, as they would over a serial adapter.
+/// A PN532 that other programs use over a pseudo-terminal, like one on a serial adapter.
 package final class PN532Server: Sendable {
     private enum Event: Sendable {
         case octets([UInt8])
@@ -21,14 +21,14 @@ package final class PN532Server: Sendable {
     private let device: PN532SerialDevice
     private let close: @Sendable () -> Void
 
-    /// Makes the line, with a link to it at a path.
+    /// Creates the line, with a symbolic link to it.
     ///
     /// - Parameters:
     ///   - path: the link's path.
-    ///   - field: the field of the chip.
-    ///   - place: where it is a card for another reader.
-    ///   - onExchange: takes each command with its answer.
-    /// - Throws: ``EmulationError`` when no terminal or link can be made.
+    ///   - field: the chip's field.
+    ///   - place: the field in which it is a card for another reader.
+    ///   - onExchange: receives each command with its answer.
+    /// - Throws: ``EmulationError`` when the terminal or the link can't be created.
     package init(
         path: String,
         field: any FieldDriver,
@@ -56,9 +56,9 @@ package final class PN532Server: Sendable {
         close = { terminal.remove() }
     }
 
-    /// Begins to answer hosts, until ``stop()``, or until the terminal fails.
+    /// Starts to answer hosts, until ``stop()``, or until the terminal fails.
     ///
-    /// - Returns: the work, which ends after ``stop()``.
+    /// - Returns: the task, which ends after ``stop()``.
     package func start() -> Task<Void, Never> {
         Task(executorPreference: executor) { await self.run() }
     }
@@ -77,19 +77,19 @@ package final class PN532Server: Sendable {
         close()
     }
 
-    /// Ends the work of ``start()``, which then takes the link away.
+    /// Ends the task of ``start()``, which then removes the link.
     package func stop() {
         continuation.finish()
-        // What is still to be answered is not waited for.
+        // Does not wait for pending answers.
         channel.close()
     }
 }
 
-/// A pseudo-terminal that other programs take for a serial line, with a link to it at a path of the person's choice.
+/// A pseudo-terminal that other programs use as a serial line, with a link to it at a path that the user chooses.
 struct PseudoTerminal {
-    /// Our end.
+    /// This program's end.
     let controller: Int32
-    /// The other end. It is kept open, so that ours does not fail when a program closes it.
+    /// The other end. It stays open, so that this program's end does not fail when a host closes it.
     let terminal: Int32
     /// The terminal's own name, such as `/dev/pts/3`.
     let name: String
@@ -101,10 +101,10 @@ struct PseudoTerminal {
     private static let getNumber: UInt = 0x8004_5430
     private static let setLock: Int32 = 37
 
-    /// Makes a pseudo-terminal and the link. A link that an emulation left behind is replaced: one to a pseudo-terminal,
-    /// which no emulation holds any more. Any other file or link is not touched.
+    /// Creates a pseudo-terminal and the link. A link that an earlier emulation left behind is replaced: a link to a
+    /// pseudo-terminal that no emulation uses any more. Any other file or link stays unchanged.
     init(link: String) throws(EmulationError) {
-        // Asked first: a link that was left behind may lead to the terminal that is made now.
+        // Checked first, because a link that was left behind may lead to the terminal that is created now.
         try Self.checkPlace(link)
         let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
@@ -140,12 +140,12 @@ struct PseudoTerminal {
     }
 
     private func makeLink() throws(EmulationError) {
-        // Looked at again, so that what was put there meanwhile is kept.
+        // Checked again, so that a file that was created meanwhile is kept.
         if let target = Self.target(of: link), Self.isTerminal(target) { _ = unsafe unlink(link) }
         guard unsafe symlink(name, link) == 0 else { throw .system("\(link) can't be made") }
     }
 
-    /// Throws unless there is nothing at the link's path, or a link that an emulation left behind.
+    /// Throws unless the link's path is free, or has a link that an emulation left behind.
     private static func checkPlace(_ link: String) throws(EmulationError) {
         var status = stat()
         guard unsafe lstat(link, &status) == 0 else { return }
@@ -160,7 +160,7 @@ struct PseudoTerminal {
         }
     }
 
-    /// Where a link leads, as it is written in it; nil where there is no link.
+    /// The target of a link, as written in it; nil when there is no link.
     private static func target(of link: String) -> String? {
         var target = [UInt8](repeating: 0, count: 256)
         let count = unsafe target.withUnsafeMutableBytes { memory in
@@ -171,17 +171,18 @@ struct PseudoTerminal {
         return String(decoding: target.prefix(count), as: UTF8.self)
     }
 
-    /// Whether a link's target is a pseudo-terminal, such as `/dev/pts/3`, as in every link that is made here.
+    /// Whether a link's target is a pseudo-terminal, such as `/dev/pts/3`. All links that this program creates have
+    /// such a target.
     private static func isTerminal(_ target: String) -> Bool {
         let folder = "/dev/pts/"
         let number = target.utf8.dropFirst(folder.utf8.count)
         return target.hasPrefix(folder) && !number.isEmpty && number.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// Locks a byte of a terminal, as a sign to other emulations that somebody answers at its other end. The lock ends with
-    /// the descriptor. Programs that use the line lock it by flock(2), which is another kind of lock.
+    /// Locks a byte of a terminal, to show other emulations that its other end is in use. Closing the descriptor
+    /// removes the lock. Programs that use the line lock it with flock(2), which is a different kind of lock.
     ///
-    /// The byte depends on the link: where one was left behind, its terminal may be that of another link by now.
+    /// The byte depends on the link: if a link was left behind, its terminal may now belong to another link.
     ///
     /// - Returns: false when another emulation has the lock.
     private static func takeLock(_ terminal: Int32, of link: String) -> Bool {
@@ -193,16 +194,17 @@ struct PseudoTerminal {
         return unsafe fcntl(terminal, setLock, &lock) == 0 || errno != EAGAIN && errno != EACCES
     }
 
-    /// Whether a link leads to the terminal of an emulation that goes on.
+    /// Whether a link leads to the terminal of a running emulation.
     private static func isInUse(_ link: String) -> Bool {
-        // One that is open for a single program can't be opened: it is in use.
+        // A terminal that a program has opened exclusively can't be opened: it is in use.
         let terminal = unsafe open(link, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard terminal >= 0 else { return errno == EBUSY }
         defer { close(terminal) }
         return isatty(terminal) == 1 && !takeLock(terminal, of: link)
     }
 
-    /// A number for a link, the same however its path is written: FNV-1a over its folder's number and its name.
+    /// A number for a link that does not depend on how its path is written: FNV-1a over its folder's number and its
+    /// name.
     private static func position(of link: String) -> UInt64 {
         let slash = link.lastIndex(of: "/")
         let folder = slash.map { link[...$0] } ?? "."
@@ -213,7 +215,8 @@ struct PseudoTerminal {
         return octets.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } >> 2
     }
 
-    /// Takes the link away, if it is still ours, and closes the terminal's other end. Ours belongs to whoever reads it.
+    /// Removes the link if it is still this one, and closes the terminal's other end. The reader of this program's end
+    /// closes that.
     func remove() {
         if Self.target(of: link) == name { _ = unsafe unlink(link) }
         close(terminal)

@@ -4,28 +4,29 @@ package import PrivateStorage
 import SystemLibrary
 import TagLink
 
-/// A pcscd of our own, at a socket of its own, that has the emulated reader alone.
+/// A private pcscd with its own socket. It only has the emulated reader.
 package struct PrivatePCSCD: Sendable {
     private static let socketName = "pcscd.comm"
     private static let logName = "pcscd.log"
 
-    /// The socket that programs find by PCSCLITE_CSOCK_NAME.
+    /// The socket, which programs find with PCSCLITE_CSOCK_NAME.
     package var socketPath: String { folder.path + "/" + Self.socketName }
-    /// Where it writes what it does.
+    /// The path of its log.
     package var logPath: String { folder.path + "/" + Self.logName }
     private let folder: PrivateFolder
-    /// The process.
+    /// The number of the process.
     package let processIdentifier: Int32
-    /// What ends pcscd when this program could not.
+    /// Ends pcscd if this program could not.
     private let lifeline: Lifeline
 
     /// Starts pcscd with a folder of reader configurations.
     ///
-    /// It takes a socket that listens already, by systemd's protocol, so that any user may run it: descriptor 3,
-    /// LISTEN_FDS and LISTEN_PID, which the shell sets to its own number before pcscd takes its place.
+    /// pcscd accepts a socket that is already listening, by systemd's protocol, so any user may run it. The protocol
+    /// uses descriptor 3, LISTEN_FDS and LISTEN_PID. A shell sets LISTEN_PID to its own process number, and then pcscd
+    /// replaces the shell.
     ///
     /// - Parameters:
-    ///   - folder: where its socket and its log are made, both with mode 0600.
+    ///   - folder: the folder for its socket and its log, both with mode 0600.
     ///   - configuration: the folder of the configurations.
     /// - Throws: ``EmulationError`` when there is no pcscd, or it can't be started.
     package init(folder: PrivateFolder, configuration: String) throws(EmulationError) {
@@ -39,7 +40,7 @@ package struct PrivatePCSCD: Sendable {
         self.folder = folder
         let socket = try ListeningSocket.descriptor(Self.socketName, in: folder, backlog: 16)
         defer { close(socket) }
-        // pcscd waits for connections with a blocking call.
+        // pcscd accepts connections with a blocking call.
         _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK)
         let log: Int32
         do throws(StorageError) {
@@ -50,7 +51,7 @@ package struct PrivatePCSCD: Sendable {
         defer { close(log) }
         let script = "export LISTEN_FDS=1 LISTEN_PID=$$; exec \(program) --foreground --info --config \"$0\""
         let arguments = ["/bin/sh", "-c", script, configuration]
-        // Ctrl-C is for us: pcscd is ended after the card has gone.
+        // Ctrl-C is for this program: it ends pcscd after the card has been removed.
         var launch = ProgramLaunch("/bin/sh", arguments)
         launch.descriptors = [1: log, 2: log, 3: socket]
         let process: Int32
@@ -69,12 +70,12 @@ package struct PrivatePCSCD: Sendable {
         self.lifeline = lifeline
     }
 
-    /// Why it has ended, as a sentence, when it has ended without ``stop()``; nil while it runs.
+    /// Why pcscd has ended without ``stop()``, as a sentence; nil while it runs.
     package func failure() -> String? {
         var information = unsafe siginfo_t()
         let options = WEXITED | WNOHANG | WNOWAIT
         let status = unsafe waitid(P_PID, id_t(processIdentifier), &information, Int32(options))
-        // With WNOHANG the signal is 0 while the process runs.
+        // With WNOHANG, the signal is 0 while the process runs.
         guard status == 0, unsafe information.si_signo != 0 else { return nil }
         let value = unsafe information._sifields._sigchld.si_status
         switch unsafe (information.si_code, value) {
@@ -87,34 +88,34 @@ package struct PrivatePCSCD: Sendable {
         }
     }
 
-    /// What it wrote last to its log about itself, without time and place; nil when there is nothing.
+    /// The last line about itself in its log, without time and place; nil for none.
     private func lastWords() -> String? {
         guard let descriptor = try? folder.open(Self.logName, O_RDONLY) else { return nil }
         defer { close(descriptor) }
         return Self.lastWords(in: descriptor)
     }
 
-    /// The same, of a log.
+    /// The same for any log.
     ///
-    /// - Parameter log: a file's descriptor; of a long file only the end is read.
+    /// - Parameter log: the file's descriptor. Only the end of a long file is read.
     package static func lastWords(in log: Int32) -> String? {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let start = max(0, lseek(log, 0, SEEK_END) - off_t(bytes.count))
         let count = unsafe pread(log, &bytes, bytes.count, start)
         var parts = bytes.prefix(max(0, count)).split(separator: 0x0A, omittingEmptySubsequences: false)
-        // The beginning of its first line may be missing.
+        // The first line may be incomplete.
         if start > 0 { parts.removeFirst() }
         let lines = parts.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
-        // Its last line is that it tidies up.
+        // The last line only says that it cleans up.
         guard let line = lines.last(where: { !$0.contains("at_exit()") }) else { return nil }
         return line.firstRange(of: "() ").map { String(line[$0.upperBound...]) } ?? line
     }
 
-    /// Ends pcscd, by force when it takes more than two seconds, and takes its socket away; its log too, unless it has ended
-    /// by itself.
+    /// Ends pcscd, by force if that takes more than two seconds, and removes its socket. It also removes the log,
+    /// unless pcscd has ended by itself.
     package func stop() {
         defer { try? folder.remove(Self.socketName) }
-        // First, while the process has its number still.
+        // First, while the process number is still valid.
         lifeline.cut()
         if hasEnded { return }
         defer { try? folder.remove(Self.logName) }
@@ -127,7 +128,7 @@ package struct PrivatePCSCD: Sendable {
         _ = waitpid(processIdentifier, nil, 0)
     }
 
-    /// Whether the process has ended; it is then forgotten.
+    /// Whether the process has ended. If so, it is reaped.
     private var hasEnded: Bool {
         waitpid(processIdentifier, nil, WNOHANG) != 0
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What the driver in pcscd sends over the reader's socket: kind, sequence number, length in four bytes, and the bytes.
+/// A message from the driver in pcscd over the reader's socket: kind, sequence number, length in four bytes, and the
+/// bytes.
 struct DriverMessage: Sendable, Equatable {
-    /// What the driver wants.
+    /// The driver's request.
     enum Request: Sendable, Equatable {
-        /// The driver has taken the greeting, and speaks this version of the protocol.
+        /// The driver has accepted the greeting, and uses this version of the protocol.
         case hello(version: UInt8)
         case power(EmulatedReader.Power)
         case transmit([UInt8])
@@ -17,17 +18,17 @@ struct DriverMessage: Sendable, Equatable {
     /// The number that the answer repeats.
     var sequence: UInt8
 
-    /// The version that both sides speak.
+    /// The version that both sides use.
     static let version: UInt8 = 2
 }
 
-/// Finds messages in the bytes of the socket.
+/// Finds messages in the bytes from the socket.
 struct DriverMessageDecoder: Sendable {
-    /// The bytes are no messages: the other side is no driver of ours.
+    /// The bytes are not messages: the other side is not this package's driver.
     struct Malformed: Error {}
 
     private static let headerLength = 6
-    /// The longest APDU, and what surrounds it.
+    /// The longest APDU with the data around it.
     static let maximumPayload = 65548 + 16
 
     private var buffer: [UInt8] = []
@@ -36,7 +37,7 @@ struct DriverMessageDecoder: Sendable {
         buffer += octets
     }
 
-    /// The next whole message, or nil when more bytes have to come.
+    /// The next whole message; nil when more bytes are needed.
     mutating func next() throws(Malformed) -> DriverMessage? {
         guard buffer.count >= Self.headerLength else { return nil }
         let length = Int(octets: buffer[2..<6])
@@ -65,13 +66,13 @@ struct DriverMessageDecoder: Sendable {
     }
 }
 
-/// What the reader sends to the driver.
+/// Messages from the reader to the driver.
 enum ReaderMessage {
     /// The first message: the version of the protocol.
     static let hello = message("H", 0, [DriverMessage.version])
     static let inserted = message("I", 0, [])
     static let removed = message("O", 0, [])
-    /// The reader leaves in good order, and may come again.
+    /// The reader leaves in an orderly way, and may come back.
     static let bye = message("B", 0, [])
 
     /// The answer to a request: a status, and data.

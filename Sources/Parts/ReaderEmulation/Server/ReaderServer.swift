@@ -4,27 +4,28 @@ import Glibc
 package import PrivateStorage
 package import TagLink
 
-/// A contactless reader that pcscd meets through the driver of this package, at a UNIX socket.
+/// A contactless reader on a UNIX socket, which pcscd uses through this package's driver.
 ///
-/// The reader greets first, so that a driver knows whom it talks to before it sends anything. One pcscd at a time: the driver of
-/// another one is turned away, and tries again; so is a program that connects and does not answer the greeting in time.
+/// The reader greets first, so that a driver knows the other side before it sends anything. Only one pcscd can connect
+/// at a time. The driver of another one is rejected, and tries again; a program that does not answer the greeting in
+/// time is rejected too.
 package final class ReaderServer: Sendable {
     private enum Event: Sendable {
         case connection(Int32)
         case octets([UInt8], link: Int)
         case end(link: Int)
-        /// The time is over in which a driver has to answer the greeting.
+        /// The driver did not answer the greeting in time.
         case silence(link: Int)
         case presence
         case plug(Bool)
         case settled(@Sendable () -> Void)
     }
 
-    /// What happens to the reader.
+    /// An event of the reader.
     package enum Notice: Sendable {
         /// A pcscd has loaded the driver, and the reader is among its readers.
         case connected
-        /// It is gone.
+        /// The driver of that pcscd has disconnected.
         case disconnected
     }
 
@@ -41,16 +42,16 @@ package final class ReaderServer: Sendable {
     private let reader: any ReaderFirmware
     private let onNotice: (@Sendable (Notice) -> Void)?
 
-    /// Makes the socket of a reader over a field.
+    /// Creates the socket of a reader with a field.
     ///
     /// - Parameters:
-    ///   - name: the socket's name in the folder; pcscd's configuration has their path.
+    ///   - name: the socket's name in the folder; pcscd's configuration has the whole path.
     ///   - folder: the folder of the socket.
     ///   - profile: the reader's model.
-    ///   - field: the field that the reader makes.
-    ///   - onNotice: hears when pcscd comes and goes.
-    ///   - onExchange: takes each of the host's commands with its answer.
-    /// - Throws: ``EmulationError`` when the socket can't be made.
+    ///   - field: the field that the reader creates.
+    ///   - onNotice: called when pcscd connects and disconnects.
+    ///   - onExchange: receives each of the host's commands with its answer.
+    /// - Throws: ``EmulationError`` when the socket can't be created.
     package convenience init(
         _ name: String = "reader.sock",
         in folder: PrivateFolder,
@@ -68,15 +69,15 @@ package final class ReaderServer: Sendable {
         )
     }
 
-    /// Makes the socket of a reader.
+    /// Creates the socket of a reader.
     ///
     /// - Parameters:
-    ///   - name: the socket's name in the folder; pcscd's configuration has their path.
+    ///   - name: the socket's name in the folder; pcscd's configuration has the whole path.
     ///   - folder: the folder of the socket.
     ///   - reader: the reader.
-    ///   - observePresence: calls its handler whenever a card may have come or gone.
-    ///   - onNotice: hears when pcscd comes and goes.
-    /// - Throws: ``EmulationError`` when the socket can't be made.
+    ///   - observePresence: calls its handler whenever a card may have arrived or left.
+    ///   - onNotice: called when pcscd connects and disconnects.
+    /// - Throws: ``EmulationError`` when the socket can't be created.
     package init(
         _ name: String = "reader.sock",
         in folder: PrivateFolder,
@@ -104,9 +105,9 @@ package final class ReaderServer: Sendable {
         try ListeningSocket(name, in: folder, queue: executor.queue) { continuation.yield(.connection($0)) }
     }
 
-    /// Begins to answer pcscd, until ``stop()``.
+    /// Starts to answer pcscd, until ``stop()``.
     ///
-    /// - Returns: the work, which ends after ``stop()``.
+    /// - Returns: the task, which ends after ``stop()``.
     package func start() -> Task<Void, Never> {
         Task(executorPreference: executor) { await self.run() }
     }
@@ -153,7 +154,7 @@ package final class ReaderServer: Sendable {
             case .plug(true):
                 if socket == nil { socket = try? Self.listen(name, folder, executor, continuation) }
             case .plug(false):
-                // Without a word to the driver, as a cable is pulled.
+                // Without a message to the driver, like pulling a cable.
                 socket?.remove()
                 socket = nil
                 guard let unplugged = link else { continue }
@@ -169,8 +170,8 @@ package final class ReaderServer: Sendable {
         link?.channel.close()
     }
 
-    /// Calls `tell` when the reader has seen what happened in its field so far, and has told pcscd. A card that leaves and
-    /// comes before the reader looks has not left for it.
+    /// Calls `tell` when the reader has seen all events in its field so far, and has reported them to pcscd. If a card
+    /// leaves and comes back before the reader checks, it has not left for the reader.
     package func whenSettled(_ tell: @escaping @Sendable () -> Void) {
         continuation.yield(.settled(tell))
     }
@@ -180,7 +181,7 @@ package final class ReaderServer: Sendable {
         continuation.yield(.plug(isPlugged))
     }
 
-    /// Ends the work of ``start()``: the card goes, and then the reader, in good order.
+    /// Ends the task of ``start()``: removes the card and then the reader in an orderly way.
     package func stop() {
         continuation.finish()
     }
@@ -197,7 +198,7 @@ package final class ReaderServer: Sendable {
 
 /// The connection to one driver.
 private struct DriverLink {
-    /// Which link it is, counted from 1: the descriptors of ended ones are used again.
+    /// The number of the link, from 1, because descriptors of ended links are used again.
     let number: Int
     let channel: DescriptorChannel
     private(set) var isGreeted = false
@@ -208,15 +209,15 @@ private struct DriverLink {
         self.channel = channel
     }
 
-    /// Tells the driver of a card that came or went.
+    /// Reports to the driver that a card has arrived or left.
     func tell(_ change: EmulatedReader.Change) {
         if change.hasLost { channel.send(ReaderMessage.removed) }
         if change.hasFound { channel.send(ReaderMessage.inserted) }
     }
 
-    /// Answers what the driver asks.
+    /// Answers a request of the driver.
     ///
-    /// - Returns: false when the other side is no driver of this version.
+    /// - Returns: false when the other side is not a driver of this version.
     mutating func receive(
         _ octets: [UInt8],
         _ reader: inout any ReaderFirmware,
@@ -240,7 +241,7 @@ private struct DriverLink {
                 // A new driver knows of no card.
                 tell(await reader.lookAnew())
                 continue
-            // Nothing before the greeting is answered.
+            // Nothing is answered before the greeting.
             case _ where !isGreeted: return false
             case .power(let power): reply = await reader.setPower(power)
             case .transmit(let apdu): reply = await reader.transmit(apdu)
