@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that pcscd calls. A reader is named by the path of a UNIX socket, at which a program listens that is the
-// reader; pcscd's configuration has it after the colon of DEVICENAME.
+// The functions that pcscd calls. The name of a reader is the path of a UNIX socket on which the reader's program
+// listens. In pcscd's configuration, the path is after the colon of DEVICENAME.
 #include "include/IFDHandler.h"
 
 #include <stdint.h>
@@ -8,14 +8,14 @@
 #include <string.h>
 #include "ReaderConnection.h"
 
-// As many as pcscd has readers (PCSCLITE_MAX_READERS_CONTEXTS).
+// pcscd's maximum number of readers (PCSCLITE_MAX_READERS_CONTEXTS).
 #define MAX_READERS 16
 
-// Each reader in the table has a reference.
+// The table holds a reference to each of its readers.
 static ReaderConnection *readers[MAX_READERS];
 static pthread_mutex_t tableMutex = PTHREAD_MUTEX_INITIALIZER;
 
-// The place of a reader in the table, or NULL. The table's mutex is held.
+// The place of a reader in the table, or NULL. The caller holds the table's mutex.
 static ReaderConnection **placeOf(IFDWord lun) {
     for (int index = 0; index < MAX_READERS; index++) {
         if (readers[index] != NULL && readers[index]->lun == lun) return &readers[index];
@@ -23,7 +23,8 @@ static ReaderConnection **placeOf(IFDWord lun) {
     return NULL;
 }
 
-// Finds a reader, which stays while its caller uses it, whatever is closed meanwhile: give it back by connectionRelease.
+// Finds a reader and takes a reference, so that it stays valid even if it is closed meanwhile. Release it with
+// connectionRelease.
 static ReaderConnection *acquire(IFDWord lun) {
     pthread_mutex_lock(&tableMutex);
     ReaderConnection **place = placeOf(lun);
@@ -53,7 +54,7 @@ IFDResult IFDHCreateChannelByName(IFDWord lun, char *name) {
         for (int index = 0; index < MAX_READERS && place == NULL; index++) {
             if (readers[index] == NULL) place = &readers[index];
         }
-        // A reader that is not there yet comes later: it has no card until then.
+        // The reader's program may start later. Until then the reader has no card.
         if (place != NULL && (*place = connectionOpen(lun, path)) != NULL) result = OCN_IFD_SUCCESS;
     }
     pthread_mutex_unlock(&tableMutex);
@@ -63,7 +64,7 @@ IFDResult IFDHCreateChannelByName(IFDWord lun, char *name) {
 IFDResult IFDHCreateChannel(IFDWord lun, IFDWord channel) {
     (void)lun;
     (void)channel;
-    // A number names no socket.
+    // A channel number can't name a socket.
     return OCN_IFD_NO_SUCH_DEVICE;
 }
 
@@ -96,7 +97,7 @@ IFDResult IFDHICCPresence(IFDWord lun) {
     return result;
 }
 
-// pcscd calls it on a thread of its own, again and again, and looks at the presence each time that it returns.
+// pcscd calls this again and again on a separate thread, and checks the presence after each return.
 static IFDResult waitForChange(IFDWord lun, int limit) {
     ReaderConnection *reader = acquire(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
@@ -146,17 +147,17 @@ static IFDResult giveATR(ReaderConnection *reader, IFDWord *length, IFDByte *val
 
 static IFDResult givePresence(ReaderConnection *reader, IFDWord *length, IFDByte *value) {
     pthread_mutex_lock(&reader->mutex);
-    // 2 is a card that has no power, 4 one that has (PC/SC part 3, SCARD_ATTR_ICC_PRESENCE).
+    // 2 is a card without power, 4 a card with power (PC/SC part 3, SCARD_ATTR_ICC_PRESENCE).
     IFDByte presence = !reader->hasCard ? 0 : reader->isPowered ? 4 : 2;
     pthread_mutex_unlock(&reader->mutex);
     return giveByte(presence, length, value);
 }
 
-// What a reader says of itself.
+// Returns an attribute of a reader.
 static IFDResult giveAttribute(ReaderConnection *reader, IFDWord tag, IFDWord *length, IFDByte *value) {
     if (tag == OCN_TAG_IFD_ATR || tag == OCN_SCARD_ATTR_ATR_STRING) return giveATR(reader, length, value);
     if (tag == OCN_SCARD_ATTR_ICC_PRESENCE) return givePresence(reader, length, value);
-    // The attributes of PC/SC have a class above their tag; the rest are pcscd's own questions.
+    // A PC/SC attribute has a class in its upper 16 bits. The other tags are pcscd's own.
     if (tag >> 16 == 0) return OCN_IFD_ERROR_TAG;
     uint8_t name[4] = {(uint8_t)(tag >> 24), (uint8_t)(tag >> 16), (uint8_t)(tag >> 8), (uint8_t)tag};
     IFDResult result =
@@ -200,13 +201,13 @@ IFDResult IFDHSetProtocolParameters(IFDWord lun, IFDWord protocol, IFDByte flags
     (void)pts2;
     (void)pts3;
     if (!isOpen(lun)) return OCN_IFD_NO_SUCH_DEVICE;
-    // A contactless card has APDUs alone: what pcscd calls T=0 and T=1 are the same.
+    // A contactless card only has APDUs, so T=0 and T=1 are the same.
     return protocol == 1 || protocol == 2 ? OCN_IFD_SUCCESS : OCN_IFD_PROTOCOL_NOT_SUPPORTED;
 }
 
 // MARK: Cards
 
-// Gives a card power, or takes it and gives it again, and keeps its ATR. `order` is what the reader is told.
+// Switches a card's power on, off, or off and on again, and stores its ATR. `order` is the reader's power command.
 static IFDResult powerUp(ReaderConnection *reader, uint8_t order, IFDByte *atr, IFDWord *length) {
     uint8_t answer[OCN_MAX_ATR_SIZE];
     IFDWord answerLength = sizeof answer;

@@ -39,7 +39,7 @@ static bool sendMessage(int wakeUp, int socket, uint8_t kind, uint8_t sequence, 
 
 // Reads a message into `header` and `payload`, which holds MAX_PAYLOAD bytes.
 //
-// The first byte may take until `deadline` (NULL: as long as it likes), the rest LIMIT_MESSAGE.
+// The first byte has to arrive before `deadline` (NULL: no limit), and the rest within LIMIT_MESSAGE.
 static bool receiveMessage(int wakeUp, int socket, uint8_t *header, uint8_t *payload, size_t *length,
                            const struct timespec *deadline) {
     if (!readerSocketReceive(wakeUp, socket, header, 1, deadline)) return false;
@@ -49,12 +49,13 @@ static bool receiveMessage(int wakeUp, int socket, uint8_t *header, uint8_t *pay
     return *length <= MAX_PAYLOAD && readerSocketReceive(wakeUp, socket, payload, *length, &end);
 }
 
-// MARK: What a reader may send unasked
+// MARK: The limit of unrequested messages
 
-// Takes one message from what a reader may send unasked, and waits when there have been too many: a reader that reports without
-// end must not keep a core busy, neither here nor in pcscd, which looks at each change. `fullAt` is when the allowance is whole.
+// Counts one unrequested message from a reader, and waits if there were too many. A reader that reports events all the
+// time must not keep a processor busy, neither here nor in pcscd, which checks after each change. `fullAt` is the time
+// at which the whole allowance is available again.
 //
-// Returns false when the connection ends meanwhile.
+// Returns false if the connection ends meanwhile.
 static bool spendAllowance(long long *fullAt, int wakeUp) {
     long long now = monotonicMilliseconds();
     if (*fullAt < now) *fullAt = now;
@@ -67,7 +68,7 @@ static bool spendAllowance(long long *fullAt, int wakeUp) {
 
 // MARK: The thread
 
-// Notes that the card went. The mutex is held.
+// Records that the card has left. The caller holds the mutex.
 static void removeCard(ReaderConnection *reader) {
     if (reader->hasCard) reader->hasUnseenRemoval = true;
     reader->hasCard = false;
@@ -75,7 +76,7 @@ static void removeCard(ReaderConnection *reader) {
     reader->atrLength = 0;
 }
 
-// What came of a message.
+// The result of handling a message.
 typedef enum { TAKEN, TAKEN_UNASKED, LEFT, NOT_UNDERSTOOD } Taken;
 
 static Taken takeMessage(ReaderConnection *reader, const uint8_t *header, const uint8_t *payload, size_t length) {
@@ -98,7 +99,7 @@ static Taken takeMessage(ReaderConnection *reader, const uint8_t *header, const 
         if (length == 0) {
             taken = NOT_UNDERSTOOD;
         } else if (reader->isWaiting && !reader->hasReply && header[1] == reader->sequence) {
-            // An answer that comes too late has an old number.
+            // A late answer has an old sequence number, and is ignored.
             reader->replyStatus = payload[0];
             reader->replyLength = length - 1;
             memcpy(reader->reply, payload + 1, length - 1);
@@ -122,14 +123,14 @@ static bool isClosing(ReaderConnection *reader) {
     return isClosing;
 }
 
-// Takes messages until the reader leaves, sends what is no message, or the connection ends.
+// Handles messages until the reader leaves, sends invalid data, or the connection ends.
 //
-// Returns whether the reader left in good order.
+// Returns whether the reader left in an orderly way.
 static bool serve(ReaderConnection *reader, int socket, uint8_t *buffer) {
     uint8_t header[HEADER_SIZE];
     size_t length = 0;
     long long fullAt = 0;
-    // It looks for the end after each message: a reader that always has bytes ready never makes it wait.
+    // Checks for the end after each message, because a reader that always has bytes ready never makes it wait.
     while (!isClosing(reader) && receiveMessage(reader->wakeUp[0], socket, header, buffer, &length, NULL)) {
         switch (takeMessage(reader, header, buffer, length)) {
         case TAKEN: break;
@@ -143,7 +144,7 @@ static bool serve(ReaderConnection *reader, int socket, uint8_t *buffer) {
     return false;
 }
 
-// The reader greets first, with a version that this driver speaks; then the driver does.
+// The reader greets first, with a version that this driver supports. Then the driver greets.
 static bool greet(ReaderConnection *reader, int socket, uint8_t *buffer) {
     uint8_t header[HEADER_SIZE];
     size_t length = 0;
@@ -153,7 +154,7 @@ static bool greet(ReaderConnection *reader, int socket, uint8_t *buffer) {
     return sendMessage(reader->wakeUp[0], socket, MESSAGE_HELLO, 0, buffer, 1, NULL, 0);
 }
 
-// From the greeting to the end of one connection.
+// Runs one connection from the greeting to its end.
 static void meetReader(ReaderConnection *reader, int socket, uint8_t *buffer) {
     if (!greet(reader, socket, buffer)) return;
     pthread_mutex_lock(&reader->mutex);
@@ -165,7 +166,7 @@ static void meetReader(ReaderConnection *reader, int socket, uint8_t *buffer) {
 
     bool hasLeft = serve(reader, socket, buffer);
 
-    // A call that is under way returns soon: nothing goes over this socket any more.
+    // A call in progress returns soon, because this socket can't transfer anything any more.
     shutdown(socket, SHUT_RDWR);
     pthread_mutex_lock(&reader->mutex);
     removeCard(reader);
@@ -177,7 +178,7 @@ static void meetReader(ReaderConnection *reader, int socket, uint8_t *buffer) {
     pthread_mutex_unlock(&reader->mutex);
 }
 
-// Whether the reader has let the time for an answer pass, since this was last asked.
+// Whether the reader has missed the time limit of an answer since the last call of this function.
 static bool wasSilent(ReaderConnection *reader) {
     pthread_mutex_lock(&reader->mutex);
     bool wasSilent = reader->wasSilent;
@@ -203,7 +204,7 @@ static void *runConnection(void *context) {
     return NULL;
 }
 
-// Starts the thread. Signals are for the threads of pcscd.
+// Starts the thread with all signals blocked, because pcscd's own threads handle them.
 static bool startThread(ReaderConnection *reader) {
     sigset_t all;
     sigset_t before;
@@ -266,12 +267,13 @@ void connectionClose(ReaderConnection *reader) {
     pthread_mutex_lock(&reader->mutex);
     reader->isClosing = true;
     reader->stopsPolling = true;
-    // Closed for writing: whoever waits on the other end of the pipe wakes up, now and later.
+    // Closing the writing end wakes everything that waits on the reading end, now and later.
     close(reader->wakeUp[1]);
     reader->wakeUp[1] = -1;
     pthread_cond_broadcast(&reader->changed);
     pthread_mutex_unlock(&reader->mutex);
-    // The thread looks for the end after each bounded step. Should it hang all the same, it keeps what it uses.
+    // The thread checks for the end after each step, and each step has a limit. If it hangs anyway, it keeps its
+    // reference.
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec += LIMIT_CLOSE / 1000;
@@ -280,7 +282,7 @@ void connectionClose(ReaderConnection *reader) {
 
 // MARK: Calls
 
-// Waits for the answer to the message that was sent. The mutex is held.
+// Waits for the answer to the sent message. The caller holds the mutex.
 static IFDResult awaitReply(ReaderConnection *reader, int socket, const struct timespec *deadline, uint8_t *response,
                             IFDWord capacity, IFDWord *responseLength) {
     bool isLate = false;
@@ -288,7 +290,8 @@ static IFDResult awaitReply(ReaderConnection *reader, int socket, const struct t
         isLate = pthread_cond_timedwait(&reader->changed, &reader->mutex, deadline) == ETIMEDOUT;
     }
     if (!reader->hasReply) {
-        // Its answer may still come, and nothing says that the next one will: it is as good as unplugged.
+        // The answer may still arrive late, and the next one may also be missing. So the reader is treated as
+        // unplugged.
         if (reader->socket == socket) shutdown(socket, SHUT_RDWR);
         reader->wasSilent = isLate;
         return isLate ? OCN_IFD_RESPONSE_TIMEOUT : OCN_IFD_NO_SUCH_DEVICE;
@@ -326,11 +329,11 @@ IFDResult connectionCall(ReaderConnection *reader, uint8_t kind, const uint8_t *
         if (isSent) {
             result = awaitReply(reader, socket, &deadline, response, capacity, responseLength);
         } else {
-            // Part of a message may have gone: nothing after it would be understood.
+            // A part of the message may have been sent, so the reader could not parse anything after it.
             shutdown(socket, SHUT_RDWR);
         }
         reader->isCalling = false;
-        // What comes from now on is late.
+        // Answers that arrive from now on are late.
         reader->isWaiting = false;
         pthread_cond_broadcast(&reader->changed);
     }
@@ -341,7 +344,7 @@ IFDResult connectionCall(ReaderConnection *reader, uint8_t kind, const uint8_t *
 
 // MARK: Presence
 
-// Forgets a removal that pcscd has heard of. Another card may be there already: pcscd looks again at once.
+// Forgets a removal that pcscd has seen. If another card is present, pcscd is made to check again at once.
 static void forgetRemoval(ReaderConnection *reader) {
     reader->hasUnseenRemoval = false;
     if (!reader->hasCard) return;

@@ -39,9 +39,9 @@ long long monotonicMilliseconds(void) {
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000L;
 }
 
-// MARK: The way there
+// MARK: Connecting
 
-// The folder of a path, or -1 when others than its owner may write it. `owner` is set.
+// Opens the folder of a path, and sets `owner`. Returns -1 when other users than its owner may write to it.
 static int openFolder(const char *path, uid_t *owner) {
     const char *slash = strrchr(path, '/');
     char folder[108];
@@ -59,7 +59,7 @@ static int openFolder(const char *path, uid_t *owner) {
     return descriptor;
 }
 
-// The socket itself, without connecting to it, or -1 when it is none or belongs to somebody else. `owner` is set.
+// Opens the socket file without connecting, and sets `owner`. Returns -1 when it is not a socket or not trusted.
 static int openNode(const char *path, uid_t *owner) {
     uid_t folderOwner = 0;
     int folder = openFolder(path, &folderOwner);
@@ -89,11 +89,11 @@ int readerSocketConnect(const char *path) {
     uid_t owner = 0;
     int node = openNode(path, &owner);
     if (node < 0) return -1;
-    // Through the descriptor: whatever the path names by now, this is the socket that was looked at.
+    // Uses the descriptor, so that this is the checked socket even if the path has changed.
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", node);
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    // On a UNIX socket this never waits: it is there or it is not.
+    // On a UNIX socket this never waits: the listener exists or not.
     bool isConnected = descriptor >= 0 && connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
     close(node);
     if (isConnected && isListenerTrusted(descriptor, owner)) return descriptor;
@@ -104,7 +104,7 @@ int readerSocketConnect(const char *path) {
 // MARK: Bytes
 
 int readerSocketWait(int wakeUp, int socket, short events, const struct timespec *deadline) {
-    // poll takes no notice of a descriptor below 0.
+    // poll ignores a descriptor below 0.
     struct pollfd descriptors[2] = {{.fd = wakeUp, .events = POLLIN}, {.fd = socket, .events = events}};
     while (true) {
         int count = poll(descriptors, 2, deadline == NULL ? -1 : millisecondsUntil(deadline));

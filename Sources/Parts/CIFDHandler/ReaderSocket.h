@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to a reader's socket, and messages over it. Nothing here keeps a state.
+// The connection to a reader's socket, and messages over it. These functions keep no state.
 #ifndef OPENCORENFC_READER_SOCKET_H
 #define OPENCORENFC_READER_SOCKET_H
 
@@ -10,26 +10,26 @@
 
 #pragma GCC visibility push(hidden)
 
-// The moment in so many milliseconds; the milliseconds until a moment, at least 0; the clock behind both, in milliseconds.
+// The time after so many milliseconds; the milliseconds until a time, at least 0; the clock of both, in milliseconds.
 struct timespec deadlineAfter(int milliseconds);
 int millisecondsUntil(const struct timespec *deadline);
 long long monotonicMilliseconds(void);
 
-// Connects to the reader's socket at a path, if it can be trusted.
+// Connects to the reader's socket at a path, if it is trusted.
 //
-// pcscd often runs as root, so a path in its configuration must not lead it anywhere else: the folder may be written by its owner
-// alone; the socket is no link, is a socket, and belongs to the folder's owner, to root or to this process's user; and so does
-// the program that listens.
+// pcscd often runs as root, so a path in its configuration must not lead it to anything else. These rules apply: only
+// its owner may write to the folder; the file is a socket and not a link; and the socket and the listening program
+// belong to a trusted user: the folder's owner, root, or this process's user.
 //
-// Returns a descriptor that never blocks, or -1.
+// Returns a non-blocking descriptor, or -1.
 int readerSocketConnect(const char *path);
 
-// Waits until a descriptor is ready for `events`, or until `wakeUp` is closed, or until the deadline (NULL: never).
+// Waits until a descriptor is ready for `events`, `wakeUp` is closed, or the deadline has passed (NULL: no deadline).
 //
-// Returns 1 when it is ready, 0 when the time is over, -1 when it was woken up. `socket` may be -1.
+// Returns 1 when it is ready, 0 after the deadline, -1 when it was woken up. `socket` may be -1.
 int readerSocketWait(int wakeUp, int socket, short events, const struct timespec *deadline);
 
-// Sends, or reads, exactly as many bytes, before the deadline (NULL: never) and unless woken up.
+// Sends or reads exactly `length` bytes, unless the deadline passes (NULL: no deadline) or it is woken up.
 bool readerSocketSend(int wakeUp, int socket, const uint8_t *bytes, size_t length, const struct timespec *deadline);
 bool readerSocketReceive(int wakeUp, int socket, uint8_t *bytes, size_t length, const struct timespec *deadline);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the IFD Handler 3.0 interface that this driver serves: what pcscd calls in a reader driver. Declared here, so
-// that the package builds without pcscd's own headers. A test compares every value with them where they are installed.
+// The part of the IFD Handler 3.0 interface that this driver implements: the functions that pcscd calls in a reader
+// driver. It is declared here, so that the package builds without pcscd's headers. If those are installed, a test
+// compares every value with them.
 #ifndef OPENCORENFC_IFD_HANDLER_H
 #define OPENCORENFC_IFD_HANDLER_H
 
@@ -14,7 +15,7 @@ typedef struct {
     IFDWord length;
 } IFDHeader;
 
-// What a function says of how it went.
+// The results of functions.
 #define OCN_IFD_SUCCESS 0
 #define OCN_IFD_ERROR_TAG 600
 #define OCN_IFD_ERROR_SET_FAILURE 601
@@ -28,12 +29,12 @@ typedef struct {
 #define OCN_IFD_NO_SUCH_DEVICE 617
 #define OCN_IFD_ERROR_INSUFFICIENT_BUFFER 618
 
-// What IFDHPowerICC is asked for.
+// The actions of IFDHPowerICC.
 #define OCN_IFD_POWER_UP 500
 #define OCN_IFD_POWER_DOWN 501
 #define OCN_IFD_RESET 502
 
-// What IFDHGetCapabilities is asked for, beside the attributes of PC/SC.
+// The tags of IFDHGetCapabilities that are not PC/SC attributes.
 #define OCN_TAG_IFD_ATR 0x0303
 #define OCN_TAG_IFD_SLOT_THREAD_SAFE 0x0FAC
 #define OCN_TAG_IFD_THREAD_SAFE 0x0FAD
@@ -45,13 +46,13 @@ typedef struct {
 #define OCN_SCARD_ATTR_ATR_STRING 0x00090303
 #define OCN_SCARD_ATTR_ICC_PRESENCE 0x00090300
 
-// The longest ATR (ISO/IEC 7816-3, 8.2.1), and the longest APDU that pcscd lets through, response and command.
+// The longest ATR (ISO/IEC 7816-3, 8.2.1), and the longest command or response APDU that pcscd passes on.
 #define OCN_MAX_ATR_SIZE 33
 #define OCN_MAX_APDU_SIZE 65548
 
-// A comparison with pcscd's headers does without the functions, whose types have other names there.
+// The comparison with pcscd's headers leaves out the functions, because their types have other names there.
 #ifndef OCN_WITHOUT_FUNCTIONS
-// All that the driver shows to the program that loads it.
+// The only symbols that the driver exports.
 #pragma GCC visibility push(default)
 IFDResult IFDHCreateChannelByName(IFDWord lun, char *name);
 IFDResult IFDHCreateChannel(IFDWord lun, IFDWord channel);
