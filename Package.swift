@@ -97,10 +97,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Gets association files from their sites.
+        // Gets association files from their sites, with libcurl.
+        .target(name: "CCurl", path: "Sources/Background/CCurl"),
         .target(
             name: "LinkFetching",
-            dependencies: ["PrivateStorage", "SystemLibrary", "UniversalLinks"],
+            dependencies: ["CCurl", "PrivateStorage", "SystemLibrary", "UniversalLinks"],
             path: "Sources/Background/LinkFetching",
             swiftSettings: strict
         ),

@@ -22,7 +22,7 @@ ALLOWED = {
     "Sources/Support/PrivateStorage": {"CSystemCalls", "Glibc", "SystemLibrary"},
     "Sources/Background/BackgroundStorage": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/Background/LinkFetching": {
-        "Dispatch", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
+        "CCurl", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
     },
     "Sources/Tools/nfcd": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching", "NFCRuntime",

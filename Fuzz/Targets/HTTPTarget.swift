@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary PrivateStorage UniversalLinks LinkFetching
+// modules: CSystemCalls SystemLibrary PrivateStorage UniversalLinks CCurl LinkFetching
 import LinkFetching
 
-private let maximumBody = 1024
-
-/// Whatever a site answers, in whatever pieces, it comes to the same: a file within its limit, or an error of its own kind.
+/// Whatever lines the head of an answer has, with a line feed or with both bytes at their ends, it comes to the same: it is
+/// complete within its limit, it waits for more, or it is an error of its own kind.
 ///
-/// The first octet is the length of the pieces.
+/// The first byte is unused, so that kept inputs stay what they were.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
-    guard let length = bytes.first else { return 0 }
-    let answer = Array(bytes.dropFirst())
-    let whole = receive(answer, piece: max(1, answer.count))
-    guard receive(answer, piece: Int(length) + 1) == whole else { fatalError("It matters how an answer is cut.") }
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count)).dropFirst()
+    let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).map { $0.filter { $0 != 0x0D } }
+    guard receive(lines, ending: [0x0A]) == receive(lines, ending: [0x0D, 0x0A]) else {
+        fatalError("It matters how a line ends.")
+    }
     return 0
 }
 
 private enum Outcome: Equatable {
-    case file([UInt8])
+    case complete
+    case waiting
     case error(FetchError.Code)
 }
 
-private func receive(_ answer: [UInt8], piece: Int) -> Outcome {
-    var response = HTTPResponse(maximumBody: maximumBody)
+private func receive(_ lines: [[UInt8]], ending end: [UInt8]) -> Outcome {
+    var head = AnswerHead()
     do throws(FetchError) {
-        for start in stride(from: 0, to: answer.count, by: piece) where !response.isDone {
-            try response.take(Array(answer[start..<min(start + piece, answer.count)]))
-            guard response.body.count <= maximumBody else { fatalError("A file over its limit.") }
-        }
-        try response.end()
+        for line in lines where !head.isComplete { try head.take(line + end) }
     } catch {
         return .error(error.code)
     }
-    return .file(response.body)
+    return head.isComplete ? .complete : .waiting
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
 import UniversalLinks
 
 /// Gets association files from their sites: by https alone, from their one place, without redirects, and within bounds of
 /// size and time.
 ///
-/// The address that was looked up and found public is the one that is connected to, so that no second answer of the name
-/// service can lead elsewhere. There are no cookies, no proxies and no compression.
+/// Each address is checked when it is connected to, so that no second answer of the name service can lead to a private one.
+/// There are no cookies, no proxies and no compression. The system's libcurl does the work, opened when it is first needed.
 public struct AssociationFetcher: Sendable {
     /// What is otherwise in development.
     public struct Options: Sendable, Hashable {
@@ -36,11 +35,11 @@ public struct AssociationFetcher: Sendable {
     /// Gets the file of a domain, and sees that it is one.
     ///
     /// - Parameter domain: the domain. The caller sees to it that an installed app lists it.
-    /// - Returns: the file's octets.
+    /// - Returns: the file's bytes.
     /// - Throws: ``FetchError``.
     public func fetch(_ domain: String) async throws(FetchError) -> [UInt8] {
         let result: Result<[UInt8], FetchError> = await withCheckedContinuation { continuation in
-            // A thread of its own: it waits, and it keeps the signal that a closed connection sends.
+            // A thread of its own: it waits, and it blocks the signal of a closed connection.
             let thread = Thread { [self] in
                 continuation.resume(returning: Result { () throws(FetchError) in try get(domain) })
             }
@@ -64,92 +63,19 @@ public struct AssociationFetcher: Sendable {
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGPIPE)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        let deadline = Deadline(after: options.timeout)
-        let (addresses, port) = try places(host, deadline)
-        let socket = try connect(addresses, port, deadline)
-        let connection = try TLSConnection(socket, host: host, authorities: options.authorities)
-        let request = """
-            GET \(Self.path) HTTP/1.1\r
-            Host: \(host)\r
-            User-Agent: OpenCoreNFC\r
-            Accept: application/json\r
-            Accept-Encoding: identity\r
-            Connection: close\r
-            \r
-
-            """
-        try connection.send(Array(request.utf8))
-        var response = HTTPResponse(maximumBody: AssociationFile.maximumSize)
-        while !response.isDone {
-            // Also a site that sends a little now and then is given up at the deadline.
-            guard deadline.milliseconds > 0 else { throw FetchError(.timeout, "The site takes too long to answer.") }
-            let octets = try connection.receive()
-            if octets.isEmpty { try response.end() } else { try response.take(octets) }
-        }
-        return response.body
+        let place = try options.connectTo.map(Self.place)
+        let download = SiteDownload(host, mayBePrivate: options.allowsPrivateAddresses || place != nil)
+        return try download.run(connectingTo: place, trusting: options.authorities, timeout: options.timeout)
     }
 
-    private func places(_ host: String, _ deadline: Deadline) throws(FetchError) -> ([NetworkAddress], UInt16) {
-        if let place = options.connectTo {
-            guard let colon = place.lastIndex(of: ":"), let port = UInt16(place[place.index(after: colon)...]),
-                let address = NetworkAddress(place[..<colon].filter { $0 != "[" && $0 != "]" })
-            else {
-                throw FetchError(.badDomain, "'\(place)' is no address with a port, such as 127.0.0.1:8443.")
-            }
-            return ([address], port)
+    /// A place to connect to, in the form of libcurl: whatever the host and the port, this address and port.
+    private static func place(_ text: String) throws(FetchError) -> String {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+            let address = NetworkAddress(text[..<colon].filter { $0 != "[" && $0 != "]" })
+        else {
+            throw FetchError(.badDomain, "'\(text)' is no address with a port, such as 127.0.0.1:8443.")
         }
-        let addresses = try lookUp(host, deadline)
-        guard !addresses.isEmpty else { throw FetchError(.notFound, "\(host) has no address.") }
-        if !options.allowsPrivateAddresses, let address = addresses.first(where: { !$0.isPublic }) {
-            throw FetchError(
-                .privateAddress,
-                "\(host) has the address \(address), which is not of the public internet."
-            )
-        }
-        return (addresses, 443)
-    }
-
-    /// Asks the system's resolver, which has no limit of its own that can be set, and stops waiting at the deadline.
-    private func lookUp(_ host: String, _ deadline: Deadline) throws(FetchError) -> [NetworkAddress] {
-        let answer = LookUp()
-        let thread = Thread { answer.finish(NetworkAddress.all(of: host)) }
-        thread.stackSize = 1 << 20
-        thread.start()
-        guard let addresses = answer.wait(deadline) else {
-            throw FetchError(.timeout, "The address of \(host) takes too long to look up.")
-        }
-        return addresses
-    }
-
-    private func connect(
-        _ addresses: [NetworkAddress],
-        _ port: UInt16,
-        _ deadline: Deadline
-    ) throws(FetchError) -> TCPSocket {
-        var failure = FetchError(.noConnection, "The site has no address.")
-        for address in addresses.prefix(4) {
-            do throws(FetchError) {
-                return try TCPSocket(to: address, port: port, until: deadline)
-            } catch {
-                failure = error
-            }
-        }
-        throw failure
-    }
-}
-
-/// The answer of the resolver, which may come when nobody waits any more.
-private final class LookUp: @unchecked Sendable {
-    // Sendable because the addresses are set before the semaphore is signalled, and read after it was waited for.
-    private let semaphore = DispatchSemaphore(value: 0)
-    private var addresses: [NetworkAddress] = []
-
-    func finish(_ addresses: [NetworkAddress]) {
-        self.addresses = addresses
-        semaphore.signal()
-    }
-
-    func wait(_ deadline: Deadline) -> [NetworkAddress]? {
-        semaphore.wait(timeout: .now() + .milliseconds(Int(deadline.milliseconds))) == .success ? addresses : nil
+        let name = "\(address)"
+        return name.contains(":") ? "::[\(name)]:\(port)" : "::\(name):\(port)"
     }
 }

@@ -38,7 +38,7 @@ public struct FetchError: Error, Sendable, CustomStringConvertible {
         public static let certificate = Code(kind: .certificate)
         /// The encrypted connection failed.
         public static let tls = Code(kind: .tls)
-        /// OpenSSL is not installed.
+        /// libcurl is not installed.
         public static let libraryMissing = Code(kind: .libraryMissing)
         /// The site sends to another place.
         public static let redirect = Code(kind: .redirect)

@@ -45,6 +45,8 @@ def chunks(*parts):
 ANSWERS = {
     "good": length(FILE),
     "chunked": chunks(FILE[:10], FILE[10:]) + b"0\r\n\r\n",
+    "nothing": b"",
+    "cut": head("Server: x") + FILE[:-2],
     "toend": head("Server: x") + FILE,
     "early": head("Link: x", status="103 Early Hints") + length(FILE),
     "largest": length(FILE + b" " * (LIMIT - len(FILE))),
@@ -62,7 +64,14 @@ ANSWERS = {
     "garbage": b"\x00\xff" * 50 + b"\r\n\r\n",
     "head": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100000,
     "chunky": head("Transfer-Encoding: chunked") + b"zz\r\n",
-    "bigchunk": head("Transfer-Encoding: chunked") + b"ffffffff\r\n",
+    "bigchunk": head("Transfer-Encoding: chunked") + b"ffffffff\r\n" + b" " * (LIMIT + 1),
+    "twocodings": head("Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n",
+    "nameless": head("no colon", "Content-Length: 0"),
+    "hugemissing": head("Content-Length: 999999999", status="404 Not Found"),
+    "continued": head(status="100 Continue")
+    + f"HTTP/1.0 200 OK\r\nContent-Length: {len(FILE)}\r\n\r\n".encode() + FILE + b" and more",
+    "lines": b"HTTP/1.1 200\nTransfer-Encoding: chunked\n\n" + b"%x;x=y\n%s\n0\nTrailer: x\n\n" % (len(FILE), FILE),
+    "trailers": chunks(FILE) + b"0\r\n" + b"X: y\r\n" * 100000 + b"\r\n",
 }
 
 
@@ -91,7 +100,18 @@ def serve(client, context):
                     time.sleep(0.05)
             if name == "silent":
                 time.sleep(60)
+            # slices-NAME: an answer of which each byte comes by itself.
+            if name.startswith("slices-"):
+                for byte in ANSWERS[name[7:]]:
+                    stream.sendall(bytes([byte]))
+                name = "nothing"
+            # first-COUNT-NAME: the first bytes of an answer.
+            if name.startswith("first-"):
+                _, count, whole = name.split("-")
+                stream.sendall(ANSWERS[whole][:int(count)])
+                name = "nothing"
             stream.sendall(ANSWERS.get(name, length(FILE)))
+            # The connection ends without the message of TLS that says so, as when somebody between cuts it.
             if name == "cut":
                 return
             stream.unwrap()

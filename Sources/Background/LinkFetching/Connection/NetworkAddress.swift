@@ -59,55 +59,10 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Calls `body` with the address as the system's calls take it.
-    func withSocketAddress<Result>(
-        port: UInt16,
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-    ) -> Result {
-        if octets.count == 4 {
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            unsafe withUnsafeMutableBytes(of: &address.sin_addr) { unsafe $0.copyBytes(from: octets) }
-            return unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-        }
-        var address = sockaddr_in6()
-        address.sin6_family = sa_family_t(AF_INET6)
-        address.sin6_port = port.bigEndian
-        unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: octets) }
-        return unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe body($0, socklen_t(MemoryLayout<sockaddr_in6>.size))
-            }
-        }
-    }
-
-    /// The addresses of a host, in the system's order. Waits for the system's resolver.
-    static func all(of host: String) -> [NetworkAddress] {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        unsafe hints.ai_flags = AI_ADDRCONFIG
-        var list: UnsafeMutablePointer<addrinfo>? = nil
-        guard unsafe getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
-        defer { unsafe freeaddrinfo(list) }
-        var result: [NetworkAddress] = []
-        var next = unsafe list
-        while let info = unsafe next, result.count < 16 {
-            if let address = unsafe NetworkAddress(info.pointee), !result.contains(address) { result.append(address) }
-            unsafe next = info.pointee.ai_next
-        }
-        return result
-    }
-
-    private init?(_ info: addrinfo) {
-        guard let address = unsafe info.ai_addr else { return nil }
-        let raw = UnsafeRawPointer(address)
-        let family = unsafe info.ai_family
-        switch family {
+    /// Reads an address of the system's calls; nil for other families than IP.
+    @unsafe init?(_ address: UnsafePointer<sockaddr>) {
+        let raw = unsafe UnsafeRawPointer(address)
+        switch unsafe Int32(address.pointee.sa_family) {
         case AF_INET:
             let value = unsafe raw.loadUnaligned(as: sockaddr_in.self).sin_addr
             self.init(unsafe withUnsafeBytes(of: value) { unsafe Array($0) })

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The head of a site's answer, line by line. It refuses what an association file must not come with.
+package struct AnswerHead: Sendable {
+    /// The most bytes of all heads and trailers of one answer.
+    package static let maximumSize = 16 << 10
+
+    /// Whether the head of the final answer has ended.
+    package private(set) var isComplete = false
+    private var size = 0
+    /// The status of the head whose fields follow; nil between heads.
+    private var status: Int?
+    private var length: String?
+
+    package init() {}
+
+    /// Takes a line, with or without its line end.
+    package mutating func take(_ bytes: [UInt8]) throws(FetchError) {
+        size += bytes.count
+        guard size <= Self.maximumSize else {
+            throw FetchError(.tooLarge, "The head of the answer is larger than \(Self.maximumSize) bytes.")
+        }
+        // Lines behind the file are trailers, which nobody needs.
+        guard !isComplete else { return }
+        let line = String(decoding: bytes.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+        guard let status else { return try takeStatus(line) }
+        if line.isEmpty {
+            isComplete = status == 200
+            self.status = nil
+        } else {
+            try takeField(line)
+        }
+    }
+
+    private mutating func takeStatus(_ line: String) throws(FetchError) {
+        let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[0].hasPrefix("HTTP/1."), parts[1].utf8.count == 3, let status = Int(parts[1])
+        else {
+            throw FetchError(.badResponse, "The answer is not HTTP/1.")
+        }
+        switch status {
+        // 103 and the like: the final answer follows. 101 would change the protocol.
+        case 100, 102..<200, 200: break
+        case 300..<400:
+            throw FetchError(
+                .redirect,
+                "The site redirects (status \(status)); an association file has to be at its place."
+            )
+        case 404, 410: throw FetchError(.missing, "The site has no association file (status \(status)).")
+        default: throw FetchError(.status, "The site answers with status \(status).")
+        }
+        self.status = status
+    }
+
+    private mutating func takeField(_ line: String) throws(FetchError) {
+        guard let colon = line.firstIndex(of: ":") else {
+            throw FetchError(.badResponse, "The answer has a field without a name.")
+        }
+        let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }.lowercased()
+        switch line[..<colon].lowercased() {
+        case "content-length":
+            guard length == nil || length == value else {
+                throw FetchError(.badResponse, "The answer has two lengths.")
+            }
+            length = value
+        case "content-encoding" where value != "identity":
+            throw FetchError(.badResponse, "The file is compressed, which was not asked for.")
+        case "transfer-encoding" where value != "chunked":
+            throw FetchError(.badResponse, "The answer has an unknown transfer coding.")
+        default: break
+        }
+    }
+}
