@@ -51,11 +51,11 @@ import Testing
         ("good.site.example:443/x/1", "The link has no scheme. Write https:// before it."),
         ("reader:x", "Custom schemes are not read in the background. Use a universal link."),
         ("tel:+49123", "No association file decides where the link goes. The desktop's app for tel: links opens it."),
-        ("https:///x", "The URL has no host."), ("https:good.site.example/x", "The link has no // behind https:"),
-        ("tel:", "The link names nobody and nothing"),
-        ("https://a\u{200B}b.example/x", "The link's host or port can't be one"),
-        ("https://good.site.example:99999/x/1", "The link's host or port can't be one"),
-        ("https://good.site.example\\x/1", "The link's host or port can't be one"),
+        ("https:///x", "The URL has no host."), ("https:good.site.example/x", "The link has no // after https:"),
+        ("tel:", "The link has no target"),
+        ("https://a\u{200B}b.example/x", "The link's host or port is invalid"),
+        ("https://good.site.example:99999/x/1", "The link's host or port is invalid"),
+        ("https://good.site.example\\x/1", "The link's host or port is invalid"),
     ])
     func `What is no web link says why, in words and as JSON`(link: String, reason: String) throws {
         let found = try explain(user.scratch.path("aasa"), link)
@@ -105,7 +105,7 @@ import Testing
         ("https://1.2.3.4/x/1", "No app can have 1.2.3.4 as an associated domain: it is an address."),
         ("https://[::1]/x/1", "No app can have [::1] as an associated domain: it is an address."),
         ("https://localhost/x/1", "No app can have localhost as an associated domain: it has no dot"),
-        ("https://maps.apple.com/x/1?ll=1,2", "Pages of maps.apple.com go to the app for maps, or to the browser"),
+        ("https://maps.apple.com/x/1?ll=1,2", "Pages of maps.apple.com open in the maps app or the browser"),
     ])
     func `No file decides about links of hosts that are no domains, and of maps`(link: String, why: String) throws {
         let found = try explain(user.scratch.path("aasa"), link)

@@ -31,7 +31,7 @@ import Testing
         ] {
             let outcome = try user.nfc.run(["links"] + words)
             #expect(outcome.status == 0, "\(outcome)")
-            #expect(outcome.lines.first == "Developer mode: a local file in place of the one of good.site.example.")
+            #expect(outcome.lines.first == "Developer mode: a local file replaces the file of good.site.example.")
             let json = try #require(try user.nfc.run(["links"] + words + ["--json"]).objects().first)
             #expect(json["source"] as? String == "local")
         }
@@ -76,7 +76,7 @@ import Testing
         #expect(
             outcome.output == """
                 good.site.example  no file; the last try, 10 minutes ago, failed: \(failure) The next try is due in 22 \
-                minutes; nfc links fetch good.site.example --force tries at once.
+                minutes. To try at once: nfc links fetch good.site.example --force
 
                 """
         )

@@ -194,7 +194,7 @@ struct AppsChooseCommand: AsyncParsableCommand {
               nfc apps choose example.org browser
               nfc apps choose '*.example.org' app
 
-            Exit status: 0 when the choice is saved, 1 when no installed app has the domain.
+            Exit status: 0 when the choice is saved, 1 when no app has the domain.
             """
     )
 

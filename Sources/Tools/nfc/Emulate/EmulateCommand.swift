@@ -10,15 +10,15 @@ struct EmulateShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Show a tag to other programs, as a reader with the tag on it would.",
         discussion: """
-            With --pcsc it is a reader of pcscd, for every PC/SC program; with --pn532
-            a PN532 on a serial line, for libnfc and nfcpy. It says what they have to
-            be told, and goes on until Ctrl-C. For the pcscd of the system, root
-            installs the reader once, with: nfc emulate install. What they write is
-            saved to the image; where that can't be done, and where a card shows no
-            more than its UID, it says so first.
+            With --pcsc it is a reader of pcscd, for every PC/SC program. With --pn532
+            it is a PN532 on a serial line, for libnfc and nfcpy. It prints the settings
+            that those programs need, and runs until Ctrl-C. To use the system's pcscd,
+            root installs the reader once, with: nfc emulate install. What programs
+            write is saved to the image. If it can't be saved, or if a card shows only
+            its UID, a note says so at the start.
 
-            With --facing there is a second PN532 in the field of the first: a program
-            that makes it a card, such as nfc-emulate-forum-tag4, is read by the first.
+            With --facing there is a second PN532 in the field of the first. A program
+            can make it a card, as nfc-emulate-forum-tag4 does, and the first reads it.
 
             \(EmulationCommands.help)
 
@@ -27,7 +27,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
               nfc emulate --image card.nfc --pn532 /tmp/pn532 --trace
               nfc emulate --pn532 /tmp/reader --facing /tmp/card
 
-            Exit status: 0 when it was asked to end or the time is over, 1 when the
+            Exit status: 0 when it was asked to stop or the time is over, 1 when the
             image can't be used or saved, 2 for wrong usage, 3 when no reader can be
             made, 130 after Ctrl-C.
             """
@@ -36,10 +36,10 @@ struct EmulateShowCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The image of the tag; - for standard input.", valueName: "file"))
     var image: String?
 
-    @Option(help: "The id of the image, where the file has several.")
+    @Option(help: "The id of the image, if the file has several.")
     var id: String?
 
-    @Option(help: ArgumentHelp("Save what was written here, and not to the image.", valueName: "file"))
+    @Option(help: ArgumentHelp("Save what programs write to this file, not to the image.", valueName: "file"))
     var out: String?
 
     @Flag(help: "Be a reader of pcscd.")
@@ -48,62 +48,62 @@ struct EmulateShowCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Be a PN532; PATH becomes a link to its serial line.", valueName: "path"))
     var pn532: String?
 
-    @Option(help: ArgumentHelp("With --pn532, in place of an image: a second PN532 in its field.", valueName: "path"))
+    @Option(help: ArgumentHelp("With --pn532: a second PN532 in its field, instead of an image.", valueName: "path"))
     var facing: String?
 
-    @Flag(help: "With --pcsc: start a pcscd that has this reader alone.")
+    @Flag(help: "With --pcsc: start a private pcscd with only this reader.")
     var startPcscd = false
 
-    @Option(help: ArgumentHelp("With --pcsc: write the lines for pcscd to this folder.", valueName: "folder"))
+    @Option(help: ArgumentHelp("With --pcsc: write pcscd's configuration to this folder.", valueName: "folder"))
     var readerConf: String?
 
-    @Option(help: ArgumentHelp("With --pcsc: make the sockets in this folder.", valueName: "folder"))
+    @Option(help: ArgumentHelp("With --pcsc: create the sockets in this folder.", valueName: "folder"))
     var folder: String?
 
     @Option(help: ArgumentHelp("With --pcsc: the reader's name.", valueName: "name"))
     var readerName: String?
 
-    @Option(help: "End after so many seconds.")
+    @Option(help: "Stop after this many seconds.")
     var timeout: SecondsArgument?
 
-    @Flag(help: "Take commands from standard input.")
+    @Flag(help: "Read commands from standard input.")
     var commands = false
 
     @Flag(help: "Show each exchange: the host's commands, and the tag's frames.")
     var trace = false
 
-    @Flag(help: "Print one JSON object a line for all that happens.")
+    @Flag(help: "Print one JSON object per event.")
     var json = false
 
     func validate() throws {
-        guard pcsc != (pn532 != nil) else { throw ValidationError("Give one of --pcsc and --pn532 PATH.") }
+        guard pcsc != (pn532 != nil) else { throw ValidationError("Give either --pcsc or --pn532 PATH.") }
         if facing != nil {
-            guard pn532 != nil else { throw ValidationError("--facing goes with --pn532 PATH.") }
-            guard facing != pn532 else { throw ValidationError("The two PN532 need a path each.") }
+            guard pn532 != nil else { throw ValidationError("--facing needs --pn532 PATH.") }
+            guard facing != pn532 else { throw ValidationError("The two PN532 need different paths.") }
             if image != nil || id != nil || out != nil || commands {
                 throw ValidationError(
-                    "With --facing the other program is the card: leave out --image, --id, --out and --commands."
+                    "With --facing the other program is the card. Leave out --image, --id, --out and --commands."
                 )
             }
         } else if image == nil {
-            throw ValidationError("Give the tag: --image FILE. A blank one is made by: nfc tag create")
+            throw ValidationError("Give the tag: --image FILE. To make a blank one: nfc tag create")
         }
         if OutputTarget.isStandardOutput(out) {
             throw ValidationError(
-                "Standard output says what happens, and has no room for the image. Name a file with --out."
+                "Standard output shows the events, so it can't take the image. Name a file with --out."
             )
         }
         if image == "-", commands {
             throw ValidationError(
-                "Standard input has the image, and no room for --commands. Name a file with --image FILE."
+                "Standard input is the image, so it can't be used for --commands. Name a file with --image FILE."
             )
         }
         try OutputTarget.check(image: image, out: out, savesImage: true, json: json)
         if !pcsc, startPcscd || readerConf != nil || folder != nil || readerName != nil {
-            throw ValidationError("--start-pcscd, --reader-conf, --folder and --reader-name go with --pcsc.")
+            throw ValidationError("--start-pcscd, --reader-conf, --folder and --reader-name need --pcsc.")
         }
         if let timeout = timeout?.value, !(timeout > 0 && timeout <= 86400) {
-            throw ValidationError("--timeout takes more than 0 and at most 86400 seconds.")
+            throw ValidationError("--timeout takes a number of seconds above 0, up to 86400.")
         }
     }
 
@@ -113,7 +113,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
     }
 
     private func emulate() async throws(CommandFailure) -> EmulationSignals.End {
-        // Read before signals are taken: it may be a pipe, and Ctrl-C ends the wait for it.
+        // Read the image before signals are handled: it may be a pipe, and Ctrl-C should end the wait for it.
         let file = try image.map { (path) throws(CommandFailure) in try ImageFile(path: path, id: id) }
         let signals = EmulationSignals(seconds: timeout?.value)
         let output = EmulationOutput(json: json) { signals.outputIsBroken() }
@@ -131,7 +131,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
             throw CommandFailure(
                 .refused,
                 "unsupported",
-                "A PN532 finds no Type 5 tags. Use --pcsc, whose reader does."
+                "A PN532 can't read Type 5 tags. Use --pcsc instead."
             )
         }
         for note in try EmulationNote.all(file, out: out) { output.note(note) }
@@ -153,7 +153,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         return end
     }
 
-    /// What both ways of showing a tag need.
+    /// The values that both kinds of reader need.
     private struct Shown {
         var field: VirtualField
         var tag: any VirtualTag
@@ -164,13 +164,13 @@ struct EmulateShowCommand: AsyncParsableCommand {
         var commands: EmulationCommands { EmulationCommands(field: field, tag: tag, output: output) }
     }
 
-    /// The field, which tells of each frame when that is wanted.
+    /// The field, which reports each frame when --trace asks for it.
     private func driver(_ shown: Shown) -> any FieldDriver {
         guard trace else { return shown.field }
         return TracedField(shown.field) { [output = shown.output] in output.exchange($0) }
     }
 
-    /// Takes the host's exchanges: they are shown, and what they have written is saved soon.
+    /// Handles the host's exchanges: prints them, and saves soon what they have written.
     private func observer(_ shown: Shown) -> @Sendable (Exchange) -> Void {
         { [trace, output = shown.output, saver = shown.saver] exchange in
             if trace { output.exchange(exchange) }
@@ -200,7 +200,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         let driverPath = try PCSCInstallation.findDriver()
         let place = try EmulationFolder(folder, readerConf: readerConf)
         var profile = ReaderProfile.showing(shown.tag.technology)
-        // pcscd has the name from the lines that it read.
+        // pcscd read the name from its configuration.
         let installedName = startPcscd || readerConf != nil ? nil : place.installedName
         if let name = readerName ?? installedName { profile.name = name }
         let installation = try PCSCInstallation(

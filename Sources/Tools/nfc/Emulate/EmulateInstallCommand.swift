@@ -12,9 +12,10 @@ struct EmulateCommand: AsyncParsableCommand {
         commandName: "emulate",
         abstract: "Show a tag to other programs, as a reader with the tag on it would.",
         discussion: """
-            With --pcsc it is a reader of pcscd, for every PC/SC program; with --pn532
-            a PN532 on a serial line, for libnfc and nfcpy. All options: nfc emulate show
-            --help. For the pcscd of the system, root installs the reader once for a user.
+            With --pcsc it is a reader of pcscd, for every PC/SC program. With --pn532
+            it is a PN532 on a serial line, for libnfc and nfcpy. For all options, see:
+            nfc emulate show --help. To use the system's pcscd, root installs the reader
+            once for a user.
 
             Examples:
               nfc emulate --image card.nfc --pcsc --start-pcscd
@@ -26,7 +27,7 @@ struct EmulateCommand: AsyncParsableCommand {
     )
 }
 
-/// Who gets a reader, and where.
+/// The user who gets a reader, and where it is installed.
 struct ReaderInstallationOptions: ParsableArguments {
     @Option(
         name: .customLong("for"),
@@ -35,7 +36,7 @@ struct ReaderInstallationOptions: ParsableArguments {
     var user: String
 
     @Option(
-        help: ArgumentHelp("Install below this folder, as packagers do, and not in the system.", valueName: "folder")
+        help: ArgumentHelp("Install below this folder instead of in the system, for packages.", valueName: "folder")
     )
     var root: String?
 
@@ -57,28 +58,30 @@ struct ReaderInstallationOptions: ParsableArguments {
 struct EmulateInstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
-        abstract: "Give the system's pcscd a reader that a user shows tags on. Run as root.",
+        abstract: "Add a reader to the system's pcscd, on which a user shows tags. Run as root.",
         discussion: """
-            It copies the plain driver to pcscd's folder for drivers, writes pcscd's lines
-            for the reader, and makes a folder in /run/opencorenfc that is the user's, at
-            each start of the system too. All of it is root's, but for that folder. From
-            then on every PC/SC program finds what the user shows with: nfc emulate --pcsc
+            It copies the plain driver to pcscd's driver folder, writes pcscd's
+            configuration of the reader, and creates a folder in /run/opencorenfc, now
+            and at each start of the system. That folder belongs to the user, all else
+            to root. Then every PC/SC program finds the tags that the user shows with:
+            nfc emulate --pcsc
 
-            The driver is refused when it needs other libraries than C's, says where to
-            look for them, or can be changed by another user than root and the one who runs
-            sudo. Build it with dev/build-pcsc-driver; packages have it in lib/opencorenfc.
+            The driver is refused if it needs other libraries than C's, has a search
+            path for libraries, or can be changed by users other than root and the one
+            who runs sudo. Build it with dev/build-pcsc-driver. Packages have it in
+            lib/opencorenfc.
 
             Examples:
               sudo nfc emulate install --for $USER
               nfc emulate install --for kiosk --root build/package --driver driver.so
 
-            Exit status: 0 when it is installed, 1 when something is refused.
+            Exit status: 0 when the reader is installed, 1 when something is refused.
             """
     )
 
     @OptionGroup var options: ReaderInstallationOptions
 
-    @Option(help: ArgumentHelp("The driver; else the one that came with nfc.", valueName: "file"))
+    @Option(help: ArgumentHelp("The driver. Default: the one that came with nfc.", valueName: "file"))
     var driver: String?
 
     @Option(help: ArgumentHelp("The reader's name.", valueName: "name"))
@@ -99,14 +102,14 @@ struct EmulateInstallCommand: AsyncParsableCommand {
         }
     }
 
-    /// The user who ran `sudo`: the driver was built by nobody else.
+    /// The user who ran `sudo` and may have built the driver.
     private static var builder: UInt32? { EnvironmentVariable.value("SUDO_UID").flatMap { UInt32($0) } }
 
     private func report(_ reader: SystemReader, _ written: [String]) {
         guard options.json else {
             for path in written { printLine("Wrote \(path)") }
             guard options.root == nil else { return }
-            printLine("pcscd has the reader from its next start on: systemctl restart pcscd")
+            printLine("pcscd has the reader after its next start: systemctl restart pcscd")
             return printLine("Then, as \(reader.owner.name): nfc emulate --image FILE --pcsc")
         }
         var writer = JSONWriter()
@@ -127,14 +130,14 @@ struct EmulateInstallCommand: AsyncParsableCommand {
 struct EmulateUninstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "uninstall",
-        abstract: "Take a user's reader away from the system's pcscd. Run as root.",
+        abstract: "Remove a user's reader from the system's pcscd. Run as root.",
         discussion: """
-            The driver goes with the last reader.
+            The driver is removed with the last reader.
 
             Example:
               sudo nfc emulate uninstall --for $USER
 
-            Exit status: 0 when nothing of it is left, 1 when something is refused.
+            Exit status: 0 when the reader is removed, 1 when something is refused.
             """
     )
 
@@ -157,7 +160,7 @@ struct EmulateUninstallCommand: AsyncParsableCommand {
         guard options.json else {
             for path in removed { printLine("Removed \(path)") }
             return printLine(
-                removed.isEmpty ? "Nothing was installed." : "pcscd lets go of it when it ends: systemctl restart pcscd"
+                removed.isEmpty ? "Nothing was installed." : "pcscd drops it at its next start: systemctl restart pcscd"
             )
         }
         var writer = JSONWriter()

@@ -6,14 +6,14 @@ import ReaderEmulation
 import TagLink
 import VirtualTags
 
-/// Waits for what ends an emulation.
+/// Waits for the events that end an emulation.
 final class EmulationSignals: @unchecked Sendable {
-    // Sendable because what is changed is changed while it is made, and dispatch sources may be used from any thread.
+    // Sendable because its state changes only during init, and dispatch sources may be used from any thread.
 
-    /// What ended it.
+    /// The reason for the end.
     enum End: String, Sendable {
         case interrupt, termination, timeout
-        /// Nobody takes what the emulation says.
+        /// Standard output can't be written any more.
         case outputBroken = "output-broken"
         case daemonEnded = "pcscd-ended"
     }
@@ -22,7 +22,7 @@ final class EmulationSignals: @unchecked Sendable {
         case end(End)
         /// A pcscd has the reader.
         case taken
-        /// A pcscd of ours may have ended.
+        /// The private pcscd may have ended.
         case childEnded
     }
 
@@ -32,9 +32,9 @@ final class EmulationSignals: @unchecked Sendable {
     private var timer: (any DispatchSourceTimer)?
     private let failure = Locked<String?>(nil)
 
-    /// Begins to listen for Ctrl-C, the signals that end a process, and the end of children.
+    /// Starts to listen for Ctrl-C, the signals that end a process, and the end of child processes.
     ///
-    /// - Parameter seconds: after how long to end; nil for never.
+    /// - Parameter seconds: when to stop; nil for never.
     init(seconds: Double?) {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.events = events
@@ -55,23 +55,23 @@ final class EmulationSignals: @unchecked Sendable {
         }
     }
 
-    /// Takes it that a pcscd has the reader.
+    /// Notes that a pcscd has the reader.
     func readerIsTaken() {
         continuation.yield(.taken)
     }
 
-    /// Takes it that standard output can't be written any more.
+    /// Notes that standard output can't be written any more.
     func outputIsBroken() {
         continuation.yield(.end(.outputBroken))
     }
 
-    /// Waits until a pcscd of ours has the reader.
+    /// Waits until the private pcscd has the reader.
     ///
-    /// - Returns: what ended it before; nil when it has the reader.
+    /// - Returns: the reason when the emulation ended first; nil when pcscd has the reader.
     func waitForReader(_ daemon: PrivatePCSCD) async -> End? {
         let limit = DispatchSource.makeTimerSource()
         limit.setEventHandler { [continuation, failure] in
-            failure.withLock { $0 = "pcscd has not loaded the reader; see \(daemon.logPath)." }
+            failure.withLock { $0 = "pcscd has not loaded the reader. See \(daemon.logPath)." }
             continuation.yield(.end(.daemonEnded))
         }
         limit.schedule(deadline: .now() + Self.startLimit)
@@ -83,12 +83,12 @@ final class EmulationSignals: @unchecked Sendable {
     /// How many seconds a pcscd may take to load a reader.
     private static let startLimit = 10.0
 
-    /// Why the daemon ended by itself.
+    /// Why the private pcscd ended by itself.
     var daemonFailure: String? { failure.withLock { $0 } }
 
     /// Waits for what ends the emulation.
     ///
-    /// - Parameter daemon: the pcscd of ours, whose end is one of them.
+    /// - Parameter daemon: the private pcscd, whose end also ends the emulation.
     func wait(watching daemon: PrivatePCSCD? = nil) async -> End {
         await next(daemon, untilTaken: false) ?? .termination
     }
@@ -108,23 +108,23 @@ final class EmulationSignals: @unchecked Sendable {
     }
 }
 
-/// Takes commands for an emulation from standard input, a line each, for a test that needs a hand at the reader.
+/// Reads commands for an emulation from standard input, one per line. Tests use them in place of a person at the reader.
 struct EmulationCommands: Sendable {
-    /// What the lines may be.
+    /// The help text about the lines.
     static let help = """
-        With --commands it takes lines from standard input: remove, insert, unplug
-        and plug (the reader of --pcsc), remove-at-write N and remove-at-exchange N
-        (the tag leaves after the Nth command that writes, or before the Nth
-        exchange, from 1).
+        With --commands it reads lines from standard input: remove and insert the
+        tag; unplug and plug the reader of --pcsc; remove-at-write N and
+        remove-at-exchange N remove the tag after the Nth write command, or before
+        the Nth exchange, counted from 1.
         """
 
     let field: VirtualField
     let tag: any VirtualTag
     let output: EmulationOutput
-    /// The reader, where it can be unplugged.
+    /// The reader, if it can be unplugged.
     var server: ReaderServer?
 
-    /// Takes lines, on a thread of its own, until there are no more.
+    /// Reads lines, on its own thread, until standard input ends.
     func start() {
         Thread { [self] in
             var lines = LineReader(maximumLength: Self.maximumLength)
@@ -134,7 +134,7 @@ struct EmulationCommands: Sendable {
         }.start()
     }
 
-    /// No command is as long as this.
+    /// The longest line that is read; all commands are shorter.
     private static let maximumLength = 4096
 
     private func take(_ line: String) {

@@ -6,24 +6,24 @@ import ReaderEmulation
 import TagLink
 import VirtualTags
 
-/// Where an emulation keeps its socket and the lines for pcscd.
+/// The folders of an emulation's socket and of pcscd's configuration.
 struct EmulationFolder {
     /// The folder of the socket.
     let folder: PrivateFolder
-    /// The folder of the lines for pcscd.
+    /// The folder of pcscd's configuration.
     let configurationFolder: String
-    /// The same folder, when it is this run's own: lines in a folder of the person's choice stay.
+    /// The same folder, if this run created it. A folder of the person's choice stays.
     private let ownConfiguration: PrivateFolder?
-    /// Whether the folder goes with the last run that has it: it is one of the project's own, in a folder for such things.
+    /// Whether the last run that uses the folder removes it: it is the project's own, in the user's runtime folder.
     private let isPassing: Bool
-    /// Whether the folder was made for this run alone.
+    /// Whether the folder was created for this run alone.
     private let isTemporary: Bool
 
-    /// Makes the folders.
+    /// Creates the folders.
     ///
     /// - Parameters:
-    ///   - folder: the folder of the person's choice; one of the user's own when nil, or else one with a random name.
-    ///   - readerConf: the folder for the lines; one in the folder when nil.
+    ///   - folder: the folder of the person's choice; when nil, the user's own, or one with a random name.
+    ///   - readerConf: the folder of pcscd's configuration; when nil, a folder below the first.
     init(_ folder: String?, readerConf: String?) throws(EmulationError) {
         do throws(StorageError) {
             if let folder {
@@ -58,9 +58,9 @@ struct EmulationFolder {
         return reader.socketPath == socketPath ? reader.installedName : nil
     }
 
-    /// Refuses, as root, to give pcscd what others than root can change.
+    /// As root, refuses files for pcscd that other users can change.
     ///
-    /// - Parameter driverPath: the driver that the lines name.
+    /// - Parameter driverPath: the driver that the configuration names.
     func checkRights(driverPath: String) throws(EmulationError) {
         guard ownConfiguration == nil, geteuid() == 0 else { return }
         let part =
@@ -69,15 +69,15 @@ struct EmulationFolder {
         guard let part else { return }
         throw EmulationError(
             """
-            \(part) can be changed by others than root, and pcscd would run what they put there. Install the reader \
+            \(part) can be changed by others than root, and pcscd would run their code. Install the reader \
             instead: sudo nfc emulate install --for USER
             """
         )
     }
 
-    /// Writes the lines for pcscd.
+    /// Writes pcscd's configuration.
     ///
-    /// - Returns: the file.
+    /// - Returns: the path of the file.
     func write(_ configuration: String) throws(EmulationError) -> String {
         let file = configurationFolder + "/" + Self.fileName
         if let ownConfiguration {
@@ -91,7 +91,7 @@ struct EmulationFolder {
         do {
             try FileManager.default.createDirectory(atPath: configurationFolder, withIntermediateDirectories: true)
         } catch {
-            throw EmulationError("The folder \(configurationFolder) can't be made. Give another one.")
+            throw EmulationError("The folder \(configurationFolder) can't be created. Choose another one.")
         }
         do throws(StorageError) {
             try OutputFile.write(Array(configuration.utf8), to: file, readers: .everyone)
@@ -101,18 +101,18 @@ struct EmulationFolder {
         return file
     }
 
-    /// Takes away what was made for this run alone.
+    /// Removes what was created for this run alone.
     func remove() {
         if let ownConfiguration {
             try? ownConfiguration.remove(Self.fileName)
-            // Nothing else is in it unless the person put it there.
+            // Other files in it were put there by a person.
             ownConfiguration.removeIfEmpty()
         }
         if isTemporary {
             try? folder.remove(PCSCInstallation.socketName)
             try? folder.remove("pcscd.log")
         }
-        // What an app or another run has in it stays.
+        // Files of an app or of another run stay.
         if isPassing { folder.removeIfEmpty() }
     }
 
@@ -121,7 +121,7 @@ struct EmulationFolder {
     }
 }
 
-/// Saves what other programs write to a tag, soon after they do, and at the end.
+/// Saves what other programs write to a tag: soon after each write, and at the end.
 final class EmulationSaver: Sendable {
     private let file: ImageFile
     private let tag: any VirtualTag
@@ -144,19 +144,19 @@ final class EmulationSaver: Sendable {
         }
         work = Task {
             for await _ in stream {
-                // A program writes page after page: one file for many of them.
+                // A program writes page after page. Wait, to save the file once for many pages.
                 try? await Task.sleep(for: .milliseconds(200))
                 save()
             }
         }
     }
 
-    /// Takes it that the tag may have been written.
+    /// Notes that the tag may have been written.
     func mayHaveChanged() {
         changes.yield()
     }
 
-    /// Saves what is not saved yet.
+    /// Saves the last changes.
     func finish() throws(CommandFailure) {
         changes.finish()
         work.cancel()
@@ -164,7 +164,7 @@ final class EmulationSaver: Sendable {
         if let failure { throw failure }
     }
 
-    /// Saves the tag if it holds something else than before.
+    /// Saves the tag if its content has changed.
     ///
     /// - Returns: why it could not be saved.
     private static func save(

@@ -3,25 +3,25 @@ import Glibc
 import PrivateStorage
 import VirtualTags
 
-/// Something that a person has to know before a tag is shown to other programs.
+/// A warning for the person before a tag is shown to other programs.
 struct EmulationNote {
-    /// Its name, as programs read it.
+    /// The name, for programs.
     var name: String
-    /// What is so, and what to do about it, as sentences.
+    /// What is wrong and what to do next, as sentences.
     var text: String
 
-    /// What there is to know of an image.
+    /// The notes about an image.
     ///
     /// - Parameters:
     ///   - file: the image.
-    ///   - out: the file that the person wants it saved to; nil for the image's own.
-    /// - Throws: ``CommandFailure`` when the person's own choice of a file can't hold the tag.
+    ///   - out: the file to save to; nil for the image's own file.
+    /// - Throws: ``CommandFailure`` when the file of the person's choice can't hold the tag.
     static func all(_ file: ImageFile, out: String?) throws(CommandFailure) -> [EmulationNote] {
-        // Nobody can write to a card that nobody can open.
+        // Programs can't authenticate to this card, so they can't write to it.
         if case .classic(let contents) = file.contents { return [uidAlone(contents.product)] }
         guard let obstacle = obstacle(file, out) else { return [] }
         guard out == nil else { throw CommandFailure(.refused, obstacle.name, obstacle.text) }
-        let step = "What programs write to the tag is lost; to keep it, name a file: --out card.json"
+        let step = "What programs write to the tag is lost. To save it, name a file: --out card.json"
         return [EmulationNote(name: "not-saved", text: obstacle.text + " " + step)]
     }
 
@@ -29,20 +29,20 @@ struct EmulationNote {
         EmulationNote(
             name: "uid-only",
             text: """
-                A \(product) shows its UID here and no data: its sectors are behind a cipher that OpenCoreNFC does not have. \
-                Programs find the card, and each authentication fails.
+                A \(product) shows only its UID here, and no data: its sectors need a cipher that OpenCoreNFC does not have. \
+                Programs find the card, but each authentication fails.
                 """
         )
     }
 
-    /// Why what is written to the tag can't be saved; nil when nothing is in the way.
+    /// Why writes to the tag can't be saved; nil when they can.
     private static func obstacle(_ file: ImageFile, _ out: String?) -> EmulationNote? {
         let path = file.path(out)
         let format = out.flatMap { TagImage.Format(path: $0) } ?? file.format
         if format == .tagInfo {
             return EmulationNote(
                 name: "unsupported-format",
-                text: "\(path) is not written: a TagInfo report is read, and never saved."
+                text: "\(path) is not written: TagInfo reports can only be read."
             )
         }
         if format != file.format {
@@ -61,7 +61,7 @@ struct EmulationNote {
         return nil
     }
 
-    /// Whether a file may be written, or be made in its folder.
+    /// Whether a file can be written, or created in its folder.
     private static func mayBeWritten(_ path: String) -> Bool {
         if unsafe access(path, F_OK) == 0 { return unsafe access(path, W_OK) == 0 }
         guard let parts = PathParts(path) else { return false }

@@ -3,7 +3,7 @@ import ReaderEmulation
 import TagLink
 import VirtualTags
 
-/// Says what happens in an emulation: sentences, or a JSON object a line.
+/// Prints the events of an emulation: as sentences, or as one JSON object per line.
 final class EmulationOutput: Sendable {
     private let json: Bool
     private let onBroken: @Sendable () -> Void
@@ -11,11 +11,11 @@ final class EmulationOutput: Sendable {
     private let turn = Locked(())
     private let words = Locked(EmulationWords())
 
-    /// Says it to standard output.
+    /// Prints to standard output.
     ///
     /// - Parameters:
-    ///   - json: whether as objects.
-    ///   - onBroken: called when nobody takes it any more.
+    ///   - json: whether to print JSON objects.
+    ///   - onBroken: called when standard output can't be written any more.
     init(json: Bool, onBroken: @escaping @Sendable () -> Void) {
         self.json = json
         self.onBroken = onBroken
@@ -41,7 +41,7 @@ final class EmulationOutput: Sendable {
             "  libnfc: LIBNFC_DEVICE=pn532_uart:\(path) nfc-list",
             "  nfcpy:  "
                 + (name.map { "nfc.ContactlessFrontend('\($0)')" }
-                    ?? "takes lines in /dev, of letters, digits and hyphens: --pn532 /dev/NAME"),
+                    ?? "needs a path in /dev, of letters, digits and hyphens: --pn532 /dev/NAME"),
             "Ctrl-C ends.",
         ])
     }
@@ -60,7 +60,7 @@ final class EmulationOutput: Sendable {
             return
         }
         lines([
-            "Two PN532 that lie on one another, at \(path) and \(facing)",
+            "Two PN532 in each other's field, at \(path) and \(facing)",
             "  A card:   LIBNFC_DEVICE=pn532_uart:\(facing) nfc-emulate-forum-tag4",
             "  A reader: nfc scan --reader pn532:\(path)",
             "Ctrl-C ends.",
@@ -89,18 +89,18 @@ final class EmulationOutput: Sendable {
         var text = ["The reader \(reader), with \(Self.name(product, tag)) on it"]
         if let daemon {
             text += [
-                "  Programs find it that are started with:",
+                "  Start programs with these settings to find it:",
                 "    export PCSCLITE_CSOCK_NAME=\(daemon.socketPath)",
             ]
         } else if isInstalled {
-            text += ["  It is installed: every PC/SC program finds it."]
+            text += ["  It is installed. Every PC/SC program finds it."]
         } else if configuration.hasPrefix("/etc/reader.conf.d/") {
-            text += ["  pcscd finds it from its next start on: systemctl restart pcscd"]
+            text += ["  pcscd finds it after its next start: systemctl restart pcscd"]
         } else {
             text += [
                 "  Once, for every PC/SC program:",
                 "    sudo nfc emulate install --for \(ReaderOwner.current?.name ?? "USER")",
-                "  Or without root: give --start-pcscd.",
+                "  Or, without root, give --start-pcscd.",
             ]
         }
         lines(text + ["Ctrl-C ends."])
@@ -115,7 +115,7 @@ final class EmulationOutput: Sendable {
         writer.member("uid", hex: tag.identifier)
     }
 
-    /// Says something that has to be known from the start.
+    /// Prints a note at the start.
     func note(_ note: EmulationNote) {
         guard json else { return lines(["Note: " + note.text]) }
         object("note") { writer in
@@ -129,7 +129,7 @@ final class EmulationOutput: Sendable {
     func notice(_ notice: ReaderServer.Notice) {
         switch notice {
         case .connected: event("connected", "pcscd has the reader.")
-        case .disconnected: event("disconnected", "pcscd has let go of the reader.")
+        case .disconnected: event("disconnected", "pcscd has closed the reader.")
         }
     }
 
@@ -140,7 +140,7 @@ final class EmulationOutput: Sendable {
                 writer.member("ok", isKnown)
             }
         } else if !isKnown {
-            lines(["There is no command \(line)."])
+            lines(["Unknown command: \(line)."])
         }
     }
 
@@ -205,22 +205,22 @@ final class EmulationOutput: Sendable {
     }
 }
 
-/// Says in words what goes over the air, and what programs send to the card by PC/SC.
+/// Describes in words the frames on the air, and the APDUs that programs send by PC/SC.
 struct EmulationWords {
-    /// What the two sides of an exchange say.
+    /// The meaning of the two sides of an exchange.
     struct Meanings {
         var request: String
         var answer: String
-        /// What goes over the air, as rows of a trace's table.
+        /// The frames on the air, as rows of a trace's table.
         var rows: [String]?
     }
 
     private var air = TraceLineWriter()
     private var host = ExchangeInterpreter()
-    /// Finds passwords and keys, which are not shown, on each layer.
+    /// Finds passwords and keys on each layer, so that they are not shown.
     private var finders: [Exchange.Layer: SecretFinder] = [:]
 
-    /// An exchange with zeros in place of passwords, PINs and keys. It takes each in turn.
+    /// Returns an exchange with zeros in place of passwords, PINs and keys. Call it for each exchange, in order.
     mutating func concealing(_ exchange: Exchange) -> Exchange {
         var finder = finders[exchange.layer] ?? SecretFinder()
         let secrets: [Range<Int>]
@@ -232,7 +232,7 @@ struct EmulationWords {
         }
         var shown = exchange
         shown.request = exchange.request.concealing(secrets)
-        // Behind the status byte of the chip.
+        // The data starts after the chip's status byte.
         let start = exchange.layer == .pn532 ? 1 : 0
         if let response = exchange.response {
             let answer = finder.secrets(inAnswer: Array(response.dropFirst(start)))
@@ -242,7 +242,7 @@ struct EmulationWords {
         return shown
     }
 
-    /// The words of an exchange; nil for a command to the reader itself, whose name says it.
+    /// The meaning of an exchange; nil for a command to the reader itself, whose name is enough.
     mutating func meanings(of exchange: Exchange) -> Meanings? {
         if let frames = exchange.frames {
             let lines = air.lines(of: Trace.Entry(.exchange(frames)))

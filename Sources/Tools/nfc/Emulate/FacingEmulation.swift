@@ -4,12 +4,12 @@ import ReaderEmulation
 import TagLink
 import VirtualTags
 
-/// Two PN532 in one another's field: the host of one makes it a card, and the host of the other reads it.
+/// Two PN532 in each other's field: the host of one makes it a card, and the host of the other reads it.
 struct FacingEmulation {
     var output: EmulationOutput
     var trace: Bool
 
-    /// Offers both until it is to end.
+    /// Runs both until the emulation is stopped.
     func run(
         _ first: String,
         _ second: String,

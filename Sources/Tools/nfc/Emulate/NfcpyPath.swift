@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What nfcpy calls a PN532 on a serial line, such as `tty:USB0:pn532` (nfcpy 1.0.4, `nfc.clf.transport.TTY.find`).
+/// nfcpy's name of a PN532 on a serial line, such as `tty:USB0:pn532` (nfcpy 1.0.4, `nfc.clf.transport.TTY.find`).
 struct NfcpyPath {
     /// The name, for `nfc.ContactlessFrontend`.
     let text: String
 
     /// Finds the name of a line.
     ///
-    /// Lines of four kinds go by their kind and number, such as USB0 for /dev/ttyUSB0; others by their whole name.
+    /// Lines of four kinds have their kind and number as a name, such as USB0 for /dev/ttyUSB0; others their whole name.
     ///
     /// - Parameter line: the line's path.
-    /// - Returns: nil when nfcpy has no name for it: it takes files of /dev itself, of ASCII letters, digits and hyphens.
+    /// - Returns: nil when nfcpy has no name for it. nfcpy takes files directly in /dev, of ASCII letters, digits and hyphens.
     init?(line: String) {
         guard line.hasPrefix("/dev/") else { return nil }
         let name = line.dropFirst(5)
@@ -20,7 +20,7 @@ struct NfcpyPath {
             text = "tty:\(name.dropFirst(3)):pn532"
             return
         }
-        // These mean other files.
+        // nfcpy reads these names as other files.
         let isTaken = Self.isNumbered(name) || Self.kinds.contains { $0 == name } || name.hasPrefix("usbserial")
         guard !isTaken else { return nil }
         text = "tty:\(name):pn532"

@@ -9,18 +9,18 @@ import UniversalLinks
 
 /// The association file that a command is about.
 struct AssociationFileOptions: ParsableArguments {
-    @Argument(help: "The association file, - for standard input, or a domain whose file is kept here.")
+    @Argument(help: "The association file, - for standard input, or a domain whose file was fetched.")
     var file: String
 
-    /// Where a file came from.
+    /// The source of a file.
     enum Source: String {
         case file, site, local
         case standardInput = "standard-input"
     }
 
-    /// Why there is no association file to look at.
+    /// Why there is no usable association file.
     struct Problem {
-        /// The problem as programs read it.
+        /// The name of the problem, for programs.
         var name: String
         /// What is wrong, as sentences for people.
         var message: String
@@ -32,7 +32,7 @@ struct AssociationFileOptions: ParsableArguments {
             self.message = message
         }
 
-        /// A file that breaks a rule as a whole.
+        /// A problem of the whole file.
         init(_ name: String, _ finding: LinkFinding) {
             self.init(name, "\(finding.id): \(finding.message)")
             findings = [finding]
@@ -41,27 +41,27 @@ struct AssociationFileOptions: ParsableArguments {
         var failure: CommandFailure { CommandFailure(.refused, name, message) }
     }
 
-    /// A file, or why there is none.
+    /// A file, or the reason why there is none.
     struct Loaded {
         var bytes: [UInt8] = []
         var source: Source
-        /// The domain whose file it is; nil where that is not known.
+        /// The domain of the file; nil when it is not known.
         var domain: String?
         /// Why there is no file; nil when there is one.
         var problem: Problem?
-        /// What its site's last answer has to say of the file's place.
+        /// Findings about the file's place, from the site's last answer.
         var findings: [LinkFinding] = []
 
-        /// What people have to know of where it came from; nil when it is what they named.
+        /// A note for people about the file's source; nil for a file that they named.
         var note: String? {
             switch source {
             case .file, .standardInput: nil
-            case .site: "The file of \(domain ?? "the site"), as its site served it."
-            case .local: "Developer mode: a local file in place of the one of \(domain ?? "the site")."
+            case .site: "The file of \(domain ?? "the site"), as the site served it."
+            case .local: "Developer mode: a local file replaces the file of \(domain ?? "the site")."
             }
         }
 
-        /// What the file says.
+        /// Parses the file.
         func parse() -> Result<AssociationFile, Problem> {
             if let problem { return .failure(problem) }
             do throws(AssociationFileError) {
@@ -80,7 +80,7 @@ struct AssociationFileOptions: ParsableArguments {
         do throws(StorageError) {
             return Loaded(bytes: try InputFile.named(file, limit: limit).readToEnd(), source: source)
         } catch  where error.code == .tooLarge {
-            let error = AssociationFileError(.tooLarge, "The file has more than \(limit) bytes, which is the most.")
+            let error = AssociationFileError(.tooLarge, "The file has more than \(limit) bytes, the maximum.")
             return Loaded(source: source, problem: Problem("bad-file", error.finding))
         } catch {
             throw CommandFailure(
@@ -91,7 +91,7 @@ struct AssociationFileOptions: ParsableArguments {
         }
     }
 
-    /// Reads the file, and what it says.
+    /// Reads and parses the file.
     func parse() throws(CommandFailure) -> (file: AssociationFile, from: Loaded) {
         let loaded = try load()
         switch loaded.parse() {
@@ -100,13 +100,13 @@ struct AssociationFileOptions: ParsableArguments {
         }
     }
 
-    /// The file that is kept of a domain, or why there is none; nil for what is no domain that is known here.
+    /// The saved file of a domain, or why there is none; nil for a name that is not a known domain.
     private func kept() throws(CommandFailure) -> Loaded? {
         guard let domain = HostName.ascii(file) else { return nil }
         let user = UserEnvironment()
         guard let known = try user.cache().association(of: domain) else {
             guard user.apps().apps.contains(where: { $0.linkedDomains.contains(domain) }) else { return nil }
-            let text = "The file of \(domain) was not fetched yet. Get it with: nfc links fetch \(domain)"
+            let text = "The file of \(domain) was not fetched yet. To get it: nfc links fetch \(domain)"
             return Loaded(source: .site, domain: domain, problem: Problem("no-file", text))
         }
         var loaded = Loaded(source: known.isLocal ? .local : .site, domain: domain)
@@ -118,8 +118,8 @@ struct AssociationFileOptions: ParsableArguments {
         } else if let finding = loaded.findings.first {
             loaded.problem = Problem("no-file", finding)
         } else {
-            let step = "To try now: nfc links fetch \(domain) --force"
-            let why = known.failure ?? "The site gave none."
+            let step = "To try again now: nfc links fetch \(domain) --force"
+            let why = known.failure ?? "The site has none."
             loaded.problem = Problem("no-file", "There is no file of \(domain): \(why) \(step)")
         }
         return loaded
@@ -128,9 +128,9 @@ struct AssociationFileOptions: ParsableArguments {
 
 extension AssociationFileOptions.Problem: Error {}
 
-/// The identifiers of apps that commands take.
+/// The app identifiers on the command line.
 enum AppIdentifier {
-    /// Refuses what can't be an application identifier.
+    /// Refuses text that can't be an application identifier.
     static func validate(_ app: String) throws {
         guard !AppDescription.isIdentifier(app) else { return }
         throw ValidationError(

@@ -2,10 +2,10 @@
 import LinkDelivery
 import LinkFetching
 
-/// What is known of a domain's association file, as text and as JSON.
+/// The status of a domain's association file, as text and as JSON.
 struct LinkStatus {
     let domain: String
-    /// What is known; nil when the site was never asked.
+    /// The saved answer; nil when the site was never asked.
     let known: CachedAssociation?
     private let now: Int64
     /// Whether the site was asked just now, by this command.
@@ -13,7 +13,7 @@ struct LinkStatus {
 
     /// - Parameters:
     ///   - domain: the domain.
-    ///   - known: what is known; nil when the site was never asked.
+    ///   - known: the saved answer; nil when the site was never asked.
     ///   - now: the seconds since 1970.
     ///   - wasAsked: whether the site was asked just now, by this command.
     init(_ domain: String, _ known: CachedAssociation?, now: Int64, wasAsked: Bool = false) {
@@ -31,10 +31,10 @@ struct LinkStatus {
 
     /// A line for people.
     var text: String {
-        guard let known else { return "\(domain)  no file; nfc links fetch gets it" }
+        guard let known else { return "\(domain)  no file; to get it: nfc links fetch" }
         let size = known.file.map { "\($0.count) bytes" } ?? "no file"
         guard !known.isLocal else {
-            return "\(domain)  \(size), a local file (developer mode; nfc links remove \(domain) takes it away)"
+            return "\(domain)  \(size), a local file (developer mode; to remove it: nfc links remove \(domain))"
         }
         let age = known.answered.map { ", the site answered \(ageText(seconds: now - $0))" } ?? ""
         guard let failure = known.failure else { return "\(domain)  \(size)\(age)" }
@@ -47,7 +47,7 @@ struct LinkStatus {
     private func nextTryText(_ known: CachedAssociation) -> String {
         guard let next = known.nextTry(at: now) else { return "" }
         let when = next <= now ? "now" : "in \(Self.durationText(seconds: next - now))"
-        return "The next try is due \(when); nfc links fetch \(domain) --force tries at once."
+        return "The next try is due \(when). To try at once: nfc links fetch \(domain) --force"
     }
 
     /// A length of time as people say it, rounded up.

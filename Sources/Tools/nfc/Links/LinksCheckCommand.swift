@@ -8,7 +8,7 @@ import UniversalLinks
 struct LinksCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check an association file: what it says, and what in it has no effect.",
+        abstract: "Check an association file, and report the parts that have no effect.",
         discussion: """
             Examples:
               nfc links check apple-app-site-association
@@ -17,32 +17,32 @@ struct LinksCheckCommand: AsyncParsableCommand {
               nfc links check aasa --app TEAM.com.example.app --url https://example.org/x \\
                 --entitlement applinks:example.org
 
-            Each finding has a stable id: AASA001 to AASA017 are of the file, DOM001 to
-            DOM010 of the app's associated domains.
+            Each finding has a stable id: AASA001 to AASA017 are about the file, DOM001
+            to DOM010 about the app's associated domains.
 
-            Exit status: 0 when every part of the file has an effect, 1 when some
-            has none or the file is none, 2 for wrong usage.
+            Exit status: 0 when every part of the file has an effect, 1 when a part has
+            no effect or the file can't be used, 2 for wrong usage.
             """
     )
 
     @OptionGroup var file: AssociationFileOptions
 
-    @Option(help: "A tag's link, which is to open the app.")
+    @Option(help: "A tag's link that should open the app.")
     var url: String?
 
-    @Option(help: "The app's identifier, which the file is to name.")
+    @Option(help: "The app's identifier, which the file should name.")
     var app: String?
 
     @Option(
         name: .customLong("entitlement"),
-        help: "An associated domain of the app; may be given again. Those of --app where it is installed."
+        help: "An associated domain of the app; can be repeated. Default: those of --app, if it is installed."
     )
     var entitlements: [String] = []
 
-    @Option(help: "Where the file is served, as a URL, to check its place.")
+    @Option(help: "The URL where the file is served, to check its place.")
     var servedAt: String?
 
-    @Flag(help: "The app is built for its users.")
+    @Flag(help: "Check as for an app that is released to its users.")
     var release = false
 
     @Flag(help: "Print one JSON object.")
@@ -85,11 +85,11 @@ struct LinksCheckCommand: AsyncParsableCommand {
             return LinkFinding.ofName(file.file) + (try servedAt.map(LinkFinding.ofPlace) ?? [])
         } catch {
             let place = "https://example.org/.well-known/apple-app-site-association"
-            throw ValidationError("--served-at: '\(servedAt ?? "")' is no URL of a site. Give one such as \(place).")
+            throw ValidationError("--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place).")
         }
     }
 
-    /// What the link, the app and its associated domains add.
+    /// The findings about the link, the app and its associated domains.
     private func check(_ file: AssociationFile, _ link: LinkURL?) -> [LinkFinding] {
         let findings = file.check(app: app, opens: link)
         let installed = app.flatMap { id in UserEnvironment().apps().apps.first { $0.id == id } }

@@ -8,18 +8,18 @@ import UniversalLinks
 struct LinksExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Show, rule by rule, what an association file says of a link.",
+        abstract: "Show, rule by rule, how an association file handles a link.",
         discussion: """
             Examples:
               nfc links explain apple-app-site-association https://example.org/buy/42
               nfc links explain aasa.json https://example.org/x --app TEAM.com.example.app
               nfc links explain example.org https://example.org/x
 
-            Without --app all apps of the file count as installed. For a domain whose
-            file is kept here, the last line says where nfcd takes the link now.
+            Without --app, all apps in the file count as installed. For a domain whose
+            file was fetched, the last line shows where nfcd takes the link now.
 
-            Exit status: 0 when an app opens the link, 1 when none does or the file
-            is none, 2 for wrong usage.
+            Exit status: 0 when an app opens the link, 1 when no app does or the file
+            can't be used, 2 for wrong usage.
             """
     )
 
@@ -28,19 +28,19 @@ struct LinksExplainCommand: AsyncParsableCommand {
     @Argument(help: "The link.")
     var url: String
 
-    @Option(name: .customLong("app"), help: "An installed app's identifier; may be given again.")
+    @Option(name: .customLong("app"), help: "The identifier of an installed app; can be repeated.")
     var apps: [String] = []
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// What there is to show.
+    /// The result to print.
     private struct Answer {
         var matcher: LinkMatcher
         var loaded: AssociationFileOptions.Loaded
         var link: WebLink
         var explanation: LinkExplanation
-        /// Where the link goes on this machine; nil when that is not asked.
+        /// Where the link goes on this machine; nil for a file that was not fetched here.
         var here: (route: LinkRoute, text: String)?
     }
 

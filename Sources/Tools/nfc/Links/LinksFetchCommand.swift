@@ -12,41 +12,41 @@ import UniversalLinks
 struct LinksFetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
-        abstract: "Get the association files of the domains that installed apps list.",
+        abstract: "Fetch the association files of the domains that installed apps list.",
         discussion: """
-            Only files that are older than a week are got again. A site that failed is
-            left alone for a minute, twice as long after each more failure, and six hours
-            at most; --force asks at once. A file stays when its site can't be reached.
-            Sites whose file was put in place by nfc links add are not asked.
+            Only files that are older than a week are fetched again. After a failure,
+            a site is not asked for a minute; each further failure doubles that time,
+            up to six hours. With --force it is asked at once. A file stays when its
+            site can't be reached. Sites with a file from nfc links add are not asked.
 
             Examples:
               nfc links fetch
               nfc links fetch example.org --force
 
-            Exit status: 0 when every file is there and fresh, 1 when a site gave
-            none, 2 for wrong usage.
+            Exit status: 0 when every file exists and is fresh, 1 when a site did not
+            give its file, 2 for wrong usage.
             """
     )
 
-    @Argument(help: "Only these domains; an installed app has to list them.")
+    @Argument(help: "Only these domains. An installed app must list them.")
     var domains: [String] = []
 
-    @Flag(help: "Ask the sites now, whether or not a try is due.")
+    @Flag(help: "Ask the sites now, even if no try is due.")
     var force = false
 
     @Option(help: "The seconds that a site has to answer, 1 to 120.")
     var timeout = 20
 
-    @Flag(help: "In development: let a site have a private address.")
+    @Flag(help: "In development: allow sites with private addresses.")
     var allowPrivateAddresses = false
 
-    @Option(help: "In development: connect to ADDRESS:PORT in place of the sites.")
+    @Option(help: "In development: connect to ADDRESS:PORT instead of the sites.")
     var connectTo: String?
 
-    @Option(help: "In development: trust the certificates of this file in place of the system's.")
+    @Option(help: "In development: trust the certificates in this file instead of the system's.")
     var authorities: String?
 
-    @Flag(help: "Print one JSON object a domain.")
+    @Flag(help: "Print one JSON object per domain.")
     var json = false
 
     func validate() throws {
@@ -85,7 +85,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
         guard results.allSatisfy({ $0.failure == nil }) else { throw ExitCode(1) }
     }
 
-    /// All domains that apps list, and those of them that are meant.
+    /// All domains that apps list, and those of them that the command asks.
     private func choose(_ user: UserEnvironment) throws(CommandFailure) -> (all: [String], asked: [String]) {
         var all: [String] = []
         for domain in user.apps().apps.flatMap(\.linkedDomains) where !all.contains(domain) { all.append(domain) }

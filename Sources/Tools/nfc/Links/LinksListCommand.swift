@@ -10,17 +10,17 @@ import UniversalLinks
 struct LinksListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the domains of the installed apps, and where the association file of each came from.",
+        abstract: "List the domains of the installed apps, and the source of each association file.",
         discussion: """
             Examples:
               nfc links list
               nfc links list --json
 
-            Exit status: 0, also when there is none.
+            Exit status: 0, also when there are no domains.
             """
     )
 
-    @Flag(help: "Print one JSON object a domain.")
+    @Flag(help: "Print one JSON object per domain.")
     var json = false
 
     func run() async throws {

@@ -7,29 +7,30 @@ import UniversalLinks
 struct LinksMatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "match",
-        abstract: "Say which app opens each link, one JSON object a line on standard input.",
+        abstract: "Show which app opens each link. Reads one JSON object per line.",
         discussion: """
-            A line has 'aasa' (the text of the association file), 'domain' (where
-            it came from), 'entitlement' (an entry of the app's associated domains,
-            or an array of them), 'url', and 'installed' (application identifiers).
+            A line of standard input has 'aasa' (the text of the association file),
+            'domain' (its site), 'entitlement' (an entry of the app's associated
+            domains, or an array of them), 'url', and 'installed' (application
+            identifiers).
 
             Examples:
               nfc links match --json < links.jsonl
 
-            A link that no app opens is answered with null: that is no error. Exit
-            status: 0 when every line was answered, 1 when one could not be, 2 for
+            For a link that no app opens, the answer is null. This is not an error.
+            Exit status: 0 when every line was answered, 1 when a line was not, 2 for
             wrong usage.
             """
     )
 
-    @Flag(help: "Print one JSON object a link, {\"app\":…,\"rule\":…,\"why\":…}.")
+    @Flag(help: "Print one JSON object per link, {\"app\":…,\"rule\":…,\"why\":…}.")
     var json = false
 
     func run() throws {
         var lines = LineReader()
         var number = 0
         var sawError = false
-        // Lines of one file come one after the other as a rule, so the last one is kept.
+        // Lines with the same file usually follow each other, so the last matcher is kept.
         var last: (text: String, matcher: Result<LinkMatcher, AssociationFileError>)?
         do throws(InputError) {
             while !StandardOutput.isBroken, let block = try lines.nextBlock() {

@@ -11,19 +11,19 @@ import UniversalLinks
 struct LinksAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "In development: use a local association file in place of the one of a domain's site.",
+        abstract: "In development: use a local association file instead of the one on a domain's site.",
         discussion: """
-            For trying an app before its site is there. The site is not asked while the
-            local file is there, and every list marks it as developer mode. The file is
-            copied: add it again when you have changed it.
+            Use it to try an app before its site exists. While there is a local file,
+            the site is not asked, and every list marks the file as developer mode. The
+            file is copied. Add it again after you have changed it.
 
             Examples:
               nfc links add example.org apple-app-site-association
               nfc links check example.org
               nfc links remove example.org
 
-            Exit status: 0 when the file is used, 1 when it is no association file or
-            can't be kept, 2 for wrong usage.
+            Exit status: 0 when the file is used, 1 when it is not an association file
+            or can't be saved, 2 for wrong usage.
             """
     )
 
@@ -54,7 +54,7 @@ struct LinksAddCommand: AsyncParsableCommand {
         guard json else {
             printLine("Developer mode: links of \(name) follow the local file, and its site is not asked.")
             if apps.isEmpty { printLine("No installed app lists \(name) yet. See: nfc apps --help") }
-            return printLine("The site's own file counts again after: nfc links remove \(name)")
+            return printLine("To use the site's own file again: nfc links remove \(name)")
         }
         var writer = JSONWriter()
         writer.beginObject()
@@ -73,12 +73,12 @@ struct LinksAddCommand: AsyncParsableCommand {
 struct LinksRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Take a local association file away; the one of the domain's site counts again.",
+        abstract: "Remove a local association file, and use the one on the domain's site again.",
         discussion: """
             Example:
               nfc links remove example.org
 
-            Exit status: 0 when it is gone, 1 when the domain had none, 2 for wrong usage.
+            Exit status: 0 when it is removed, 1 when there was none, 2 for wrong usage.
             """
     )
 
@@ -100,7 +100,7 @@ struct LinksRemoveCommand: AsyncParsableCommand {
         }
         guard json else {
             return printLine(
-                "The local file of \(name) is gone. The site's own file counts: nfc links fetch \(name)"
+                "The local file of \(name) is removed. To get the site's own file: nfc links fetch \(name)"
             )
         }
         var writer = JSONWriter()
@@ -112,7 +112,7 @@ struct LinksRemoveCommand: AsyncParsableCommand {
     }
 }
 
-/// What the commands about local association files share.
+/// Code that the commands about local association files share.
 private enum LocalLinks {
     /// The domain in ASCII.
     static func name(_ domain: String) throws(CommandFailure) -> String {

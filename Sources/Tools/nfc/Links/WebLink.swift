@@ -2,16 +2,16 @@
 import BackgroundTagReading
 import UniversalLinks
 
-/// A link that association files decide, read as the service reads the link of a tag.
+/// A web link, whose target association files decide. It is parsed as the service parses a tag's link.
 struct WebLink {
-    /// The link as it is shown and handed on.
+    /// The link as it is shown and passed on.
     let uri: TagURI
-    /// The same, as it is compared with rules.
+    /// The link as it is compared with rules.
     let url: LinkURL
 
-    /// Reads a link.
+    /// Parses a link.
     ///
-    /// - Throws: ``CommandFailure`` with what is wrong, and what nfcd does with such a link.
+    /// - Throws: ``CommandFailure`` that says what is wrong, and what nfcd does with such a link.
     init(_ text: String) throws(CommandFailure) {
         guard let uri = TagURI(text) else { throw Self.failure(Self.fault(of: text)) }
         guard uri.host != nil else { throw Self.failure(Self.way(of: uri)) }
@@ -23,10 +23,10 @@ struct WebLink {
         self.uri = uri
     }
 
-    /// Why no association file decides where the link goes, whatever the file says; nil when one does.
+    /// Why no association file can decide where the link goes; nil when one can.
     var obstacle: String? {
         if LinkScheme(uri) == .map {
-            return "Pages of maps.apple.com go to the app for maps, or to the browser, and to no other app."
+            return "Pages of maps.apple.com open in the maps app or the browser, and in no other app."
         }
         do throws(HostName.DomainProblem) {
             _ = try HostName.domain(url.host)
@@ -40,28 +40,28 @@ struct WebLink {
 
     private static let noScheme = "The link has no scheme. Write https:// before it."
 
-    /// What is wrong with a text that the service can't read as a link.
+    /// The fault of a text that the service can't read as a link.
     private static func fault(of text: String) -> String {
         guard text.contains(":") else { return noScheme }
         let start = text.lowercased()
         for scheme in ["http:", "https:"] where start.hasPrefix(scheme) && !start.hasPrefix(scheme + "//") {
-            return "The link has no // behind \(scheme) A web link begins with \(scheme)//"
+            return "The link has no // after \(scheme) A web link begins with \(scheme)//"
         }
         do throws(LinkURL.Problem) {
             _ = try LinkURL(text)
         } catch {
             return error.description
         }
-        return "The link's host or port can't be one, or programs could take it for another one."
+        return "The link's host or port is invalid, or programs could read it as another one."
     }
 
-    /// What the service does with a link that is none of the web.
+    /// What the service does with a link that is not a web link.
     private static func way(of uri: TagURI) -> String {
-        // What stands before a port looks like a scheme.
+        // A host before a port looks like a scheme.
         if uri.scheme.contains(".") { return noScheme }
         guard let scheme = LinkScheme(uri) else { return LinkRoute.Refusal.customScheme.reason }
         guard SystemLink(uri) != nil else {
-            return "The link names nobody and nothing, so a tag that has it counts as one without usable data."
+            return "The link has no target, so nfcd treats a tag with it as a tag without usable data."
         }
         return
             "No association file decides where the link goes. The desktop's app for \(scheme.rawValue): links opens it."
@@ -69,7 +69,7 @@ struct WebLink {
 }
 
 extension LinkRoute {
-    /// Where a link goes, as programs read it: an app's identifier, `browser`, or the scheme; nil for nowhere.
+    /// Where a link goes, for programs: an app's identifier, `browser`, or the scheme; nil for nowhere.
     var target: String? {
         switch self {
         case .app(let app, _), .customScheme(let app): app.id

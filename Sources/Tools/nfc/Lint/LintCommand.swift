@@ -4,13 +4,13 @@ import Foundation
 import Glibc
 import SystemLibrary
 
-/// `nfc lint`. The linter is a program of its own, so that the tools are built without swift-syntax.
+/// `nfc lint`. The linter is a separate program, so that the tools build without swift-syntax.
 struct LintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
         abstract: "Check an app that uses Core NFC: its configuration, its texts and its code.",
         discussion: """
-            Everything after it is for nfc-lint; see: nfc lint --help
+            All options go to nfc-lint. See: nfc lint --help
 
             Examples:
               nfc lint .
@@ -43,7 +43,7 @@ struct LintCommand: AsyncParsableCommand {
             throw CommandFailure(
                 .refused,
                 "no-linter",
-                "There is no nfc-lint beside nfc, nor in PATH. Build it in a clone, and put it beside nfc: \(build)"
+                "There is no nfc-lint beside nfc or in PATH. Build it in a clone, and put it beside nfc: \(build)"
             )
         }
         return found

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Octets as hex, lower case without separators when written; spaces, tabs and colons are skipped when read.
+/// Bytes as hex. Written in lower case without separators; spaces, tabs and colons are skipped when read.
 enum HexText {
     /// The digits by value.
     static let digits: [UInt8] = Array("0123456789abcdef".utf8)
@@ -33,7 +33,7 @@ enum HexText {
         return .success(octets)
     }
 
-    /// Appends octets.
+    /// Appends bytes.
     static func append(_ octets: some Sequence<UInt8>, to text: inout [UInt8]) {
         for octet in octets {
             text.append(digits[Int(octet >> 4)])
@@ -41,7 +41,7 @@ enum HexText {
         }
     }
 
-    /// Octets as a string.
+    /// Bytes as a string.
     static func text(_ octets: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         append(octets, to: &text)

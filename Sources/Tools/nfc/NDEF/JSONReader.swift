@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Reads a JSON text (RFC 8259). Depth is bounded; of members with one key the last counts.
+/// Reads a JSON text (RFC 8259). The depth is bounded. If a key occurs twice, the last value counts.
 struct JSONReader {
     private let text: ArraySlice<UInt8>
     private var position: Int
     private static let maximumDepth = 64
 
-    /// What is wrong with a text, and where.
+    /// The place of an error in a text.
     struct Failure: Error {
-        /// The octet of the text at which it stops being JSON.
+        /// The index of the first byte that is not valid JSON.
         var offset: Int
     }
 
-    /// Reads a text that is one value.
+    /// Reads a text with one value.
     static func value(_ text: ArraySlice<UInt8>) throws(Failure) -> JSONValue {
         var reader = JSONReader(text: text, position: text.startIndex)
         let value = try reader.value(depth: 0)
@@ -134,7 +134,7 @@ struct JSONReader {
         }
     }
 
-    /// The character of `\u`, or of two of them that are a surrogate pair.
+    /// The character of a `\u` escape, or of two that are a surrogate pair.
     private mutating func scalar() throws(Failure) -> Unicode.Scalar {
         let unit = try unit()
         if UTF16.isLeadSurrogate(unit), text[position...].starts(with: [0x5C, 0x75]) {

@@ -10,10 +10,10 @@ indirect enum JSONValue {
     case object([String: JSONValue])
 }
 
-/// The members of a JSON object, asked for by key and shape. Errors name the record and the key.
+/// The members of a JSON object, read by key and type. Errors name the record and the key.
 struct JSONMembers {
     let members: [String: JSONValue]
-    /// The index of the record that the object is a part of.
+    /// The index of the record that contains the object.
     let record: Int
 
     init(_ value: JSONValue, record: Int) throws(InputError) {
@@ -24,7 +24,7 @@ struct JSONMembers {
         self.record = record
     }
 
-    /// Whether there is a member, and it isn't null.
+    /// Whether the object has the member, and it isn't null.
     func has(_ key: String) -> Bool {
         switch members[key] {
         case nil, .null: false
@@ -77,7 +77,7 @@ struct JSONMembers {
         }
     }
 
-    /// Octets in hex; none when the member isn't there.
+    /// Bytes in hex; empty when the member is missing.
     func hex(_ key: String) throws(InputError) -> [UInt8] {
         guard let text = try optionalString(key) else { return [] }
         return try octets(text, key)
@@ -86,7 +86,7 @@ struct JSONMembers {
     func octets(_ text: String, _ key: String) throws(InputError) -> [UInt8] {
         switch HexText.octets(Array(text.utf8)[...]) {
         case .success(let octets): return octets
-        case .failure: throw error(key, "must be hex, two digits a byte")
+        case .failure: throw error(key, "must be hex, two digits per byte")
         }
     }
 

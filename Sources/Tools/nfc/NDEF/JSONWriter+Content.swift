@@ -24,7 +24,7 @@ extension JSONWriter {
         endObject()
     }
 
-    /// A record as it is framed, and what it says.
+    /// A record: its framing and its decoded content.
     mutating func record(_ record: NDEFRecord) {
         beginObject()
         member("tnf", Int(record.typeNameFormat.rawValue))
@@ -93,7 +93,7 @@ extension JSONWriter {
         key("titles")
         beginObject()
         for (index, title) in poster.titles.enumerated() {
-            // Of two titles in one language the later one counts: an object can't have both.
+            // If a language has two titles, the last one counts, because an object can't have both.
             guard !poster.titles[(index + 1)...].contains(where: { $0.language == title.language }) else { continue }
             key(title.language)
             value(title.text)

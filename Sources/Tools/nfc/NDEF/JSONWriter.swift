@@ -2,9 +2,9 @@
 import TagLink
 import VisibleText
 
-/// Writes JSON (RFC 8259) to an array of octets, without a copy of what it writes.
+/// Writes JSON (RFC 8259) directly to an array of bytes.
 struct JSONWriter {
-    /// What was written.
+    /// The text so far.
     var text: [UInt8] = []
     private var needsComma = false
 

@@ -7,10 +7,10 @@ import TagLink
 struct NDEFDecodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode",
-        abstract: "Decode messages, one a line in hex on standard input.",
+        abstract: "Decode messages. Reads one message in hex per line.",
         discussion: """
-            Bytes may be apart by spaces or colons. An empty line is an empty
-            input, which is an error. A message has 8 MiB at most.
+            It reads standard input. Spaces and colons between bytes are allowed. An
+            empty line is an error. A message can have up to 8 MiB.
 
             Examples:
               echo d1010b5504746573742e636f6d2f31 | nfc ndef decode
@@ -19,21 +19,21 @@ struct NDEFDecodeCommand: ParsableCommand {
               nfc ndef decode --json --lenient trailing-data < dump.hex
               nfc ndef decode --quiet < messages.hex
 
-            Exit status: 0 when every message was read, 1 when one was not, 2 for
+            Exit status: 0 when every message was decoded, 1 when one was not, 2 for
             wrong usage.
             """
     )
 
-    @Flag(help: "Print one JSON object a message.")
+    @Flag(help: "Print one JSON object per message.")
     var json = false
 
-    @Flag(help: "Take the whole of standard input as the bytes of one message.")
+    @Flag(help: "Read all of standard input as the bytes of one message.")
     var binary = false
 
-    @Flag(help: "Decode everything and print one line of counts and the time that decoding took, as JSON.")
+    @Flag(help: "Decode everything, and print counts and the decoding time as one JSON object.")
     var quiet = false
 
-    @Option(help: "Overlook a fault, by the name of its error; may be given several times.")
+    @Option(help: "Accept a fault, by the name of its error; can be repeated.")
     var lenient: [Leniency] = []
 
     func run() throws {
@@ -65,22 +65,22 @@ struct NDEFDecodeCommand: ParsableCommand {
     }
 }
 
-/// What becomes of the messages that come in.
+/// Receives the decoded input.
 protocol DecodeSink {
-    /// Whether a message couldn't be read.
+    /// Whether a message couldn't be decoded.
     var sawError: Bool { get }
 
-    /// Takes the next message, or what is wrong with its hex.
+    /// Receives the next message, or the error in its hex.
     mutating func take(_ message: Result<[UInt8], InputError>)
 
-    /// No more input is there at the moment: prints what there is.
+    /// Prints the results so far, because no more input has arrived yet.
     mutating func endBlock()
 
-    /// No more input will come.
+    /// Input has ended.
     mutating func finish()
 }
 
-/// A fault that can be overlooked, by the name of its error.
+/// A fault that can be accepted, by the name of its error.
 enum Leniency: String, ExpressibleByArgument, CaseIterable {
     case trailingData = "trailing-data"
     case emptyInput = "empty-input"
@@ -99,7 +99,7 @@ enum Leniency: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Prints messages for people: a line for the message, and a paragraph a record.
+/// Prints messages for people: a line for the message, and a paragraph for each record.
 struct DecodeTextPrinter: DecodeSink {
     private let options: NDEFDecodingOptions
     private var output = StandardOutput()
@@ -137,7 +137,7 @@ struct DecodeTextPrinter: DecodeSink {
     }
 }
 
-/// Prints one JSON object a message.
+/// Prints one JSON object per message.
 struct DecodeJSONPrinter: DecodeSink {
     private let options: NDEFDecodingOptions
     private var output = StandardOutput()
@@ -173,7 +173,7 @@ struct DecodeJSONPrinter: DecodeSink {
     mutating func finish() { endBlock() }
 }
 
-/// Decodes messages and their payloads, and counts. The time is that of decoding alone, without input and hex.
+/// Decodes messages and their payloads, and counts them. The time covers decoding alone, not input and hex.
 struct DecodeCounter: DecodeSink {
     private let options: NDEFDecodingOptions
     private var waiting: [[UInt8]] = []

@@ -6,12 +6,12 @@ import NDEF
 struct NDEFEncodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encode",
-        abstract: "Encode messages, one JSON object a line on standard input.",
+        abstract: "Encode messages. Reads one JSON object per line.",
         discussion: """
-            A line is what 'nfc ndef decode --json' prints, or an object with
-            'records', or one record alone. A record has 'tnf', 'type_hex',
-            'id_hex' and 'payload_hex' (those left out are empty), or it has what
-            it says, as 'decoded' or directly. When it has both, its bytes count.
+            A line of standard input is the output of 'nfc ndef decode --json', an
+            object with 'records', or one record. A record has 'tnf', 'type_hex',
+            'id_hex' and 'payload_hex' (missing ones are empty), or it has its decoded
+            content, directly or in 'decoded'. If it has both, its bytes count.
 
             Examples:
               echo '{"kind":"uri","uri":"https://a.example"}' | nfc ndef encode
@@ -19,21 +19,21 @@ struct NDEFEncodeCommand: ParsableCommand {
               echo '{"records":[{"tnf":5,"payload_hex":"00ff"}]}' | nfc ndef encode
               nfc ndef decode --json < messages.hex | nfc ndef encode
 
-            A line that can't be encoded gives an empty line, and an error on
-            standard error. Exit status: 0 when every message was encoded, 1 when
-            one was not, 2 for wrong usage.
+            For a line that can't be encoded, it prints an empty line, and an error on
+            standard error. Exit status: 0 when every message was encoded, 1 when one
+            was not, 2 for wrong usage.
             """
     )
 
-    @Flag(help: "Print one JSON object a message, {\"ok\":true,\"hex\":\"…\"}.")
+    @Flag(help: "Print one JSON object per message, {\"ok\":true,\"hex\":\"…\"}.")
     var json = false
 
-    @Option(help: "Write payloads longer than this many bytes in chunks.")
+    @Option(help: "Write payloads in chunks if they are longer than this many bytes.")
     var chunkSize: Int?
 
     func validate() throws {
         if let chunkSize, chunkSize < 1 {
-            throw ValidationError("A chunk must have room for one byte or more: --chunk-size \(chunkSize).")
+            throw ValidationError("--chunk-size \(chunkSize) is too small: a chunk needs at least one byte.")
         }
     }
 
@@ -84,7 +84,7 @@ struct NDEFEncodeCommand: ParsableCommand {
         do {
             value = try JSONReader.value(line)
         } catch {
-            let message = "The line is not JSON from character \(error.offset + 1) on."
+            let message = "The line is not valid JSON at character \(error.offset + 1)."
             throw InputError(name: "bad-json", offset: error.offset, message: message)
         }
         let message = try MessageBuilder.message(value)
@@ -96,9 +96,9 @@ struct NDEFEncodeCommand: ParsableCommand {
     }
 }
 
-/// Makes messages of what people and programs write in JSON.
+/// Makes messages from JSON that people and programs write.
 enum MessageBuilder {
-    /// A message of an object with `records`, or of one record alone.
+    /// A message from an object with `records`, or from one record alone.
     static func message(_ value: JSONValue) throws(InputError) -> NDEFMessage {
         let top = try JSONMembers(value, record: 0)
         guard case .array(let values) = top.members["records"] else {
@@ -112,7 +112,7 @@ enum MessageBuilder {
         return NDEFMessage(records)
     }
 
-    /// A record of its octets when they are there, otherwise of what it says.
+    /// A record from its bytes if present, otherwise from its decoded content.
     private static func record(_ members: JSONMembers) throws(InputError) -> NDEFRecord {
         if members.has("tnf") {
             guard let format = TypeNameFormat(rawValue: try members.number("tnf", UInt8.self)) else {
@@ -142,7 +142,7 @@ enum MessageBuilder {
         identifier: [UInt8],
         payload: [UInt8] = []
     ) throws(InputError) -> NDEFRecord {
-        if members.has("error") { throw members.error("error", "says that the payload is damaged; give its bytes") }
+        if members.has("error") { throw members.error("error", "means that the payload is damaged; give its bytes") }
         let name = try members.string("kind")
         guard let kind = RecordKind(rawValue: name) else {
             let kinds = RecordKind.allCases.map(\.rawValue).joined(separator: ", ")

@@ -2,10 +2,10 @@
 import NDEF
 import TagLink
 
-/// Makes a record of a `decoded` object.
+/// Makes a record from a `decoded` object.
 struct RecordBuilder {
     let members: JSONMembers
-    /// The payload of kinds that don't say what it is, such as media.
+    /// The payload of kinds whose `decoded` object does not contain it, such as media.
     let payload: [UInt8]
     let identifier: [UInt8]
 
@@ -72,7 +72,7 @@ struct RecordBuilder {
         }
     }
 
-    /// A URI; `prefix` isn't looked at, the longest one that fits is written.
+    /// A URI. `prefix` is ignored: the longest one that fits is written.
     private func uri() throws(InputError) -> URIRecord {
         URIRecord(try members.string("uri"))
     }

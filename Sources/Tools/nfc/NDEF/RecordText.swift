@@ -2,9 +2,9 @@
 import NDEF
 import TagLink
 
-/// A record as people read it: lines that are escaped where they are printed, and not before.
+/// A record for people. The lines are escaped when they are printed, not here.
 enum RecordText {
-    /// The lines for a record: a heading with its type, size and identifier, then what it says.
+    /// The lines for a record: a heading with its type, size and identifier, then its content.
     static func lines(_ record: NDEFRecord, number: Int) -> [String] {
         var heading = "  \(number). \(name(record.kind)), \(count(record.payloadCount, "byte"))"
         if !record.typeSlice.isEmpty {
@@ -22,7 +22,7 @@ enum RecordText {
         return lines
     }
 
-    /// A number of things, `1 octet` or `2 octets`.
+    /// A number of things, `1 byte` or `2 bytes`.
     static func count(_ number: Int, _ thing: String) -> String {
         number == 1 ? "1 \(thing)" : "\(number) \(thing)s"
     }
@@ -54,7 +54,7 @@ enum RecordText {
 }
 
 extension String {
-    /// A name that should be ASCII: UTF-8 when it is valid, else one character an octet.
+    /// A name that should be ASCII: UTF-8 when it is valid, otherwise one character per byte.
     init(nameOctets octets: ArraySlice<UInt8>) {
         if let text = String(validating: octets, as: UTF8.self) {
             self = text
@@ -65,7 +65,7 @@ extension String {
 }
 
 extension RecordText {
-    /// What a record says, line by line.
+    /// The content of a record, line by line.
     static func body(_ content: RecordContent, _ record: NDEFRecord) -> [String] {
         switch content {
         case .empty: []
