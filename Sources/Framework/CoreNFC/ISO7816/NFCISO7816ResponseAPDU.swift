@@ -16,7 +16,7 @@ public struct NFCISO7816ResponseAPDU {
     /// call with a handler.
     public var payload: Data?
 
-    /// Creates an answer, for a card of one's own for instance; each argument is the property of that name.
+    /// Creates an answer, for example for your own card class. Each argument sets the property of the same name.
     public init(statusWord1: UInt8, statusWord2: UInt8, payload: Data?) {
         self.statusWord1 = statusWord1
         self.statusWord2 = statusWord2

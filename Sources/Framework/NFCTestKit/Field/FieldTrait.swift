@@ -42,7 +42,7 @@ extension Trait where Self == FieldTrait {
     /// Runs a test, or each test of a suite, in a field. The test gets the field from ``TestField/current``.
     ///
     /// ```swift
-    /// @Test(.field("NTAG215")) func `An empty tag is told`() async throws {
+    /// @Test(.field("NTAG215")) func `An empty tag is reported`() async throws {
     ///     let field = try #require(TestField.current)
     ///     …
     /// }

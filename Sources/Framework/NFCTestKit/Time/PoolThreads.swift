@@ -20,7 +20,7 @@ enum PoolThreads {
     static func noteCaller() {
         guard unsafe pthread_getspecific(key) == nil else { return }
         let number = ProcessActivity.callerNumber
-        // mutate: equivalent, because only this thread takes its number out again, when it ends.
+        // mutate: equivalent, because only this thread removes its number again, when it ends.
         numbers.withLock { _ = $0.insert(number) }
         unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(number)))
         SignalStack.setForCaller()

@@ -109,7 +109,7 @@ final class CallLimit: Sendable {
                 state.nextLook = nil
                 return .wait(until: nil)
             }
-            // mutate: equivalent, because a wait that is a nanosecond too early is only looked at again.
+            // mutate: equivalent, because a wait that ends a nanosecond early only checks again.
             if Monitor<State>.now >= deadline {
                 cut(&state)
                 state.nextLook = nil

@@ -51,7 +51,7 @@ package final class WaitCut: Sendable {
         let end = Monitor<State>.now + UInt64(milliseconds) * 1_000_000
         let isCut = state.wait { state -> Monitor<State>.Step<Bool> in
             if state.isCut { return .done(true) }
-            // mutate: equivalent, because a sleep that is a nanosecond too long is not seen.
+            // mutate: equivalent, because a sleep that is a nanosecond longer has no effect.
             return Monitor<State>.now >= end ? .done(false) : .wait(until: end)
         }
         if isCut { throw SmartCardError(.cancelled, "The wait") }
