@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "VisibleText", targets: ["VisibleText"]),
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
+        .library(name: "TagTrace", targets: ["TagTrace"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
         .library(name: "PN532Driver", targets: ["PN532Driver"]),
         .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
@@ -125,6 +126,14 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Exchanges in words, and recordings of a reader.
+        .target(
+            name: "TagTrace",
+            dependencies: ["PrivateStorage", "SystemLibrary", "TagLink", "VisibleText"],
+            path: "Sources/Tags/TagTrace",
+            swiftSettings: strict
+        ),
+
         // The reader's side and the tag's side, which never import each other.
         .target(
             name: "TagProtocols",
@@ -161,7 +170,7 @@ let package = Package(
         ),
         .target(
             name: "ReaderEmulation",
-            dependencies: ["CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols"],
+            dependencies: ["CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace"],
             path: "Sources/Parts/ReaderEmulation",
             swiftSettings: strict
         ),
@@ -170,7 +179,7 @@ let package = Package(
             name: "NFCRuntime",
             dependencies: [
                 "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink",
-                "TagProtocols", "VirtualTags", "VisibleText",
+                "TagProtocols", "TagTrace", "VirtualTags", "VisibleText",
             ],
             path: "Sources/Parts/NFCRuntime",
             swiftSettings: strict
@@ -193,7 +202,9 @@ let package = Package(
         ),
         .target(
             name: "NFCTestKit",
-            dependencies: ["NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "PrivateStorage"],
+            dependencies: [
+                "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "NFCRuntime", "PrivateStorage",
+            ],
             path: "Sources/Framework/NFCTestKit",
             swiftSettings: strict
         ),
@@ -201,7 +212,8 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "VirtualTags", "PCSCDriver", "PN532Driver", "ReaderEmulation",
+                "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "PCSCDriver", "PN532Driver",
+                "ReaderEmulation",
                 "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
@@ -217,7 +229,7 @@ let package = Package(
             name: "nfcd",
             dependencies: [
                 "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCRuntime",
-                "PrivateStorage", "SystemLibrary", "UserBus", "VisibleText",
+                "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
             ],
             path: "Sources/Tools/nfcd",
             swiftSettings: strict + [.defaultIsolation(MainActor.self)],
@@ -319,7 +331,13 @@ let package = Package(
             name: "TagLinkTests",
             dependencies: ["TagLink"],
             path: "Tests/Contract/TagLinkTests",
-            exclude: ["Vectors"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TagTraceTests",
+            dependencies: ["TagLink", "TagTrace"],
+            path: "Tests/Tags/TagTraceTests",
+            exclude: ["Trace/Vectors"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -360,7 +378,7 @@ let package = Package(
             name: "NFCRuntimeTests",
             dependencies: [
                 "CIFDHandler", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "PrivateStorage",
-                "PropertyTesting", "ReaderEmulation", "TagLink", "TagProtocols", "VirtualTags",
+                "PropertyTesting", "ReaderEmulation", "TagLink", "TagProtocols", "TagTrace", "VirtualTags",
             ],
             path: "Tests/Parts/NFCRuntimeTests",
             swiftSettings: strict

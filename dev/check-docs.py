@@ -9,7 +9,7 @@ import json
 import pathlib
 import sys
 
-LIBRARIES = ["NDEF", "TagLink", "VisibleText", "TagProtocols", "VirtualTags", "NFCRuntime", "CoreNFC", "NFCTestKit",
+LIBRARIES = ["NDEF", "TagLink", "VisibleText", "TagProtocols", "TagTrace", "VirtualTags", "NFCRuntime", "CoreNFC", "NFCTestKit",
              "UniversalLinks", "BackgroundTagReading", "PrivateStorage", "BackgroundStorage", "LinkFetching",
              "LinkDelivery", "UserActivityReceiving", "UserBus"]
 

@@ -26,7 +26,7 @@ ALLOWED = {
     },
     "Sources/Tools/nfcd": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching", "NFCRuntime",
-        "PrivateStorage", "SystemLibrary", "UserBus", "VisibleText",
+        "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
     },
     "Sources/Background/UserBus": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/Background/LinkDelivery": {
@@ -34,12 +34,13 @@ ALLOWED = {
         "SystemLibrary", "UserBus",
     },
     "Sources/Tags/TagProtocols": {"CardCryptography", "NDEF", "TagLink"},
+    "Sources/Tags/TagTrace": {"PrivateStorage", "SystemLibrary", "TagLink", "VisibleText"},
     "Sources/Parts/VirtualTags": {"CardCryptography", "NDEF", "TagLink", "VisibleText"},
     "Sources/Parts/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
     "Sources/Parts/PN532Driver": {"SystemLibrary", "TagLink", "Dispatch", "Glibc"},
-    "Sources/Parts/ReaderEmulation": {"CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols"} | SYSTEM,
+    "Sources/Parts/ReaderEmulation": {"CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace"} | SYSTEM,
     "Sources/Parts/NFCRuntime": {
-        "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols",
+        "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace",
         "VirtualTags", "VisibleText",
     } | SYSTEM,
     "Sources/Framework/CoreNFC": {
@@ -47,7 +48,7 @@ ALLOWED = {
     } | SYSTEM,
     "Sources/Framework/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
     "Sources/Framework/NFCTestKit": {
-        "Foundation", "NDEF", "TagLink", "TagProtocols", "VirtualTags", "NFCRuntime", "PrivateStorage", "Testing",
+        "Foundation", "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "NFCRuntime", "PrivateStorage", "Testing",
     } | SYSTEM,
     "Tools/NFCLint/Sources/NFCLintEngine": {"Foundation", "SwiftOperators", "SwiftParser", "SwiftSyntax"},
     "Tools/NFCLint/Sources/NFCLintRules": {"Foundation", "NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},

@@ -1,9 +1,8 @@
 import TagLink
 
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary PrivateStorage CardCryptography NDEF TagLink TagProtocols VisibleText VirtualTags
-// modules: PCSCDriver PN532Driver ReaderEmulation NFCRuntime
-@testable import NFCRuntime
+// modules: CSystemCalls SystemLibrary PrivateStorage TagLink VisibleText TagTrace
+@testable import TagTrace
 
 /// Any text is a recording or is none, in whatever pieces it comes; what is one is the same when it was written and read
 /// again, is shown in entries, and is followed to its end by the calls that it has.

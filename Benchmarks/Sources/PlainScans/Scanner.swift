@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import NFCRuntime
+import TagLink
 import VirtualTags
 
 /// Makes one whole scan of an NTAG213 after the other, as an app would: a session, its tag, a connection, the message, the end.

@@ -3,6 +3,7 @@
 import Foundation
 import NFCRuntime
 import PCSCDriver
+import TagLink
 
 /// A session on the reader of these tests, as an app has it.
 final class CardReader: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {

@@ -47,9 +47,23 @@ public protocol ReaderDriver: AnyObject, Sendable {
     ///   - arrival: the number that ``arrival(of:)`` returned when the tag was found.
     /// - Returns: false when the tag has left, even if it has come back since.
     func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool
+
+    /// The reader without what records it, for calls that don't belong in the recording; the reader itself when nothing
+    /// records it.
+    var unrecorded: any ReaderDriver { get }
+
+    /// Whether the handler of ``observePresence(_:)`` is called when a tag comes or goes. False for a recording: it calls
+    /// the handler when the flow has nothing else left to do, which can be earlier.
+    var reportsPresenceInTime: Bool { get }
 }
 
 extension ReaderDriver {
+    /// The reader itself, which nothing records.
+    public var unrecorded: any ReaderDriver { self }
+
+    /// True, for a reader that looks at real tags or simulates them.
+    public var reportsPresenceInTime: Bool { true }
+
     /// Nil: the default is for a reader that can't distinguish arrivals.
     public func arrival(of identifier: [UInt8]) -> UInt64? { nil }
 

@@ -3,4 +3,5 @@
 // A test also needs virtual tags and the states of the sheet. With these exports, one import is enough.
 @_exported public import NFCRuntime
 @_exported public import TagLink
+@_exported public import TagTrace
 @_exported public import VirtualTags

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-public import TagLink
+import TagLink
+public import TagTrace
 
 /// Why the test kit can't do what a test asks for, and what to do instead. Equal by code.
 public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -5,6 +5,8 @@ import Dispatch
 import Foundation
 import NFCRuntime
 import PrivateStorage
+import TagLink
+import TagTrace
 import UserBus
 
 /// The service: feeds events to the state machine, and performs the actions it returns. Everything runs on the main

@@ -4,6 +4,7 @@ import NFCRuntime
 import NFCTestKit
 import PN532Driver
 import ReaderEmulation
+import TagTrace
 import Testing
 import VirtualTags
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
-public import TagLink
+import TagLink
+public import TagTrace
 public import VirtualTags
 
 /// One run of a flow, which an ``Invariant`` checks.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import TagLink
+import TagTrace
 
 /// What the process writes when it ends in the middle of a run: the line that replays the run, and the run's events.
 ///

@@ -2,6 +2,7 @@
 import Glibc
 import NFCRuntime
 import TagLink
+import TagTrace
 
 /// How long nothing has to happen, in real time, before a session's time limit may pass without the test's request.
 struct Grace: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import NFCRuntime
-public import TagLink
+import TagLink
+public import TagTrace
 public import VirtualTags
 
 /// The environment of the code under test: a reader, the tags near it, the user, the scanning sheet, and a clock.

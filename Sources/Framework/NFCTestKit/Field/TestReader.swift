@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 public import NFCRuntime
+public import TagTrace
 
 /// The reader on which a test runs: virtual tags, or a real reader.
 public struct TestReader: Sendable {

@@ -4,6 +4,7 @@ import PCSCDriver
 import PN532Driver
 import SystemLibrary
 import TagLink
+public import TagTrace
 import VirtualTags
 import VisibleText
 

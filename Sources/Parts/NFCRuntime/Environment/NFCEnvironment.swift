@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 public import TagLink
+public import TagTrace
 import VisibleText
 
 /// Everything around a session: the reader, the time, the sheet, and whose turn it is.
@@ -9,14 +10,7 @@ import VisibleText
 /// the process's own otherwise.
 public final class NFCEnvironment: Sendable {
     /// The reader, or why there is none.
-    public enum Reader: Sendable {
-        /// A reader whose host sends every frame.
-        case field(any FieldDriver)
-        /// A reader that finds and activates tags by itself.
-        case discovering(any DiscoveringDriver)
-        /// There is no reader; the reason is a sentence for people that says what to do.
-        case none(reason: String)
-    }
+    public typealias Reader = AttachedReader
 
     /// The reader, or why there is none.
     public let reader: Reader
@@ -163,13 +157,7 @@ public final class NFCEnvironment: Sendable {
     package static let searchOfTestKit = Locked<TestSearch?>(nil)
 
     /// The reader's driver; nil when there is no reader.
-    public var driver: (any ReaderDriver)? {
-        switch reader {
-        case .field(let driver): driver
-        case .discovering(let driver): driver
-        case .none: nil
-        }
-    }
+    public var driver: (any ReaderDriver)? { reader.driver }
 
     /// Calls an app on its queue, within the environment where that is one of a test: a block on a queue is not of the
     /// task that gave it, and would lose the environment.

@@ -58,12 +58,11 @@ extension ReaderSession {
 
     /// The reader says that a tag may have come or gone: those that the app has may be among them.
     func noticeDepartures() {
-        // A recording tells what it has to tell ahead of its time, when nothing else is left to do.
-        guard !(driver is any ReplayingDriver) else { return }
+        guard driver.reportsPresenceInTime else { return }
         let tags = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
         guard !tags.isEmpty else { return }
-        // It is not of the flow that a recording keeps.
-        let driver = (driver as? any RecordingDriver)?.unrecorded ?? driver
+        // The questions are not part of the flow that a recording keeps.
+        let driver = driver.unrecorded
         guard driver is any FieldDriver else {
             return channel.enqueue { channel in
                 for tag in tags { await channel.noticeDeparture(of: tag, from: driver) }

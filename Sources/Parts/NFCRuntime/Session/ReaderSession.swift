@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
+import SystemLibrary
 public import TagLink
 import TagProtocols
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
+package import TagTrace
 
 /// One exchange between two sides, for traces.
 package struct Exchange: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ReaderEmulation
 import TagLink
+import TagTrace
 import VirtualTags
 
 /// Prints the events of an emulation: as sentences, or as one JSON object per line.

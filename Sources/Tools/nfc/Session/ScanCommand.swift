@@ -3,6 +3,7 @@ import ArgumentParser
 import NDEF
 import NFCRuntime
 import TagProtocols
+import TagTrace
 
 /// `nfc scan`.
 struct ScanCommand: AsyncParsableCommand {

@@ -4,6 +4,7 @@ import NFCRuntime
 import PCSCDriver
 import TagLink
 import TagProtocols
+import TagTrace
 
 /// A reader session that a command waits for: the scanning sheet is up, tags come as they are found, and Ctrl-C cancels.
 struct TagSession {

@@ -3,6 +3,7 @@ import ArgumentParser
 import NFCRuntime
 import PrivateStorage
 import TagLink
+import TagTrace
 
 /// `nfc trace`.
 struct TraceCommand: AsyncParsableCommand {

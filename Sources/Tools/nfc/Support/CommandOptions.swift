@@ -2,6 +2,8 @@
 import ArgumentParser
 import NDEF
 import NFCRuntime
+import TagLink
+import TagTrace
 
 /// Which reader a command uses, by its options or by NFC_READER and NFC_TAGS.
 struct ReaderOptions: ParsableArguments {

@@ -2,6 +2,7 @@
 import Foundation
 import NFCRuntime
 import TagLink
+import TagTrace
 import Testing
 import VirtualTags
 

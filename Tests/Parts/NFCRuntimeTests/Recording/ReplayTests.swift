@@ -4,6 +4,7 @@ import NFCRuntime
 import NFCTestKit
 import TagLink
 import TagProtocols
+import TagTrace
 import Testing
 import VirtualTags
 

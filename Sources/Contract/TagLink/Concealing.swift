@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension [UInt8] {
+    /// The bytes with zeros in some places.
+    package func concealing(_ places: [Range<Int>]) -> [UInt8] {
+        var octets = self
+        for place in places { for index in place.clamped(to: indices) { octets[index] = 0 } }
+        return octets
+    }
+}
+
+extension Frame {
+    /// The frame with zeros in some places.
+    package func concealing(_ places: [Range<Int>]) -> Frame {
+        guard !places.isEmpty else { return self }
+        var frame = self
+        frame.bytes = bytes.concealing(places)
+        return frame
+    }
+}

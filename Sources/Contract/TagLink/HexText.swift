@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension UInt8 {
+    /// The value of a hexadecimal digit in ASCII, of either case; nil for anything else.
+    @inlinable package var hexDigitValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x61...0x66: self - 0x61 + 10
+        case 0x41...0x46: self - 0x41 + 10
+        default: nil
+        }
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The octets as hex digits, lower case, two each.
+    package func hexText(separator: String = "") -> String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
+    }
+}
+
+extension FixedWidthInteger {
+    /// The number as hex digits, upper case as data sheets write addresses, with zeros in front.
+    package func hexText(digits: Int) -> String {
+        let text = String(self, radix: 16, uppercase: true)
+        return String(repeating: "0", count: Swift.max(0, digits - text.count)) + text
+    }
+}

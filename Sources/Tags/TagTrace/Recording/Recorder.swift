@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import PrivateStorage
+public import TagLink
+
+/// Keeps what goes on at a reader in a file, line by line as it happens: whatever ends the process, no more is lost than
+/// what was not there yet.
+///
+/// A call is written before it is made, and its outcome when it is there. Looks that find nothing, one after the other,
+/// are written once.
+public final class Recorder: Sendable {
+    private struct State {
+        var exchanges = 0
+        var tags = 0
+        /// The look that found nothing, when that was the last call.
+        var emptyLook: Recording.Action?
+        /// The last arrival of each tag that was near.
+        var arrivals: [[UInt8]: UInt64] = [:]
+        /// Finds the passwords that are not kept.
+        var finder = SecretFinder()
+        var failure: RecordingError?
+    }
+
+    private let log: PrivateLog
+    private let state = Locked(State())
+    private let origin = ContinuousClock.now
+
+    /// The file.
+    public var path: String { log.path }
+
+    /// Creates the file, readable for its owner alone. A recording that is there is replaced, and others who could read it
+    /// can't any more; another file is not replaced.
+    ///
+    /// - Parameter path: the file's path.
+    /// - Throws: ``RecordingError`` when it can't be made, or something else is in its place.
+    public init(path: String) throws(RecordingError) {
+        do throws(StorageError) {
+            log = try PrivateLog(path, replacing: Array("{\"opencorenfc_recording\"".utf8))
+        } catch  where error.code == .occupied {
+            throw RecordingError(.notARecording, "\(path) is there already and is no recording. Name another file.")
+        } catch {
+            throw RecordingError(.unwritable, error.reason)
+        }
+    }
+
+    /// Why the recording stops before the flow does; nil while all is well.
+    public var failure: RecordingError? { state.withLock { $0.failure } }
+
+    /// Wraps a reader, so that all that goes on is kept. A recorder takes one reader.
+    ///
+    /// - Parameter reader: the reader.
+    /// - Returns: what is used in its place; the same where there is no reader.
+    public func recording(_ reader: AttachedReader) -> AttachedReader {
+        switch reader {
+        case .none: reader
+        case .field(let driver): .field(RecordingField(driver, recorder: self))
+        case .discovering(let driver): .discovering(RecordingReader(driver, recorder: self))
+        }
+    }
+
+    // MARK: What is written
+
+    func begin(_ header: Recording.Header) {
+        state.withLock { write(header.line, &$0) }
+    }
+
+    /// A number for a tag that was found.
+    func nextTag() -> Int {
+        state.withLock { state in
+            state.tags += 1
+            return state.tags
+        }
+    }
+
+    /// The time that has passed.
+    var time: Duration { origin.duration(to: .now) }
+
+    /// Writes a call.
+    ///
+    /// - Returns: the call, for ``finish(_:_:at:)``.
+    func start(_ action: Recording.Action, at time: Duration) -> Recording.Step {
+        state.withLock { state in
+            var step = Recording.Step(time: time, action: action.concealed(by: &state.finder))
+            if case .exchange = action {
+                state.exchanges += 1
+                step.number = state.exchanges
+            }
+            // Whether it says more than the look before it shows when it has an outcome.
+            if action != state.emptyLook { write(step.line, &state) }
+            return step
+        }
+    }
+
+    /// Writes what came of a call.
+    func finish(_ step: Recording.Step, _ outcome: Recording.Outcome, at time: Duration) {
+        var step = step
+        step.endTime = time
+        step.outcome = outcome
+        state.withLock { [step] state in
+            if case .frame(let answer) = outcome { _ = state.finder.secrets(inAnswer: answer.bytes) }
+            let isEmptyLook = outcome == .tags([])
+            defer { state.emptyLook = isEmptyLook ? step.action : nil }
+            if step.action == state.emptyLook {
+                if isEmptyLook { return }
+                write(step.line, &state)
+            }
+            write(step.outcomeLines, &state)
+        }
+    }
+
+    /// Writes that the reader told of a tag that came or left.
+    func presenceChanged(at time: Duration) {
+        state.withLock { write(Recording.Step(time: time, action: .presence).line, &$0) }
+    }
+
+    /// Writes which arrival a tag is near by, unless that was written before.
+    func arrived(_ identifier: [UInt8], number: UInt64, at time: Duration) {
+        state.withLock { state in
+            guard state.arrivals.updateValue(number, forKey: identifier) != number else { return }
+            write(Recording.Step(time: time, action: .arrival(identifier, number: number)).line, &state)
+        }
+    }
+
+    /// Asks a reader whether a tag has stayed near, and writes what it says.
+    func recordStay(
+        of identifier: [UInt8],
+        _ clock: @Sendable () -> Duration,
+        _ isStillNear: () async -> Bool
+    ) async -> Bool {
+        let step = start(.isStillNear(identifier), at: clock())
+        let isNear = await isStillNear()
+        finish(step, .isPresent(isNear), at: clock())
+        return isNear
+    }
+
+    /// Writes text whole, or says once that it can't be.
+    private func write(_ text: String, _ state: inout State) {
+        guard state.failure == nil else { return }
+        do throws(StorageError) {
+            try log.append(Array(text.utf8))
+        } catch {
+            let step = log.isStarted ? " The recording ends here." : ""
+            state.failure = RecordingError(.unwritable, error.reason + step)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// A reader whose host sends every frame, and of which all is kept.
+///
+/// A reader with simulated time is recorded in that time, so that a flow gives the same file at every run.
+final class RecordingField: FieldDriver {
+    private let base: any FieldDriver
+    private let recorder: Recorder
+    private let links: [Technology: RecordingLink]
+
+    init(_ base: any FieldDriver, recorder: Recorder) {
+        self.base = base
+        self.recorder = recorder
+        var links: [Technology: RecordingLink] = [:]
+        let origin = base.statistics
+        let clock = { @Sendable [weak base] in base.map { ($0.statistics - origin).duration } ?? .zero }
+        for technology in Technology.allCases {
+            links[technology] = base.link(for: technology).map { RecordingLink($0, recorder, clock) }
+        }
+        self.links = links
+        recorder.begin(
+            Recording.Header(
+                reader: base.name,
+                isField: true,
+                technologies: Technology.allCases.filter(base.technologies.contains),
+                maximumFrameLength: links.values.map(\.maximumFrameLength).max() ?? 256,
+                tellsPresence: true
+            )
+        )
+        self.clock = clock
+    }
+
+    private let clock: @Sendable () -> Duration
+
+    var unrecorded: any ReaderDriver { base }
+    var name: String { base.name }
+    var technologies: Set<Technology> { base.technologies }
+    var statistics: LinkStatistics { base.statistics }
+    var executor: (any SerialExecutor & TaskExecutor)? { base.executor }
+
+    func prepare() async throws(LinkError) { try await base.prepare() }
+
+    func link(for technology: Technology) -> (any FrameLink)? { links[technology] }
+
+    func setCarrier(_ isOn: Bool) async throws(LinkError) {
+        try await recorder.record(.field(isOn: isOn), clock) { () throws(LinkError) in try await base.setCarrier(isOn) }
+    }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        base.observePresence { [recorder, clock] in
+            recorder.presenceChanged(at: clock())
+            handler()
+        }
+    }
+
+    func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
+        await recorder.recordStay(of: identifier, clock) { await base.isStillNear(identifier, since: arrival) }
+    }
+
+    func arrival(of identifier: [UInt8]) -> UInt64? {
+        guard let number = base.arrival(of: identifier) else { return nil }
+        recorder.arrived(identifier, number: number, at: clock())
+        return number
+    }
+}
+
+private final class RecordingLink: FrameLink {
+    private let base: any FrameLink
+    private let recorder: Recorder
+    private let clock: @Sendable () -> Duration
+
+    init(_ base: any FrameLink, _ recorder: Recorder, _ clock: @escaping @Sendable () -> Duration) {
+        self.base = base
+        self.recorder = recorder
+        self.clock = clock
+    }
+
+    var technology: Technology { base.technology }
+    var maximumFrameLength: Int { base.maximumFrameLength }
+    var statistics: LinkStatistics { base.statistics }
+    var countsAir: Bool { base.countsAir }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        try await recorder.record(.exchange(.frames(base.technology), tag: nil, frame, timeout: timeout), clock) {
+            () throws(LinkError) in
+            try await base.transceive(frame, timeout: timeout)
+        } outcome: {
+            .frame($0)
+        }
+    }
+}
+
+extension LinkStatistics {
+    /// The time that the exchanges took.
+    fileprivate var duration: Duration { (airtime + tagWorkTime).duration }
+}
+
+extension Recorder {
+    /// Makes a call, and writes it and what came of it.
+    func record<Value>(
+        _ action: Recording.Action,
+        _ clock: @Sendable () -> Duration,
+        _ call: () async throws(LinkError) -> Value,
+        outcome: (Value) -> Recording.Outcome
+    ) async throws(LinkError) -> Value {
+        let step = start(action, at: clock())
+        do throws(LinkError) {
+            let value = try await call()
+            finish(step, outcome(value), at: clock())
+            return value
+        } catch {
+            finish(step, .failed(error), at: clock())
+            throw error
+        }
+    }
+
+    /// Makes a call that gives nothing back, and writes it.
+    func record(
+        _ action: Recording.Action,
+        _ clock: @Sendable () -> Duration,
+        _ call: () async throws(LinkError) -> Void
+    ) async throws(LinkError) {
+        try await record(action, clock, call) { .done }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The commands of ISO/IEC 7816-4, -8 and -9, and of PC/SC part 3.
+enum APDUWords {
+    private static let names: [UInt8: String] = [
+        0x04: "DEACTIVATE FILE", 0x0E: "ERASE BINARY", 0x10: "PERFORM SCQL", 0x20: "VERIFY",
+        0x22: "MANAGE SECURITY ENVIRONMENT", 0x24: "CHANGE REFERENCE DATA", 0x2A: "PERFORM SECURITY OPERATION",
+        0x2C: "RESET RETRY COUNTER", 0x44: "ACTIVATE FILE", 0x46: "GENERATE KEY PAIR", 0x47: "GENERATE KEY PAIR",
+        0x70: "MANAGE CHANNEL", 0x82: "EXTERNAL AUTHENTICATE", 0x84: "GET CHALLENGE",
+        0x86: "GENERAL AUTHENTICATE", 0x87: "GENERAL AUTHENTICATE", 0x88: "INTERNAL AUTHENTICATE",
+        0xA4: "SELECT", 0xB0: "READ BINARY", 0xB1: "READ BINARY", 0xB2: "READ RECORD", 0xC0: "GET RESPONSE",
+        0xC2: "ENVELOPE", 0xCA: "GET DATA", 0xCB: "GET DATA", 0xD0: "WRITE BINARY", 0xD2: "WRITE RECORD",
+        0xD6: "UPDATE BINARY", 0xD7: "UPDATE BINARY", 0xDA: "PUT DATA", 0xDB: "PUT DATA", 0xDC: "UPDATE RECORD",
+        0xE0: "CREATE FILE", 0xE2: "APPEND RECORD", 0xE4: "DELETE FILE",
+    ]
+
+    private static let applications: [(name: [UInt8], words: String)] = [
+        ([0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01], "NDEF application"),
+        ([0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00], "NDEF application of version 1, or DESFire"),
+        ([0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01], "travel document"),
+        ([0xD2, 0x76, 0x00, 0x01, 0x24, 0x01], "OpenPGP application"),
+        ([0xA0, 0x00, 0x00, 0x03, 0x08], "PIV application"),
+        ([0xA0, 0x00, 0x00, 0x06, 0x47, 0x2F, 0x00, 0x01], "FIDO application"),
+        (Array("2PAY.SYS.DDF01".utf8), "list of payment applications"),
+    ]
+
+    /// A command in words. It has four octets at least.
+    static func command(_ octets: [UInt8], data: [UInt8]) -> String {
+        let (cla, ins, p1, p2) = (octets[0], octets[1], octets[2], octets[3])
+        guard let name = names[ins] else {
+            return "command \(octets.prefix(4).hexText())" + (data.isEmpty ? "" : ", \(counted(data.count, "byte"))")
+        }
+        var words = name
+        switch ins {
+        case 0xA4: words = select(p1, data)
+        case 0xB0, 0xD6, 0xD0, 0x0E:
+            let place =
+                p1 & 0x80 == 0
+                ? " " + Int(high: p1, low: p2).hexText(digits: 4)
+                : " of file \((p1 & 0x1F).hexText(digits: 2)), \(p2.hexText(digits: 4))"
+            words += place + "+" + (ins == 0xB0 ? expectedLength(octets) : dataLength(octets))
+        case 0xB2, 0xD2, 0xDC: words += " \(p1.hexText(digits: 2))"
+        case 0xCA, 0xCB, 0xDA, 0xDB: words += " " + Int(high: p1, low: p2).hexText(digits: 4)
+        default: break
+        }
+        // Class: secure messaging and chaining (ISO/IEC 7816-4, 5.1.1).
+        if cla & 0x80 == 0, cla & 0x0C == 0x0C { words += ", secured" }
+        if cla & 0x80 == 0, cla & 0x10 != 0 { words += ", a part" }
+        return words
+    }
+
+    private static func select(_ p1: UInt8, _ data: [UInt8]) -> String {
+        if p1 == 0x04 {
+            let known = applications.first { data.starts(with: $0.name) }
+            let name = data.isEmpty ? "" : " " + data.hexText()
+            return known.map { "SELECT " + $0.words } ?? "SELECT application" + name
+        }
+        switch data {
+        case [0xE1, 0x03]: return "SELECT capability container E103"
+        case [0x3F, 0x00]: return "SELECT master file"
+        case []: return "SELECT master file"
+        default: return "SELECT file \(data.hexText().uppercased())"
+        }
+    }
+
+    /// Le, short or extended; 00 stands for as much as there is.
+    private static func expectedLength(_ octets: [UInt8]) -> String {
+        switch octets.count {
+        case 5: octets[4].hexText(digits: 2)
+        case 7: Int(high: octets[5], low: octets[6]).hexText(digits: 4)
+        default: "all"
+        }
+    }
+
+    /// Lc, short or extended: the first block of a long command has not all of its data.
+    private static func dataLength(_ octets: [UInt8]) -> String {
+        guard octets.count > 5 else { return "00" }
+        let isExtended = octets[4] == 0 && octets.count > 7
+        return isExtended ? Int(high: octets[5], low: octets[6]).hexText(digits: 4) : octets[4].hexText(digits: 2)
+    }
+
+    /// A command that the reader answers, and not the card (PC/SC 2.01 part 3, 3.2.2).
+    static func reader(_ octets: [UInt8]) -> String {
+        let place = Int(high: octets[2], low: octets[3]).hexText(digits: 4)
+        return switch octets[1] {
+        case 0xCA: octets[2] == 0x01 ? "reader: GET DATA, historical bytes" : "reader: GET DATA, UID"
+        case 0x82: "reader: LOAD KEY"
+        case 0x86, 0x88: "reader: AUTHENTICATE"
+        case 0x20: "reader: VERIFY"
+        case 0xB0: "reader: READ BINARY \(place)"
+        case 0xD6: "reader: UPDATE BINARY \(place)"
+        case 0x00: "reader: to its chip"
+        case 0xC2: "reader: transparent session"
+        default: "reader: command \(octets.prefix(4).hexText())"
+        }
+    }
+}
+
+/// The status words of ISO/IEC 7816-4, 5.1.3.
+enum StatusWords {
+    private static let words: [Int: String] = [
+        0x9000: "done", 0x6200: "with a warning", 0x6281: "data may be damaged", 0x6282: "the file ends before",
+        0x6283: "the file is deactivated", 0x6300: "with a warning", 0x6400: "not done", 0x6581: "the memory failed",
+        0x6700: "wrong length", 0x6881: "no such channel", 0x6882: "no secure messaging",
+        0x6883: "the last part is missing",
+        0x6884: "no chaining", 0x6900: "not allowed", 0x6981: "the file does not fit the command",
+        0x6982: "not authenticated", 0x6983: "blocked", 0x6984: "the reference can't be used", 0x6985: "not now",
+        0x6986: "no file is selected", 0x6987: "secure messaging is missing", 0x6988: "secure messaging is wrong",
+        0x6A80: "wrong data", 0x6A81: "not supported", 0x6A82: "not found", 0x6A83: "no such record",
+        0x6A84: "no room", 0x6A86: "wrong P1 or P2", 0x6A87: "Lc does not fit P1 and P2", 0x6A88: "no such reference",
+        0x6A89: "there is such a file already", 0x6B00: "no such place", 0x6D00: "no such instruction",
+        0x6E00: "no such class", 0x6F00: "failed for no reason given",
+    ]
+
+    static func meaning(of word: Int) -> String {
+        let hex = word.hexText(digits: 4).lowercased()
+        if let known = words[word] { return "\(hex) \(known)" }
+        switch word >> 8 {
+        case 0x61: return "\(hex) \(word & 0xFF == 0 ? "more" : counted(word & 0xFF, "byte") + " more")"
+        case 0x6C: return "\(hex) Le has to be \((word & 0xFF).hexText(digits: 2))"
+        case 0x63 where word & 0xF0 == 0xC0: return "\(hex) \(word & 0x0F) \(word & 0x0F == 1 ? "try" : "tries") left"
+        case 0x91: return "\(hex) \(DESFireWords.status(UInt8(word & 0xFF)))"
+        default: return hex
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// Says in words what a reader and a tag say to each other: `READ 04`, `SELECT NDEF application`, `INVENTORY`.
+///
+/// Frames mean what they mean because of those before them, so it takes each in turn. It knows the commands of Type 1 to
+/// Type 5 tags, ISO-DEP and ISO/IEC 7816-4, FeliCa, ISO/IEC 15693 and MIFARE products; anything else is called what it is,
+/// a number of octets. It takes whatever comes, and never fails.
+public struct ExchangeInterpreter: Sendable {
+    /// What the answer to the last request is read as.
+    enum Expectation: Sendable, Equatable {
+        case anything
+        case anticollision
+        case atqA
+        case select
+        case atqB
+        case attribute
+        case answerToSelect
+        case parameterSelection
+        case type1(UInt8)
+        /// A command of a Type 2 tag or MIFARE Classic.
+        case type2(UInt8)
+        case block
+        case felica
+        case nfcV(UInt8)
+        case command
+    }
+
+    /// What the last request asked for.
+    var expectation = Expectation.anything
+    /// Whether blocks of ISO-DEP are sent on NFC-A and NFC-B.
+    var isISODEP = false
+    /// Whether a SECTOR SELECT waits for its second packet.
+    var selectsSector = false
+    /// Whether what the next request writes is not said.
+    var hidesData = false
+    /// The card's side: what is carried in blocks.
+    var card = CommandInterpreter()
+    /// Whether the last block of each side said that more follows.
+    var requestGoesOn = false
+    var answerGoesOn = false
+    /// What came of an answer so far.
+    var partialAnswer: [UInt8] = []
+
+    /// Creates an interpreter, for a field in which nothing was said.
+    public init() {}
+
+    /// Forgets what was said: the field was turned off or on, or another tag is there.
+    public mutating func fieldChanged() {
+        self = ExchangeInterpreter()
+    }
+
+    /// What a request says.
+    ///
+    /// - Parameters:
+    ///   - request: what was sent.
+    ///   - medium: what carried it.
+    /// - Returns: a few words, never empty.
+    public mutating func meaning(of request: Frame, over medium: Trace.Medium) -> String {
+        expectation = .anything
+        switch medium {
+        case .commands:
+            expectation = .command
+            return card.meaning(ofCommand: request.bytes)
+        case .frames(.nfcA): return meaningNFCA(request)
+        case .frames(.nfcB): return meaningNFCB(request.bytes)
+        case .frames(.nfcF):
+            expectation = .felica
+            return FeliCaWords.request(request.bytes)
+        case .frames(.nfcV): return meaningNFCV(request.bytes)
+        }
+    }
+
+    /// What an answer to the last request says.
+    ///
+    /// - Parameter answer: what came back.
+    /// - Returns: a few words, never empty.
+    public mutating func meaning(ofAnswer answer: Frame) -> String {
+        let octets = answer.bytes
+        switch expectation {
+        case .command: return card.meaning(ofAnswer: octets)
+        case .block: return meaning(ofAnswerBlock: octets)
+        case .felica: return FeliCaWords.answer(octets)
+        case .nfcV(let command): return ISO15693Words.answer(octets, to: command)
+        case .atqB: return NFCBWords.answer(octets)
+        case .attribute:
+            isISODEP = true
+            return "selected"
+        case .answerToSelect:
+            isISODEP = true
+            return "ATS" + (octets.first.map { Int($0) == octets.count } == true ? "" : ", of a wrong length")
+        case .parameterSelection: return "PPS is taken"
+        case .anticollision, .atqA, .select: return NFCAWords.answer(answer, expectation)
+        case .type1(let command): return Type1Words.answer(octets, to: command)
+        case .type2(let command): return Type2Words.answer(answer, to: command)
+        case .anything: return Self.size(octets)
+        }
+    }
+
+    /// A number of octets, for what has no other name.
+    static func size(_ octets: [UInt8]) -> String { counted(octets.count, "byte") }
+}
+
+/// Says in words what is sent to a card: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424 DNA
+/// with or without their wrapping, and the commands of a PC/SC reader.
+struct CommandInterpreter: Sendable {
+    /// Whether the last command was a native one, whose answer begins with its status in place of ending with it.
+    private var isNative = false
+
+    init() {}
+
+    mutating func meaning(ofCommand octets: [UInt8]) -> String {
+        isNative = false
+        guard octets.count >= 4 else { return native(octets) }
+        let (cla, ins) = (octets[0], octets[1])
+        if cla == 0x90, octets[2] == 0, octets[3] == 0, let name = DESFireWords.commands[ins] {
+            return DESFireWords.request(name, ins, Self.data(octets))
+        }
+        if cla == 0xFF { return APDUWords.reader(octets) }
+        // A native command's code is none of the classes that cards take (ISO/IEC 7816-4, 5.1.1).
+        if cla >= 0x40, cla < 0x80 || cla >= 0xA0, DESFireWords.commands[cla] != nil { return native(octets) }
+        return APDUWords.command(octets, data: Self.data(octets))
+    }
+
+    mutating func meaning(ofAnswer octets: [UInt8]) -> String {
+        if isNative {
+            guard let status = octets.first else { return "nothing" }
+            return Self.join(octets.count - 1, DESFireWords.status(status))
+        }
+        guard octets.count >= 2 else { return octets.isEmpty ? "nothing" : "no status word" }
+        let word = Int(high: octets[octets.count - 2], low: octets[octets.count - 1])
+        return Self.join(octets.count - 2, StatusWords.meaning(of: word))
+    }
+
+    private mutating func native(_ octets: [UInt8]) -> String {
+        guard let code = octets.first, let name = DESFireWords.commands[code] else {
+            return ExchangeInterpreter.size(octets)
+        }
+        isNative = true
+        return DESFireWords.request(name, code, Array(octets.dropFirst()))
+    }
+
+    private static func join(_ count: Int, _ status: String) -> String {
+        count > 0 ? "\(counted(count, "byte")), \(status)" : status
+    }
+
+    /// The data of a command, short or extended, as far as they are there (ISO/IEC 7816-4, 5.1).
+    private static func data(_ octets: [UInt8]) -> [UInt8] {
+        guard octets.count > 5 else { return [] }
+        if octets[4] == 0 {
+            guard octets.count > 7 else { return [] }
+            return Array(octets[7...].prefix(Int(high: octets[5], low: octets[6])))
+        }
+        return Array(octets[5...].prefix(Int(octets[4])))
+    }
+}

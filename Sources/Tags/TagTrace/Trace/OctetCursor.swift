@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Takes octets from the front, as far as there are any: what is short is told, not trapped on.
+struct OctetCursor {
+    private(set) var rest: ArraySlice<UInt8>
+
+    init(_ octets: some Collection<UInt8>) { rest = Array(octets)[...] }
+
+    mutating func next() -> UInt8? { rest.popFirst() }
+
+    mutating func take(_ count: Int) -> [UInt8]? {
+        guard rest.count >= count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    mutating func bigEndian() -> Int? { take(2).map { Int(high: $0[0], low: $0[1]) } }
+
+    mutating func littleEndian(_ count: Int = 2) -> Int? {
+        take(count).map { Int(octets: $0.reversed()) }
+    }
+}
+
+/// A number of things, with the plural where it belongs.
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Finds the passwords, PINs and keys that are sent in clear, so that a trace does not show them and a recording does not
+/// keep them.
+///
+/// It knows the passwords and keys of Type 2 tags, the card key of FeliCa Lite-S, the passwords of ICODE, ST25TV and ST25DV,
+/// the PINs of ISO/IEC 7816-4 (with ISO-DEP around them or without), and the keys of MIFARE Classic that a reader is given. Which
+/// pages of a Type 2 tag are a password depends on the product: what it answers to GET VERSION, or that it takes a 3DES
+/// authentication. Frames mean what they mean because of those before them, so it takes each in turn.
+public struct SecretFinder: Sendable, Hashable {
+    /// The pages of the tag's password, or of its keys.
+    private var pages: Range<Int> = 0..<0
+    /// Whether blocks of ISO-DEP are sent on NFC-A and NFC-B.
+    private var isISODEP = false
+    /// Whether the command that goes on in the next block has a secret.
+    private var goesOn = false
+    /// The page of a COMPATIBILITY WRITE whose data follow.
+    private var page: Int?
+    private var lastCommand: UInt8?
+
+    /// Creates a finder, for a field in which nothing was said.
+    public init() {}
+
+    /// Forgets what was said: the field was turned off or on, or another tag is there.
+    public mutating func fieldChanged() { self = SecretFinder() }
+
+    /// Takes a request.
+    ///
+    /// - Parameters:
+    ///   - request: what was sent.
+    ///   - medium: what carried it.
+    /// - Returns: the places of its bytes that are secret, in order; most often none.
+    public mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
+        let places: [Range<Int>]
+        switch medium {
+        case .commands: places = command(request[...])
+        case .frames(.nfcA): places = nfcA(request)
+        case .frames(.nfcB):
+            if request.first == 0x1D { isISODEP = true }
+            places = isISODEP ? block(request) : []
+        case .frames(.nfcF): places = Self.felica(request)
+        case .frames(.nfcV): places = Self.nfcV(request)
+        }
+        return places.map { $0.clamped(to: 0..<request.count) }.filter { !$0.isEmpty }
+    }
+
+    /// Takes the answer to the last request.
+    ///
+    /// - Parameter answer: what came back.
+    /// - Returns: the places of its bytes that only who knows the password is told.
+    public mutating func secrets(inAnswer answer: [UInt8]) -> [Range<Int>] {
+        switch lastCommand {
+        case 0x60 where answer.count == 8: pages = Self.pages(ofVersion: answer)
+        case 0x1A where answer.count == 9 && answer[0] == 0xAF && pages.isEmpty:
+            // The keys of MIFARE Ultralight C (data sheet, 7.5.8).
+            pages = 0x2C..<0x30
+        case 0x1B where answer.count == 2: return [0..<2]
+        default: break
+        }
+        return []
+    }
+
+    // MARK: NFC-A
+
+    private mutating func nfcA(_ octets: [UInt8]) -> [Range<Int>] {
+        if let page {
+            self.page = nil
+            lastCommand = nil
+            if octets.count == 16 { return pages.contains(page) ? [0..<16] : [] }
+        }
+        lastCommand = octets.first
+        // REQA, WUPA and HLTA end ISO-DEP; it is the same tag, most often.
+        if octets == [0x26] || octets == [0x52] || octets == [0x50, 0x00] { (isISODEP, goesOn) = (false, false) }
+        if isISODEP { return block(octets) }
+        switch (octets.first, octets.count) {
+        case (0xE0, 2): isISODEP = true
+        case (0x1B, 5): return [1..<5]
+        case (0xA2, 6) where pages.contains(Int(octets[1])): return [2..<6]
+        case (0xA0, 2): page = Int(octets[1])
+        default: break
+        }
+        return []
+    }
+
+    /// The pages of PWD and PACK, or of the AES keys, by the product's size (the data sheets of NTAG and MIFARE Ultralight).
+    private static func pages(ofVersion version: [UInt8]) -> Range<Int> {
+        guard version[1] == 0x04 else { return 0..<0 }
+        switch (version[2], version[6]) {
+        case (_, 0x0B): return 0x12..<0x14
+        case (_, 0x0E): return 0x27..<0x29
+        // MIFARE Ultralight AES.
+        case (0x03, 0x0F): return 0x30..<0x38
+        case (0x04, 0x0F): return 0x2B..<0x2D
+        case (0x04, 0x11): return 0x85..<0x87
+        case (0x04, 0x13), (0x04, 0x15): return 0xE5..<0xE7
+        default: return 0..<0
+        }
+    }
+
+    /// A block of ISO-DEP with a command, or a part of one (ISO/IEC 14443-4, 7.1).
+    private mutating func block(_ octets: [UInt8]) -> [Range<Int>] {
+        guard let control = octets.first, control & 0xE2 == 0x02 else { return [] }
+        let start = min(1 + (control & 0x08 != 0 ? 1 : 0) + (control & 0x04 != 0 ? 1 : 0), octets.count)
+        let places = goesOn ? [start..<octets.count] : command(octets[start...])
+        goesOn = control & 0x10 != 0 && !places.isEmpty
+        return places
+    }
+
+    // MARK: Commands
+
+    private mutating func command(_ octets: ArraySlice<UInt8>) -> [Range<Int>] {
+        guard octets.count > 5 else { return [] }
+        let start = octets.startIndex
+        let (cla, ins) = (octets[start], octets[start + 1])
+        let isExtended = octets[start + 4] == 0 && octets.count > 7
+        let data = start + (isExtended ? 7 : 5)
+        // What is behind the data, Le, is covered too: the length may lie.
+        if cla == 0xFF { return reader(octets, data) }
+        // Native commands of DESFire have the same codes; secure messaging has no PIN in clear.
+        guard cla & 0x8C == 0 || cla == 0x80, octets[start + 2] == 0 || ins != 0x20 else { return [] }
+        switch ins {
+        // VERIFY, CHANGE REFERENCE DATA, RESET RETRY COUNTER (ISO/IEC 7816-4, 11.6).
+        case 0x20, 0x21, 0x24, 0x25, 0x2C, 0x2D: return [data..<octets.endIndex]
+        default: return []
+        }
+    }
+
+    /// A command to the reader itself (PC/SC 2.01 part 3, 3.2.2).
+    private mutating func reader(_ octets: ArraySlice<UInt8>, _ data: Int) -> [Range<Int>] {
+        let start = octets.startIndex
+        switch octets[start + 1] {
+        // LOAD KEY, VERIFY.
+        case 0x82, 0x20: return [data..<octets.endIndex]
+        case 0xD6 where pages.contains(Int(octets[start + 3])): return [data..<octets.endIndex]
+        // The block of a sector's keys and access bits: only MIFARE Classic has blocks of 16 bytes.
+        case 0xD6 where octets[start + 4] == 16 && octets[start + 3] % 4 == 3:
+            return [data..<data + 6, data + 10..<data + 16]
+        case 0x00: return chip(Array(octets), from: data - start).map { $0.lowerBound + start..<$0.upperBound + start }
+        default: return []
+        }
+    }
+
+    /// A command to the PN53x in a reader (PN532 user manual, 7.3).
+    ///
+    /// - Parameters:
+    ///   - octets: what has the command in it.
+    ///   - index: where its direction byte, D4, is.
+    private mutating func chip(_ octets: [UInt8], from index: Int) -> [Range<Int>] {
+        guard octets.count > index + 1, octets[index] == 0xD4 else { return [] }
+        return secrets(inChipCommand: octets, from: index + 1)
+    }
+
+    /// Takes a command to a PN53x.
+    ///
+    /// - Parameters:
+    ///   - octets: what has the command in it.
+    ///   - index: where its code is; 0 for a command without the direction byte.
+    /// - Returns: the places of the bytes of the frame in it that are secret.
+    package mutating func secrets(inChipCommand octets: [UInt8], from index: Int = 0) -> [Range<Int>] {
+        guard octets.count > index else { return [] }
+        let start: Int
+        switch octets[index] {
+        case 0x40: start = index + 2
+        case 0x42: start = index + 1
+        default: return []
+        }
+        guard octets.count > start else { return [] }
+        let frame = Array(octets[start...])
+        // Block, key and UID of a MIFARE Classic authentication, which the chip makes itself.
+        if octets[index] == 0x40, frame[0] & 0xFE == 0x60, frame.count >= 12 { return [start + 2..<start + 8] }
+        // The chip speaks ISO-DEP itself.
+        let places = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
+        return (places.isEmpty ? nfcA(frame) : places).map { $0.lowerBound + start..<$0.upperBound + start }
+    }
+
+    // MARK: NFC-F and NFC-V
+
+    /// The blocks of WRITE WITHOUT ENCRYPTION that are a card key, block 87 (FeliCa Lite-S user's manual, 3.3).
+    private static func felica(_ octets: [UInt8]) -> [Range<Int>] {
+        guard octets.count > 11, octets[1] == 0x08 else { return [] }
+        var cursor = OctetCursor(octets.dropFirst(10))
+        guard let services = cursor.next(), cursor.take(2 * Int(services)) != nil, let count = cursor.next() else {
+            return []
+        }
+        var blocks: [Int] = []
+        for _ in 0..<count {
+            guard let head = cursor.next() else { return [] }
+            guard let block = head & 0x80 == 0 ? cursor.littleEndian() : cursor.next().map(Int.init) else { return [] }
+            blocks.append(block)
+        }
+        let start = octets.count - cursor.rest.count
+        return blocks.enumerated().filter { $0.element == 0x87 }.map {
+            start + 16 * $0.offset..<start + 16 * $0.offset + 16
+        }
+    }
+
+    /// The parameters of the custom commands of NXP (04) and ST (02) that have a password: behind flags, code, manufacturer and UID.
+    private static func nfcV(_ octets: [UInt8]) -> [Range<Int>] {
+        guard octets.count > 3 else { return [] }
+        let start = octets[0] & 0x24 == 0x20 ? 11 : 3
+        switch (octets[2], octets[1]) {
+        // SET PASSWORD and WRITE PASSWORD have an identifier first, DESTROY and ENABLE PRIVACY don't.
+        case (0x04, 0xB3), (0x04, 0xB4): return [min(start + 1, octets.count)..<octets.count]
+        case (0x04, 0xB9), (0x04, 0xBA): return [min(start, octets.count)..<octets.count]
+        // WRITE PASSWORD, PRESENT PASSWORD, KILL and UNTRACEABLE have a number first.
+        case (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA):
+            return [min(start + 1, octets.count)..<octets.count]
+        default: return []
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+extension Trace: CustomStringConvertible {
+    /// The trace as a table, see ``table(showsTimes:)``.
+    public var description: String { table() }
+
+    /// The trace as a table of columns: number, time in milliseconds, medium and direction, octets, meaning.
+    ///
+    /// Octets go on in the next line after 16; those of passwords, PINs and keys are stars (``SecretFinder``). A last octet that was not sent whole has its bits behind a slash.
+    ///
+    /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on one reader are alike.
+    /// - Returns: the lines, without a line feed at the end.
+    public func table(showsTimes: Bool = true) -> String {
+        rows(showsTimes: showsTimes).joined(separator: "\n")
+    }
+
+    /// The rows of ``table(showsTimes:)``, made one after the other as they are asked for.
+    ///
+    /// - Parameter showsTimes: whether times are shown.
+    package func rows(showsTimes: Bool = true) -> some Sequence<String> {
+        let lines = lines
+        let width = TraceLine.widthOfOctets(lines)
+        return lines.lazy.flatMap { $0.rows(showsTime: showsTimes, widthOfOctets: width) }
+    }
+}
+
+extension TraceLine {
+    /// The width that the octets of all lines need, without what goes on in the next one.
+    static func widthOfOctets(_ lines: [TraceLine]) -> Int {
+        lines.map { $0.firstRowWidth }.max() ?? 0
+    }
+
+    /// The line as a row of a table, with further rows for octets beyond the 16th.
+    ///
+    /// - Parameters:
+    ///   - showsTime: whether the time is shown.
+    ///   - widthOfOctets: how wide the column of octets is; 47 has room for all.
+    /// - Returns: the text, without a line feed at the end.
+    public func text(showsTime: Bool = true, widthOfOctets: Int = 47) -> String {
+        rows(showsTime: showsTime, widthOfOctets: widthOfOctets).joined(separator: "\n")
+    }
+
+    /// The line as rows of a table.
+    func rows(showsTime: Bool, widthOfOctets: Int) -> [String] {
+        var text = Self.right(number.flatMap { direction == .answer ? nil : String($0) } ?? "", 4)
+        if showsTime { text += " " + Self.right(time.map(Self.milliseconds) ?? "", 10) }
+        text += " " + (medium?.letter ?? " ") + " " + direction.rawValue + " "
+        let margin = String(repeating: " ", count: text.utf8.count)
+        let octets = octetRows
+        let first = octets.first ?? ""
+        text += first + String(repeating: " ", count: max(0, widthOfOctets - first.utf8.count)) + "  " + meaning
+        return [text] + octets.dropFirst().map { margin + $0 }
+    }
+
+    /// How wide the first row of octets is.
+    private var firstRowWidth: Int {
+        guard let frame else { return 0 }
+        let count = frame.bytes.count
+        let bits = frame.validBitsInLastByte == 8 || count > 16 ? 0 : 2
+        return count == 0 ? 1 : min(count, 16) * 3 - 1 + bits
+    }
+
+    /// The octets, 16 a row.
+    private var octetRows: [String] {
+        guard let frame else { return [] }
+        guard !frame.bytes.isEmpty else { return ["-"] }
+        let bits = frame.validBitsInLastByte == 8 ? "" : "/\(frame.validBitsInLastByte)"
+        var rows: [String] = []
+        for start in stride(from: 0, to: frame.bytes.count, by: 16) {
+            let octets = (start..<min(start + 16, frame.bytes.count)).map { index in
+                concealed.contains { $0.contains(index) } ? "**" : CollectionOfOne(frame.bytes[index]).hexText()
+            }
+            rows.append(octets.joined(separator: " "))
+        }
+        rows[rows.count - 1] += bits
+        return rows
+    }
+
+    private static func right(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+    }
+
+    /// A time in milliseconds with three places.
+    private static func milliseconds(_ time: Duration) -> String {
+        let microseconds = time.wholeMicroseconds
+        let rest = String(microseconds.magnitude % 1000)
+        let sign = microseconds < 0 ? "-" : ""
+        return "\(sign)\(microseconds.magnitude / 1000)." + String(repeating: "0", count: 3 - rest.utf8.count) + rest
+    }
+}
+
+extension Duration {
+    /// The microseconds, rounded to the nearest.
+    package var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (high, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflows else { return seconds < 0 ? .min : .max }
+        return high &+ (attoseconds + (attoseconds < 0 ? -500_000_000_000 : 500_000_000_000)) / 1_000_000_000_000
+    }
+}
+
+extension Trace.Medium {
+    /// The letter of a technology, or C for the commands of a card.
+    fileprivate var letter: String {
+        switch self {
+        case .frames(.nfcA): "A"
+        case .frames(.nfcB): "B"
+        case .frames(.nfcF): "F"
+        case .frames(.nfcV): "V"
+        case .commands: "C"
+        }
+    }
+}

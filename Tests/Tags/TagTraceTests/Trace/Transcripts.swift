@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TagLink
+import TagTrace
+import Testing
+
+/// Exchanges with the words that a trace has for them, from a file of lines such as `A > 26/7 | REQA`.
+///
+/// A line has the letter of the medium, `>` for a request or `<` for its answer, and the octets in hex: `/7` behind them is how
+/// many bits of the last one there are, `-` is a frame without a checksum, and `+B` one with a CRC_B. `none` is an answer that did
+/// not come. A line `field` is a field that is switched on, and `# WORDS` begins a part with a new trace.
+struct Transcript: Sendable, CustomTestStringConvertible {
+    struct Line: Sendable, Equatable, CustomStringConvertible {
+        var head: String
+        var meaning: String
+        var description: String { "\(head) | \(meaning)" }
+    }
+
+    var title: String
+    var lines: [Line] = []
+    var entries: [Trace.Entry] = []
+    var testDescription: String { title }
+
+    static func parts(of name: String) throws -> [Transcript] {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Vectors/\(name)")
+        var parts: [Transcript] = []
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            if line.hasPrefix("# ") {
+                parts.append(Transcript(title: String(line.dropFirst(2))))
+            } else {
+                try parts[parts.count - 1].add(line)
+            }
+        }
+        return parts
+    }
+
+    private mutating func add(_ text: Substring) throws {
+        if text == "field" {
+            entries.append(Trace.Entry(.field(isOn: true)))
+            lines.append(Line(head: "field", meaning: "field on"))
+            return
+        }
+        let sides = text.split(separator: "|", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+        let line = try #require(sides.count == 2 ? Line(head: sides[0], meaning: sides[1]) : nil, "\(text)")
+        lines.append(line)
+        let words = line.head.split(separator: " ")
+        let octets = words.count > 2 ? String(words[2]) : ""
+        if words[1] == ">" {
+            let exchange = Trace.Exchange(try medium(words[0]), request: try frame(octets), answer: nil)
+            entries.append(Trace.Entry(.exchange(exchange)))
+        } else if case .exchange(var exchange) = entries.removeLast().event {
+            exchange.answer = octets == "none" ? .failure(LinkError(.timeout, "")) : .success(try frame(octets))
+            entries.append(Trace.Entry(.exchange(exchange)))
+        }
+    }
+
+    private func medium(_ letter: Substring) throws -> Trace.Medium {
+        let media: [Substring: Trace.Medium] = [
+            "A": .frames(.nfcA), "B": .frames(.nfcB), "F": .frames(.nfcF), "V": .frames(.nfcV), "C": .commands,
+        ]
+        return try #require(media[letter])
+    }
+
+    private func frame(_ text: String) throws -> Frame {
+        let hex = Array(text.prefix { $0.isHexDigit })
+        let octets = try stride(from: 0, to: hex.count, by: 2).map { index in
+            try #require(UInt8(String(hex[index..<min(index + 2, hex.count)]), radix: 16))
+        }
+        switch text.dropFirst(hex.count) {
+        case "": return Frame(octets)
+        case "-": return Frame(octets, checksum: .none)
+        case "+B": return Frame(octets, checksum: .crcB)
+        case let rest: return Frame(bits: octets, validBitsInLastByte: try #require(rest.last?.wholeNumberValue))
+        }
+    }
+}
