@@ -13,7 +13,7 @@ extension UInt8 {
 }
 
 extension Sequence<UInt8> {
-    /// The octets as hex digits, lower case, two each.
+    /// The bytes as hex digits, lower case, two for each byte.
     package func hexText(separator: String = "") -> String {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
     }
