@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reader that a program has, or why it has none.
+/// The reader that a program uses, or the reason why it has none.
 public enum AttachedReader: Sendable {
     /// A reader whose host sends every frame.
     case field(any FieldDriver)
-    /// A reader that finds and activates tags by itself.
+    /// A reader that finds and activates tags itself.
     case discovering(any DiscoveringDriver)
-    /// There is no reader; the reason is a sentence for people that says what to do.
+    /// There is no reader. The reason is a sentence that explains what to do.
     case none(reason: String)
 
     /// The reader's driver; nil when there is no reader.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension [UInt8] {
-    /// The bytes with zeros in some places.
+    /// Returns the bytes with zeros in some ranges.
     package func concealing(_ places: [Range<Int>]) -> [UInt8] {
         var octets = self
         for place in places { for index in place.clamped(to: indices) { octets[index] = 0 } }
@@ -10,7 +10,7 @@ extension [UInt8] {
 }
 
 extension Frame {
-    /// The frame with zeros in some places.
+    /// Returns the frame with zeros in some ranges.
     package func concealing(_ places: [Range<Int>]) -> Frame {
         guard !places.isEmpty else { return self }
         var frame = self

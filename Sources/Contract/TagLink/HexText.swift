@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension UInt8 {
-    /// The value of a hexadecimal digit in ASCII, of either case; nil for anything else.
+    /// The value of a hexadecimal digit in ASCII, in either case; nil for any other byte.
     @inlinable package var hexDigitValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30
@@ -13,14 +13,14 @@ extension UInt8 {
 }
 
 extension Sequence<UInt8> {
-    /// The bytes as hex digits, lower case, two for each byte.
+    /// Returns the bytes as hex digits in lower case, two for each byte.
     package func hexText(separator: String = "") -> String {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
     }
 }
 
 extension FixedWidthInteger {
-    /// The number as hex digits, upper case as data sheets write addresses, with zeros in front.
+    /// Returns the number as hex digits with leading zeros, in upper case, as data sheets write addresses.
     package func hexText(digits: Int) -> String {
         let text = String(self, radix: 16, uppercase: true)
         return String(repeating: "0", count: Swift.max(0, digits - text.count)) + text

@@ -48,20 +48,20 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// - Returns: false when the tag has left, even if it has come back since.
     func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool
 
-    /// The reader without what records it, for calls that don't belong in the recording; the reader itself when nothing
-    /// records it.
+    /// The reader behind a recording wrapper, for calls that must not be recorded. It is the reader itself when it is not
+    /// being recorded.
     var unrecorded: any ReaderDriver { get }
 
-    /// Whether the handler of ``observePresence(_:)`` is called when a tag comes or goes. False for a recording: it calls
-    /// the handler when the flow has nothing else left to do, which can be earlier.
+    /// Whether the handler of ``observePresence(_:)`` is called at the moment when a tag arrives or leaves. False for the
+    /// replay of a recording, which may call the handler earlier, as soon as nothing else is left to do.
     var reportsPresenceInTime: Bool { get }
 }
 
 extension ReaderDriver {
-    /// The reader itself, which nothing records.
+    /// The reader itself: the default is for a reader that is not a recording wrapper.
     public var unrecorded: any ReaderDriver { self }
 
-    /// True, for a reader that looks at real tags or simulates them.
+    /// True: the default is for a reader of real or virtual tags.
     public var reportsPresenceInTime: Bool { true }
 
     /// Nil: the default is for a reader that can't distinguish arrivals.

@@ -25,7 +25,7 @@ enum APDUWords {
         (Array("2PAY.SYS.DDF01".utf8), "list of payment applications"),
     ]
 
-    /// A command in words. It has four octets at least.
+    /// Describes a command. It must have at least four bytes.
     static func command(_ octets: [UInt8], data: [UInt8]) -> String {
         let (cla, ins, p1, p2) = (octets[0], octets[1], octets[2], octets[3])
         guard let name = names[ins] else {
@@ -64,7 +64,7 @@ enum APDUWords {
         }
     }
 
-    /// Le, short or extended; 00 stands for as much as there is.
+    /// Le, short or extended; 00 means as many bytes as there are.
     private static func expectedLength(_ octets: [UInt8]) -> String {
         switch octets.count {
         case 5: octets[4].hexText(digits: 2)
@@ -73,14 +73,14 @@ enum APDUWords {
         }
     }
 
-    /// Lc, short or extended: the first block of a long command has not all of its data.
+    /// Lc, short or extended. The first block of a long command does not have all of its data.
     private static func dataLength(_ octets: [UInt8]) -> String {
         guard octets.count > 5 else { return "00" }
         let isExtended = octets[4] == 0 && octets.count > 7
         return isExtended ? Int(high: octets[5], low: octets[6]).hexText(digits: 4) : octets[4].hexText(digits: 2)
     }
 
-    /// A command that the reader answers, and not the card (PC/SC 2.01 part 3, 3.2.2).
+    /// Describes a command for the reader, not for the card (PC/SC 2.01 part 3, 3.2.2).
     static func reader(_ octets: [UInt8]) -> String {
         let place = Int(high: octets[2], low: octets[3]).hexText(digits: 4)
         return switch octets[1] {

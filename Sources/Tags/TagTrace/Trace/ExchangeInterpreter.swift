@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Says in words what a reader and a tag say to each other: `READ 04`, `SELECT NDEF application`, `INVENTORY`.
+/// Describes the frames between a reader and a tag in words: `READ 04`, `SELECT NDEF application`, `INVENTORY`.
 ///
-/// Frames mean what they mean because of those before them, so it takes each in turn. It knows the commands of Type 1 to
-/// Type 5 tags, ISO-DEP and ISO/IEC 7816-4, FeliCa, ISO/IEC 15693 and MIFARE products; anything else is called what it is,
-/// a number of octets. It takes whatever comes, and never fails.
+/// The meaning of a frame depends on the frames before it, so pass each one in order. The interpreter knows the
+/// commands of Type 1 to Type 5 tags, ISO-DEP and ISO/IEC 7816-4, FeliCa, ISO/IEC 15693 and MIFARE products. It
+/// describes any other frame by its number of bytes. It accepts any input and never fails.
 public struct ExchangeInterpreter: Sendable {
-    /// What the answer to the last request is read as.
+    /// How the answer to the last request is interpreted.
     enum Expectation: Sendable, Equatable {
         case anything
         case anticollision
@@ -26,35 +26,35 @@ public struct ExchangeInterpreter: Sendable {
         case command
     }
 
-    /// What the last request asked for.
+    /// How the answer to the last request is interpreted.
     var expectation = Expectation.anything
-    /// Whether blocks of ISO-DEP are sent on NFC-A and NFC-B.
+    /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
     var isISODEP = false
-    /// Whether a SECTOR SELECT waits for its second packet.
+    /// Whether the second packet of a SECTOR SELECT follows.
     var selectsSector = false
-    /// Whether what the next request writes is not said.
+    /// Whether the data of the next write must not be shown.
     var hidesData = false
-    /// The card's side: what is carried in blocks.
+    /// The interpreter for the commands inside blocks.
     var card = CommandInterpreter()
-    /// Whether the last block of each side said that more follows.
+    /// Whether more blocks follow the last one, for each side.
     var requestGoesOn = false
     var answerGoesOn = false
-    /// What came of an answer so far.
+    /// The answer so far, when it comes in several blocks.
     var partialAnswer: [UInt8] = []
 
-    /// Creates an interpreter, for a field in which nothing was said.
+    /// Creates an interpreter for a field without previous frames.
     public init() {}
 
-    /// Forgets what was said: the field was turned off or on, or another tag is there.
+    /// Forgets all previous frames: the field was turned off or on, or another tag is there.
     public mutating func fieldChanged() {
         self = ExchangeInterpreter()
     }
 
-    /// What a request says.
+    /// Describes a request.
     ///
     /// - Parameters:
-    ///   - request: what was sent.
-    ///   - medium: what carried it.
+    ///   - request: the frame that was sent.
+    ///   - medium: the medium of the exchange.
     /// - Returns: a few words, never empty.
     public mutating func meaning(of request: Frame, over medium: Trace.Medium) -> String {
         expectation = .anything
@@ -71,9 +71,9 @@ public struct ExchangeInterpreter: Sendable {
         }
     }
 
-    /// What an answer to the last request says.
+    /// Describes the answer to the last request.
     ///
-    /// - Parameter answer: what came back.
+    /// - Parameter answer: the frame that came back.
     /// - Returns: a few words, never empty.
     public mutating func meaning(ofAnswer answer: Frame) -> String {
         let octets = answer.bytes
@@ -97,14 +97,14 @@ public struct ExchangeInterpreter: Sendable {
         }
     }
 
-    /// A number of octets, for what has no other name.
+    /// Returns the number of bytes, to describe unknown frames.
     static func size(_ octets: [UInt8]) -> String { counted(octets.count, "byte") }
 }
 
-/// Says in words what is sent to a card: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424 DNA
-/// with or without their wrapping, and the commands of a PC/SC reader.
+/// Describes the commands for a card in words: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424
+/// DNA with or without wrapping, and the commands of a PC/SC reader.
 struct CommandInterpreter: Sendable {
-    /// Whether the last command was a native one, whose answer begins with its status in place of ending with it.
+    /// Whether the last command was a native one. Its answer starts with the status instead of ending with it.
     private var isNative = false
 
     init() {}
@@ -117,7 +117,7 @@ struct CommandInterpreter: Sendable {
             return DESFireWords.request(name, ins, Self.data(octets))
         }
         if cla == 0xFF { return APDUWords.reader(octets) }
-        // A native command's code is none of the classes that cards take (ISO/IEC 7816-4, 5.1.1).
+        // A native command's code is not a valid class (ISO/IEC 7816-4, 5.1.1).
         if cla >= 0x40, cla < 0x80 || cla >= 0xA0, DESFireWords.commands[cla] != nil { return native(octets) }
         return APDUWords.command(octets, data: Self.data(octets))
     }
@@ -144,7 +144,7 @@ struct CommandInterpreter: Sendable {
         count > 0 ? "\(counted(count, "byte")), \(status)" : status
     }
 
-    /// The data of a command, short or extended, as far as they are there (ISO/IEC 7816-4, 5.1).
+    /// Returns the data of a command, short or extended, as far as they are complete (ISO/IEC 7816-4, 5.1).
     private static func data(_ octets: [UInt8]) -> [UInt8] {
         guard octets.count > 5 else { return [] }
         if octets[4] == 0 {

@@ -22,7 +22,7 @@ enum FeliCaWords {
         return name + (blocks(octets.dropFirst(10)) ?? "")
     }
 
-    /// The services and blocks of a command (NFC Forum T3T 1.0, 5.4).
+    /// Describes the services and blocks of a command (NFC Forum T3T 1.0, 5.4).
     private static func blocks(_ octets: ArraySlice<UInt8>) -> String? {
         var cursor = OctetCursor(octets)
         guard let count = cursor.next() else { return nil }
@@ -58,7 +58,7 @@ enum FeliCaWords {
         }
     }
 
-    /// The second status flag (FeliCa Card User's Manual, 4.5).
+    /// Describes the second status flag (FeliCa Card User's Manual, 4.5).
     private static func status(_ flag: UInt8) -> String {
         switch flag {
         case 0x70: "the memory failed"

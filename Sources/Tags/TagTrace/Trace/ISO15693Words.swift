@@ -2,7 +2,7 @@
 import TagLink
 
 extension ExchangeInterpreter {
-    /// A frame of NFC-V, from the flags on (ISO/IEC 15693-3, 7.3).
+    /// Describes a frame of NFC-V, starting with the flags (ISO/IEC 15693-3, 7.3).
     mutating func meaningNFCV(_ octets: [UInt8]) -> String {
         guard octets.count >= 2 else { return octets.isEmpty ? "end of frame: next slot, or answer now" : "1 byte" }
         expectation = .nfcV(octets[1])
@@ -10,7 +10,7 @@ extension ExchangeInterpreter {
     }
 }
 
-/// The commands of ISO/IEC 15693-3, 10, and what NXP and ST add.
+/// The commands of ISO/IEC 15693-3, 10, with those of NXP and ST.
 enum ISO15693Words {
     private static let names: [UInt8: String] = [
         0x01: "INVENTORY", 0x02: "STAY QUIET", 0x20: "READ SINGLE BLOCK", 0x21: "WRITE SINGLE BLOCK",
@@ -41,7 +41,7 @@ enum ISO15693Words {
         return words
     }
 
-    /// The block or blocks that a command is about.
+    /// Describes the blocks that a command applies to.
     private static func place(_ code: UInt8, _ cursor: inout OctetCursor) -> String {
         let isExtended = (0x30...0x34).contains(code) || code == 0x3C || code == 0x3D
         switch code {
@@ -66,7 +66,7 @@ enum ISO15693Words {
         return octets.count == 1 ? "done" : "\(counted(octets.count - 1, "byte"))"
     }
 
-    /// The error codes of ISO/IEC 15693-3, 7.4.2.
+    /// Describes the error codes of ISO/IEC 15693-3, 7.4.2.
     private static func error(_ code: UInt8) -> String {
         switch code {
         case 0x01: "not supported"

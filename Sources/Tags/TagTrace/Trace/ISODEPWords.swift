@@ -2,7 +2,7 @@
 import TagLink
 
 extension ExchangeInterpreter {
-    /// A block from the reader (ISO/IEC 14443-4, 7.1).
+    /// Describes a block from the reader (ISO/IEC 14443-4, 7.1).
     mutating func meaning(ofBlock octets: [UInt8]) -> String {
         guard let pcb = octets.first else { return "nothing" }
         if pcb & 0xF0 == 0xD0, octets.count <= 3 {
@@ -29,7 +29,7 @@ extension ExchangeInterpreter {
         }
     }
 
-    /// A block from the card.
+    /// Describes a block from the card.
     mutating func meaning(ofAnswerBlock octets: [UInt8]) -> String {
         guard let pcb = octets.first else { return "nothing" }
         let payload = Self.payload(octets)
@@ -47,7 +47,7 @@ extension ExchangeInterpreter {
         }
     }
 
-    /// What a block carries: its octets without PCB, CID and NAD.
+    /// Returns the payload of a block: its bytes without PCB, CID and NAD.
     private static func payload(_ octets: [UInt8]) -> [UInt8] {
         guard let pcb = octets.first else { return [] }
         let head = 1 + (pcb & 0x08 == 0 ? 0 : 1) + (pcb & 0xE6 == 0x06 ? 1 : 0)

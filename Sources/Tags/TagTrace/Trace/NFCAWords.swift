@@ -2,7 +2,7 @@
 import TagLink
 
 extension ExchangeInterpreter {
-    /// A frame of NFC-A (ISO/IEC 14443-3, 6; NFC Forum T1T, T2T).
+    /// Describes a frame of NFC-A (ISO/IEC 14443-3, 6; NFC Forum T1T, T2T).
     mutating func meaningNFCA(_ request: Frame) -> String {
         let octets = request.bytes
         if request.validBitsInLastByte == 7, octets.count == 1, octets[0] == 0x26 || octets[0] == 0x52 {
@@ -52,7 +52,7 @@ extension ExchangeInterpreter {
     }
 }
 
-/// What NFC-A tags answer while they are activated (ISO/IEC 14443-3, 6.5).
+/// The answers of NFC-A tags during activation (ISO/IEC 14443-3, 6.5).
 enum NFCAWords {
     static func answer(_ answer: Frame, _ expectation: ExchangeInterpreter.Expectation) -> String {
         let octets = answer.bytes

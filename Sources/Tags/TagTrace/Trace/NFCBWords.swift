@@ -2,7 +2,7 @@
 import TagLink
 
 extension ExchangeInterpreter {
-    /// A frame of NFC-B (ISO/IEC 14443-3, 7).
+    /// Describes a frame of NFC-B (ISO/IEC 14443-3, 7).
     mutating func meaningNFCB(_ octets: [UInt8]) -> String {
         if octets.count == 3, octets[0] == 0x05 {
             let slots = 1 << min(4, Int(octets[2] & 0x07))
@@ -27,7 +27,7 @@ extension ExchangeInterpreter {
     }
 }
 
-/// What NFC-B cards answer while they are activated.
+/// The answers of NFC-B cards during activation.
 enum NFCBWords {
     static func answer(_ octets: [UInt8]) -> String {
         guard octets.count >= 12, octets[0] == 0x50 else { return ExchangeInterpreter.size(octets) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Takes bytes from the front. Returns nil when there are too few.
+/// Reads bytes from the front. Returns nil when there are too few.
 struct OctetCursor {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -22,5 +22,5 @@ struct OctetCursor {
     }
 }
 
-/// A count with its noun, in the plural where needed.
+/// Returns a count with its noun, in the plural if needed.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Finds the passwords, PINs and keys that are sent in clear, so that a trace does not show them and a recording does not
-/// keep them.
+/// Finds passwords, PINs and keys that are sent unencrypted, so that a trace does not show them and a recording does
+/// not store them.
 ///
-/// It knows the passwords and keys of Type 2 tags, the card key of FeliCa Lite-S, the passwords of ICODE, ST25TV and ST25DV,
-/// the PINs of ISO/IEC 7816-4 (with ISO-DEP around them or without), and the keys of MIFARE Classic that a reader is given. Which
-/// pages of a Type 2 tag are a password depends on the product: what it answers to GET VERSION, or that it takes a 3DES
-/// authentication. Frames mean what they mean because of those before them, so it takes each in turn.
+/// It knows the passwords and keys of Type 2 tags, the card key of FeliCa Lite-S, the passwords of ICODE, ST25TV and
+/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), and the keys of MIFARE Classic that are loaded into a
+/// reader. Which pages of a Type 2 tag contain the password depends on the product. This is derived from its answer to
+/// GET VERSION, or from a 3DES authentication. The meaning of a frame depends on the frames before it, so pass each one
+/// in order.
 public struct SecretFinder: Sendable, Hashable {
-    /// The pages of the tag's password, or of its keys.
+    /// The pages with the tag's password or keys.
     private var pages: Range<Int> = 0..<0
-    /// Whether blocks of ISO-DEP are sent on NFC-A and NFC-B.
+    /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
     private var isISODEP = false
-    /// Whether the command that goes on in the next block has a secret.
+    /// Whether the command that continues in the next block has a secret.
     private var goesOn = false
     /// The page of a COMPATIBILITY WRITE whose data follow.
     private var page: Int?
     private var lastCommand: UInt8?
 
-    /// Creates a finder, for a field in which nothing was said.
+    /// Creates a finder for a field without previous frames.
     public init() {}
 
-    /// Forgets what was said: the field was turned off or on, or another tag is there.
+    /// Forgets all previous frames: the field was turned off or on, or another tag is there.
     public mutating func fieldChanged() { self = SecretFinder() }
 
-    /// Takes a request.
+    /// Handles a request.
     ///
     /// - Parameters:
-    ///   - request: what was sent.
-    ///   - medium: what carried it.
-    /// - Returns: the places of its bytes that are secret, in order; most often none.
+    ///   - request: the bytes that were sent.
+    ///   - medium: the medium of the exchange.
+    /// - Returns: the ranges of secret bytes, in order; usually empty.
     public mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
         let places: [Range<Int>]
         switch medium {
@@ -45,10 +46,10 @@ public struct SecretFinder: Sendable, Hashable {
         return places.map { $0.clamped(to: 0..<request.count) }.filter { !$0.isEmpty }
     }
 
-    /// Takes the answer to the last request.
+    /// Handles the answer to the last request.
     ///
-    /// - Parameter answer: what came back.
-    /// - Returns: the places of its bytes that only who knows the password is told.
+    /// - Parameter answer: the bytes that came back.
+    /// - Returns: the ranges of secret bytes, which the tag only sends to a reader that knows the password.
     public mutating func secrets(inAnswer answer: [UInt8]) -> [Range<Int>] {
         switch lastCommand {
         case 0x60 where answer.count == 8: pages = Self.pages(ofVersion: answer)
@@ -70,7 +71,7 @@ public struct SecretFinder: Sendable, Hashable {
             if octets.count == 16 { return pages.contains(page) ? [0..<16] : [] }
         }
         lastCommand = octets.first
-        // REQA, WUPA and HLTA end ISO-DEP; it is the same tag, most often.
+        // REQA, WUPA and HLTA end ISO-DEP. Usually the tag is still the same.
         if octets == [0x26] || octets == [0x52] || octets == [0x50, 0x00] { (isISODEP, goesOn) = (false, false) }
         if isISODEP { return block(octets) }
         switch (octets.first, octets.count) {
@@ -83,7 +84,8 @@ public struct SecretFinder: Sendable, Hashable {
         return []
     }
 
-    /// The pages of PWD and PACK, or of the AES keys, by the product's size (the data sheets of NTAG and MIFARE Ultralight).
+    /// Returns the pages of PWD and PACK, or of the AES keys, by the product's size (data sheets of NTAG and MIFARE
+    /// Ultralight).
     private static func pages(ofVersion version: [UInt8]) -> Range<Int> {
         guard version[1] == 0x04 else { return 0..<0 }
         switch (version[2], version[6]) {
@@ -98,7 +100,7 @@ public struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// A block of ISO-DEP with a command, or a part of one (ISO/IEC 14443-4, 7.1).
+    /// Handles a block of ISO-DEP with a command or part of one (ISO/IEC 14443-4, 7.1).
     private mutating func block(_ octets: [UInt8]) -> [Range<Int>] {
         guard let control = octets.first, control & 0xE2 == 0x02 else { return [] }
         let start = min(1 + (control & 0x08 != 0 ? 1 : 0) + (control & 0x04 != 0 ? 1 : 0), octets.count)
@@ -115,9 +117,9 @@ public struct SecretFinder: Sendable, Hashable {
         let (cla, ins) = (octets[start], octets[start + 1])
         let isExtended = octets[start + 4] == 0 && octets.count > 7
         let data = start + (isExtended ? 7 : 5)
-        // What is behind the data, Le, is covered too: the length may lie.
+        // The bytes after the data, Le, are covered too, because the length may be wrong.
         if cla == 0xFF { return reader(octets, data) }
-        // Native commands of DESFire have the same codes; secure messaging has no PIN in clear.
+        // Native commands of DESFire have the same codes. With secure messaging no PIN is sent unencrypted.
         guard cla & 0x8C == 0 || cla == 0x80, octets[start + 2] == 0 || ins != 0x20 else { return [] }
         switch ins {
         // VERIFY, CHANGE REFERENCE DATA, RESET RETRY COUNTER (ISO/IEC 7816-4, 11.6).
@@ -126,14 +128,14 @@ public struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// A command to the reader itself (PC/SC 2.01 part 3, 3.2.2).
+    /// Handles a command for the reader itself (PC/SC 2.01 part 3, 3.2.2).
     private mutating func reader(_ octets: ArraySlice<UInt8>, _ data: Int) -> [Range<Int>] {
         let start = octets.startIndex
         switch octets[start + 1] {
         // LOAD KEY, VERIFY.
         case 0x82, 0x20: return [data..<octets.endIndex]
         case 0xD6 where pages.contains(Int(octets[start + 3])): return [data..<octets.endIndex]
-        // The block of a sector's keys and access bits: only MIFARE Classic has blocks of 16 bytes.
+        // The block with a sector's keys and access bits. Only MIFARE Classic has blocks of 16 bytes.
         case 0xD6 where octets[start + 4] == 16 && octets[start + 3] % 4 == 3:
             return [data..<data + 6, data + 10..<data + 16]
         case 0x00: return chip(Array(octets), from: data - start).map { $0.lowerBound + start..<$0.upperBound + start }
@@ -141,22 +143,22 @@ public struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// A command to the PN53x in a reader (PN532 user manual, 7.3).
+    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3).
     ///
     /// - Parameters:
-    ///   - octets: what has the command in it.
-    ///   - index: where its direction byte, D4, is.
+    ///   - octets: the bytes that contain the command.
+    ///   - index: the index of its direction byte, D4.
     private mutating func chip(_ octets: [UInt8], from index: Int) -> [Range<Int>] {
         guard octets.count > index + 1, octets[index] == 0xD4 else { return [] }
         return secrets(inChipCommand: octets, from: index + 1)
     }
 
-    /// Takes a command to a PN53x.
+    /// Handles a command for a PN53x.
     ///
     /// - Parameters:
-    ///   - octets: what has the command in it.
-    ///   - index: where its code is; 0 for a command without the direction byte.
-    /// - Returns: the places of the bytes of the frame in it that are secret.
+    ///   - octets: the bytes that contain the command.
+    ///   - index: the index of its code; 0 for a command without the direction byte.
+    /// - Returns: the ranges of secret bytes in the frame that the command sends.
     package mutating func secrets(inChipCommand octets: [UInt8], from index: Int = 0) -> [Range<Int>] {
         guard octets.count > index else { return [] }
         let start: Int
@@ -167,16 +169,16 @@ public struct SecretFinder: Sendable, Hashable {
         }
         guard octets.count > start else { return [] }
         let frame = Array(octets[start...])
-        // Block, key and UID of a MIFARE Classic authentication, which the chip makes itself.
+        // Block, key and UID of a MIFARE Classic authentication, which the chip executes.
         if octets[index] == 0x40, frame[0] & 0xFE == 0x60, frame.count >= 12 { return [start + 2..<start + 8] }
-        // The chip speaks ISO-DEP itself.
+        // The chip handles ISO-DEP itself.
         let places = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
         return (places.isEmpty ? nfcA(frame) : places).map { $0.lowerBound + start..<$0.upperBound + start }
     }
 
     // MARK: NFC-F and NFC-V
 
-    /// The blocks of WRITE WITHOUT ENCRYPTION that are a card key, block 87 (FeliCa Lite-S user's manual, 3.3).
+    /// Returns the blocks of WRITE WITHOUT ENCRYPTION with the card key, block 87 (FeliCa Lite-S user's manual, 3.3).
     private static func felica(_ octets: [UInt8]) -> [Range<Int>] {
         guard octets.count > 11, octets[1] == 0x08 else { return [] }
         var cursor = OctetCursor(octets.dropFirst(10))
@@ -195,15 +197,16 @@ public struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// The parameters of the custom commands of NXP (04) and ST (02) that have a password: behind flags, code, manufacturer and UID.
+    /// Returns the parameters with a password in the custom commands of NXP (04) and ST (02), after flags, code,
+    /// manufacturer and UID.
     private static func nfcV(_ octets: [UInt8]) -> [Range<Int>] {
         guard octets.count > 3 else { return [] }
         let start = octets[0] & 0x24 == 0x20 ? 11 : 3
         switch (octets[2], octets[1]) {
-        // SET PASSWORD and WRITE PASSWORD have an identifier first, DESTROY and ENABLE PRIVACY don't.
+        // SET PASSWORD and WRITE PASSWORD start with an identifier; DESTROY and ENABLE PRIVACY don't.
         case (0x04, 0xB3), (0x04, 0xB4): return [min(start + 1, octets.count)..<octets.count]
         case (0x04, 0xB9), (0x04, 0xBA): return [min(start, octets.count)..<octets.count]
-        // WRITE PASSWORD, PRESENT PASSWORD, KILL and UNTRACEABLE have a number first.
+        // WRITE PASSWORD, PRESENT PASSWORD, KILL and UNTRACEABLE start with a number.
         case (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA):
             return [min(start + 1, octets.count)..<octets.count]
         default: return []

@@ -2,20 +2,22 @@
 import TagLink
 
 extension Trace: CustomStringConvertible {
-    /// The trace as a table, see ``table(showsTimes:)``.
+    /// The trace as a table; see ``table(showsTimes:)``.
     public var description: String { table() }
 
-    /// The trace as a table of columns: number, time in milliseconds, medium and direction, octets, meaning.
+    /// Returns the trace as a table with these columns: number, time in milliseconds, medium and direction, bytes,
+    /// meaning.
     ///
-    /// Octets go on in the next line after 16; those of passwords, PINs and keys are stars (``SecretFinder``). A last octet that was not sent whole has its bits behind a slash.
+    /// After 16 bytes a new row starts. Bytes of passwords, PINs and keys are shown as stars (``SecretFinder``). For an
+    /// incomplete last byte, the number of its bits follows a slash.
     ///
-    /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on one reader are alike.
-    /// - Returns: the lines, without a line feed at the end.
+    /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on the same reader are equal.
+    /// - Returns: the rows, without a line feed at the end.
     public func table(showsTimes: Bool = true) -> String {
         rows(showsTimes: showsTimes).joined(separator: "\n")
     }
 
-    /// The rows of ``table(showsTimes:)``, made one after the other as they are asked for.
+    /// Returns the rows of ``table(showsTimes:)``, each created when it is needed.
     ///
     /// - Parameter showsTimes: whether times are shown.
     package func rows(showsTimes: Bool = true) -> some Sequence<String> {
@@ -26,22 +28,22 @@ extension Trace: CustomStringConvertible {
 }
 
 extension TraceLine {
-    /// The width that the octets of all lines need, without what goes on in the next one.
+    /// Returns the width of the column of bytes for all lines, without further rows.
     static func widthOfOctets(_ lines: [TraceLine]) -> Int {
         lines.map { $0.firstRowWidth }.max() ?? 0
     }
 
-    /// The line as a row of a table, with further rows for octets beyond the 16th.
+    /// Returns the line as a row of a table, with further rows for bytes beyond the 16th.
     ///
     /// - Parameters:
     ///   - showsTime: whether the time is shown.
-    ///   - widthOfOctets: how wide the column of octets is; 47 has room for all.
+    ///   - widthOfOctets: the width of the column of bytes; 47 is enough for all.
     /// - Returns: the text, without a line feed at the end.
     public func text(showsTime: Bool = true, widthOfOctets: Int = 47) -> String {
         rows(showsTime: showsTime, widthOfOctets: widthOfOctets).joined(separator: "\n")
     }
 
-    /// The line as rows of a table.
+    /// Returns the line as rows of a table.
     func rows(showsTime: Bool, widthOfOctets: Int) -> [String] {
         var text = Self.right(number.flatMap { direction == .answer ? nil : String($0) } ?? "", 4)
         if showsTime { text += " " + Self.right(time.map(Self.milliseconds) ?? "", 10) }
@@ -53,7 +55,7 @@ extension TraceLine {
         return [text] + octets.dropFirst().map { margin + $0 }
     }
 
-    /// How wide the first row of octets is.
+    /// The width of the first row of bytes.
     private var firstRowWidth: Int {
         guard let frame else { return 0 }
         let count = frame.bytes.count
@@ -61,7 +63,7 @@ extension TraceLine {
         return count == 0 ? 1 : min(count, 16) * 3 - 1 + bits
     }
 
-    /// The octets, 16 a row.
+    /// The bytes, 16 in a row.
     private var octetRows: [String] {
         guard let frame else { return [] }
         guard !frame.bytes.isEmpty else { return ["-"] }
@@ -81,7 +83,7 @@ extension TraceLine {
         String(repeating: " ", count: max(0, width - text.utf8.count)) + text
     }
 
-    /// A time in milliseconds with three places.
+    /// Returns a time in milliseconds with three decimal places.
     private static func milliseconds(_ time: Duration) -> String {
         let microseconds = time.wholeMicroseconds
         let rest = String(microseconds.magnitude % 1000)
@@ -101,7 +103,7 @@ extension Duration {
 }
 
 extension Trace.Medium {
-    /// The letter of a technology, or C for the commands of a card.
+    /// The letter of a technology, or C for a card's commands.
     fileprivate var letter: String {
         switch self {
         case .frames(.nfcA): "A"

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What went between a reader and its tags, in order: made to be looked at, compared, and held by a test.
+/// The exchanges between a reader and its tags, in order, for people to read and for tests to compare.
 ///
-/// `description` is a table that says each exchange in words too. Equal traces print the same table, so that two of them
+/// `description` is a table that also describes each exchange in words. Equal traces give the same table, so two traces
 /// can be compared line by line.
 ///
 /// ```
 ///   1     0.000 A > 26/7                                             REQA
-///         0.086 A < 44 00                                            ATQA: UID of 7 octets
+///         0.086 A < 44 00                                            ATQA: UID of 7 bytes
 /// ```
 public struct Trace: Sendable, Hashable {
-    /// What carries the octets of an exchange.
+    /// The medium of an exchange.
     public enum Medium: Sendable, Hashable {
         /// Raw frames in a technology.
         case frames(Technology)
-        /// APDUs, or other commands, of a card whose transport protocol the reader speaks.
+        /// APDUs, or other commands, for a card whose transport protocol the reader handles.
         case commands
     }
 
-    /// A request, and what came of it.
+    /// A request and its answer.
     public struct Exchange: Sendable, Hashable {
-        /// What carried the octets.
+        /// The medium of the exchange.
         public var medium: Medium
-        /// What was sent.
+        /// The frame that was sent.
         public var request: Frame
-        /// What came back, or why nothing did; nil when that is not known.
+        /// The answer, or why there was none; nil when this is unknown.
         public var answer: Result<Frame, LinkError>?
-        /// How long it took until the answer was there; nil when that is not known.
+        /// The time until the answer was received; nil when this is unknown.
         public var duration: Duration?
 
         /// Creates an exchange.
         ///
         /// - Parameters:
-        ///   - medium: what carried the octets.
-        ///   - request: what was sent.
-        ///   - answer: what came back, or why nothing did; nil when that is not known.
-        ///   - duration: how long it took until the answer was there; nil when that is not known.
+        ///   - medium: the medium of the exchange.
+        ///   - request: the frame that was sent.
+        ///   - answer: the answer, or why there was none; nil when this is unknown.
+        ///   - duration: the time until the answer was received; nil when this is unknown.
         public init(
             _ medium: Medium,
             request: Frame,
@@ -50,40 +50,40 @@ public struct Trace: Sendable, Hashable {
         }
     }
 
-    /// What happened.
+    /// An event.
     public enum Event: Sendable, Hashable {
-        /// Octets went to a tag.
+        /// An exchange with a tag.
         indirect case exchange(Exchange)
-        /// The field was turned on or off; tags forget what they were told.
+        /// The field was turned on or off. Tags lose their state.
         case field(isOn: Bool)
-        /// Anything else, as a few words.
+        /// Any other event, in a few words.
         case note(String)
     }
 
-    /// Something that happened, and when.
+    /// An event with its time.
     public struct Entry: Sendable, Hashable {
-        /// The time since the trace began; nil when it is not known.
+        /// The time since the trace started; nil when this is unknown.
         public var time: Duration?
-        /// What happened.
+        /// The event.
         public var event: Event
 
         /// Creates an entry.
         ///
         /// - Parameters:
-        ///   - time: the time since the trace began; nil when it is not known.
-        ///   - event: what happened.
+        ///   - time: the time since the trace started; nil when this is unknown.
+        ///   - event: the event.
         public init(at time: Duration? = nil, _ event: Event) {
             self.time = time
             self.event = event
         }
     }
 
-    /// What happened, in order. The first exchange has the number 1.
+    /// The events, in order. The first exchange has the number 1.
     public var entries: [Entry]
 
     /// Creates a trace.
     ///
-    /// - Parameter entries: what happened, in order.
+    /// - Parameter entries: the events, in order.
     public init(_ entries: [Entry] = []) {
         self.entries = entries
     }

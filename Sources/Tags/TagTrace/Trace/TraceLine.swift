@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// One direction of an exchange, or another event, as a trace tells of it.
+/// One line of a trace: one direction of an exchange, or another event.
 public struct TraceLine: Sendable, Hashable {
-    /// Which way octets went.
+    /// The direction of the bytes.
     public enum Direction: String, Sendable, Hashable {
         /// From the reader to the tag.
         case request = ">"
         /// From the tag to the reader.
         case answer = "<"
-        /// Nowhere: it is no exchange.
+        /// None, because the line is not part of an exchange.
         case none = " "
     }
 
-    /// The number of the exchange, from 1; nil for what is none.
+    /// The number of the exchange, from 1; nil for other events.
     public var number: Int?
-    /// The time since the trace began; nil when it is not known.
+    /// The time since the trace started; nil when this is unknown.
     public var time: Duration?
-    /// What carried the octets; nil for what is no exchange.
+    /// The medium of the exchange; nil for other events.
     public var medium: Trace.Medium?
-    /// Which way they went.
+    /// The direction of the bytes.
     public var direction: Direction
-    /// What went, with zeros in place of passwords, PINs and keys; nil where nothing did.
+    /// The frame, with zeros in place of passwords, PINs and keys; nil when there was none.
     public var frame: Frame?
-    /// The places of those zeros.
+    /// The ranges of those zeros.
     public var concealed: [Range<Int>] = []
-    /// What it says, in words.
+    /// The description in words.
     public var meaning: String
 }
 
 extension Trace {
-    /// The trace line by line, with what each says in words.
+    /// The lines of the trace, each with a description.
     public var lines: [TraceLine] {
         var writer = TraceLineWriter()
         return entries.flatMap { writer.lines(of: $0) }
     }
 }
 
-/// Says a trace's entries in words, one after the other, as they come.
+/// Describes the entries of a trace in words, one after the other.
 public struct TraceLineWriter: Sendable {
     private var interpreter = ExchangeInterpreter()
     private var finder = SecretFinder()
     private var number = 0
 
-    /// Creates a writer, before the first entry.
+    /// Creates a writer for the first entry.
     public init() {}
 
-    /// The lines of the next entry: two for an exchange, and one for anything else.
+    /// Returns the lines of the next entry: two for an exchange, and one for any other event.
     ///
-    /// - Parameter entry: what happened.
+    /// - Parameter entry: the entry.
     /// - Returns: its lines.
     public mutating func lines(of entry: Trace.Entry) -> [TraceLine] {
         switch entry.event {
@@ -94,14 +94,14 @@ public struct TraceLineWriter: Sendable {
         return [request, answer]
     }
 
-    /// Says that something is not shown.
+    /// Returns a note about the bytes that are not shown.
     private static func note(_ secrets: [Range<Int>]) -> String {
         secrets.isEmpty ? "" : ", \(counted(secrets.map(\.count).reduce(0, +), "byte")) not shown"
     }
 }
 
 extension LinkError.Code {
-    /// The code as a few words.
+    /// A short description of the code.
     package var words: String {
         switch self {
         case .timeout: "nothing came in time"

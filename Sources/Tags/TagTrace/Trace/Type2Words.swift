@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The commands of Type 2 tags, NTAG and MIFARE Ultralight, and of MIFARE Classic as far as they are sent in plain
-/// (NFC Forum T2T 1.2, 5; NTAG213/215/216, MF0ULx1, MF0ICU2 and MF1S50 data sheets).
+/// The commands of Type 2 tags, NTAG and MIFARE Ultralight, and the unencrypted commands of MIFARE Classic (NFC Forum
+/// T2T 1.2, 5; NTAG213/215/216, MF0ULx1, MF0ICU2 and MF1S50 data sheets).
 enum Type2Words {
     static func request(_ octets: [UInt8], hidesData: Bool = false) -> String {
         guard let command = octets.first else { return "nothing" }
@@ -47,7 +47,7 @@ enum Type2Words {
         }
     }
 
-    /// What four bits say (NFC Forum T2T 1.2, 5.1; NTAG213/215/216 data sheet, 9.3).
+    /// Describes a 4-bit answer (NFC Forum T2T 1.2, 5.1; NTAG213/215/216 data sheet, 9.3).
     private static func acknowledgement(_ nibble: UInt8) -> String {
         switch nibble {
         case 0xA: "ACK"
