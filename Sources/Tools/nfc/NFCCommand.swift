@@ -14,12 +14,12 @@ struct NFCCommand: AsyncParsableCommand {
               nfc tag create --product NTAG215 --out card.nfc
               echo d1010c55046578616d706c652e636f6d | nfc ndef decode
 
-            Every command that answers takes --json; one that only has subcommands,
-            such as nfc tag, answers nothing and takes none. With --json, wrong usage
-            is answered in JSON too. Where a command takes an image, - is standard
-            input; where it takes --out, - is standard output. Exit status: 0 done,
-            1 the tag or the data said no, or the answer could not be written, 2 wrong
-            usage, 3 no reader, 130 cancelled.
+            Every command with output takes --json. Commands with only subcommands,
+            such as nfc tag, do not. With --json, errors in the usage are JSON too.
+            For an image, - is standard input; for --out, - is standard output.
+
+            Exit status: 0 done, 1 the tag or the data was refused, or the output could
+            not be written, 2 wrong usage, 3 no reader, 130 cancelled.
             """,
         version: "nfc \(version)",
         subcommands: [
@@ -33,18 +33,18 @@ struct NFCCommand: AsyncParsableCommand {
     /// The version of the tools.
     static let version = "0.1.0"
 
-    /// Runs the command line. Wrong usage ends with status 2, as in the contract, and not with the parser's own 64.
+    /// Runs the command line. Wrong usage ends with status 2, as documented, and not with the parser's default, 64.
     static func main() async {
         CommandProcess.prepare()
         CommandProcess.end(await run())
     }
 
-    /// What is wrong with the words of the command. Where `--json` is one too many, what else is wrong is said first.
+    /// The error in the arguments. If `--json` is refused and another error remains without it, returns the other error.
     private static func usageMessage(_ error: any Error) -> String {
         let words = CommandLine.arguments.dropFirst().filter { $0 != "--json" }
         guard CommandProcess.wantsJSON, message(for: error).contains("'--json'") else { return message(for: error) }
         do {
-            // A command that only has subcommands answers nothing.
+            // A command with only subcommands has no output.
             guard try !type(of: parseAsRoot(words)).configuration.subcommands.isEmpty else {
                 return message(for: error)
             }
@@ -95,7 +95,7 @@ struct NFCCommand: AsyncParsableCommand {
     }
 }
 
-/// `nfc ndef`: messages as octets and as what they say. Needs no reader and no tag.
+/// `nfc ndef`: converts messages between bytes and their content. Needs no reader and no tag.
 struct NDEFCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ndef",
@@ -108,7 +108,7 @@ struct NDEFCommand: ParsableCommand {
 struct LinksCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "links",
-        abstract: "Say which app a link opens, and why.",
+        abstract: "Show which app a link opens, and why.",
         subcommands: [
             LinksListCommand.self, LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self,
             LinksFetchCommand.self, LinksAddCommand.self, LinksRemoveCommand.self,

@@ -87,7 +87,7 @@ import Testing
             """
         let lines = try Command.shell(script, in: "/").lines
         try #require(lines.count == 4)
-        #expect(lines[0].contains("'caf\u{FFFD}.nfc', is not UTF-8.") && lines[0].contains("Rename a file"))
+        #expect(lines[0].contains("'caf\u{FFFD}.nfc', is not UTF-8.") && lines[0].contains("a file, rename it."))
         #expect(lines[2].contains("The name of the file caf\u{FFFD}.nfc is not UTF-8. Rename the file."))
         #expect([lines[1], lines[3]] == ["2", "1"])
     }

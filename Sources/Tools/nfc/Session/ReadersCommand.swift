@@ -11,9 +11,9 @@ struct ReadersCommand: AsyncParsableCommand {
         commandName: "readers",
         abstract: "Show the reader that sessions use, and the others.",
         discussion: """
-            The first line is the reader that sessions use. With --reader, or with
-            NFC_READER, it is the only one. With --verbose each PC/SC reader is asked
-            what it can do; put a tag on it, and it shows more. A PN532 says so too.
+            The first line is the reader that sessions use. With --reader or
+            NFC_READER it is the only one. With --verbose, the list also shows what
+            each PC/SC reader or PN532 can do. Put a tag on a reader to see more.
 
             Examples:
               nfc readers
@@ -27,10 +27,10 @@ struct ReadersCommand: AsyncParsableCommand {
 
     @OptionGroup var reader: ReaderOptions
 
-    @Flag(help: "Show which of Core NFC's calls each reader will serve.")
+    @Flag(help: "Show which Core NFC calls each reader supports.")
     var verbose = false
 
-    @Flag(help: "Print one JSON object a reader.")
+    @Flag(help: "Print one JSON object per reader.")
     var json = false
 
     func run() async throws {
@@ -46,7 +46,7 @@ struct ReadersCommand: AsyncParsableCommand {
             }
         }
         let isPCSC = driver is PCSCReader
-        // A reader that was named is the one that is wanted.
+        // If a reader was named, only that one is shown.
         let isNamed = reader.reader != nil || ReaderConfiguration.ofProcess.reader != nil
         let reports = isPCSC || !isNamed ? await PCSCReader.reports(askingReaders: verbose) : []
         let used = reports.first { isPCSC && $0.name == driver.name }
@@ -112,7 +112,7 @@ struct ReadersCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints what is known of a PC/SC reader.
+/// Prints the report on a PC/SC reader.
 struct ReaderReportPrinter {
     private let report: PCSCReaderReport
     private let verbose: Bool
@@ -122,7 +122,7 @@ struct ReaderReportPrinter {
         self.verbose = verbose
     }
 
-    /// What is in the reader, in a few words.
+    /// What is on the reader, in a few words.
     var summary: String {
         let presence =
             switch report.presence {
@@ -136,7 +136,7 @@ struct ReaderReportPrinter {
         return report.isInUse ? words + ", used by another program" : words
     }
 
-    /// With --verbose, what the reader can do, a line each.
+    /// The reader's features for --verbose, one per line.
     var lines: [String] {
         guard verbose else { return [] }
         var lines: [String] = []
@@ -155,7 +155,7 @@ struct ReaderReportPrinter {
         Technology.allCases.filter(report.transparentTechnologies.contains).map(ReadersCommand.name)
     }
 
-    /// The members that a reader has besides its name and its kind; what only PC/SC tells is `null` for others.
+    /// Writes the members after the reader's name and kind. Members that only PC/SC readers have are `null` for others.
     static func write(
         _ report: PCSCReaderReport?,
         verbose: Bool,
@@ -185,7 +185,7 @@ extension ServedCall {
 }
 
 extension JSONWriter {
-    /// Which calls a reader serves; `null` where that is not known.
+    /// Writes the calls that a reader supports; `null` when they are not known.
     mutating func member(calls: [ServedCall]?) {
         guard let calls else { return member(null: "calls") }
         key("calls")

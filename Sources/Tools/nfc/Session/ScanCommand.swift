@@ -11,8 +11,8 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Read the next tag near the reader, and print its message.",
         discussion: """
-            The scanning sheet is shown in the terminal, or as NFC_SHEET says;
-            Esc or Ctrl-C cancels. With --many it goes on until the time is over.
+            The scanning sheet appears in the terminal, or where NFC_SHEET says. Esc or
+            Ctrl-C cancels. With --many it reads tags until the time is over.
 
             Examples:
               nfc scan
@@ -21,24 +21,24 @@ struct ScanCommand: AsyncParsableCommand {
               nfc scan --record card.jsonl
               nfc scan --reader replay:card.jsonl
 
-            Exit status: 0 when a tag was read, 1 when it could not be, what it holds is
-            no message, or none came, 2 for wrong usage, 3 without a reader, 130 when
-            cancelled.
+            Exit status: 0 when a tag was read, 1 when no tag came, it could not be
+            read, or its content is not a valid message, 2 for wrong usage, 3 without
+            a reader, 130 when cancelled.
             """
     )
 
     @OptionGroup var reader: ReaderOptions
 
-    @Flag(help: "Go on after the first tag.")
+    @Flag(help: "Continue after the first tag.")
     var many = false
 
-    @Option(help: ArgumentHelp("Keep all that goes on at the reader in this file; see nfc trace.", valueName: "file"))
+    @Option(help: ArgumentHelp("Record the session in this file; see nfc trace.", valueName: "file"))
     var record: String?
 
-    @Option(help: "Give up after so many seconds, 60 at most.")
+    @Option(help: "Give up after this many seconds, up to 60.")
     var timeout: SecondsArgument?
 
-    @Flag(help: "Print one JSON object a tag.")
+    @Flag(help: "Print one JSON object per tag.")
     var json = false
 
     func validate() throws {
@@ -92,11 +92,11 @@ struct ScanCommand: AsyncParsableCommand {
         if let failure { throw failure }
     }
 
-    /// Reads a tag and prints what it says; with `--many` a failure is printed too.
+    /// Reads a tag and prints its message; with `--many` a failure is printed too.
     private func read(_ tag: DetectedTag, in scan: TagSession) async -> CommandFailure? {
         do throws(CommandFailure) {
             let findings = try await scan.work(with: tag) { hand throws(TagError) in try await hand.read() }
-            // The command fails by that, whatever the tag holds.
+            // The command then fails with that error, whatever the tag holds.
             guard scan.environment.recorder?.failure == nil else { return nil }
             var report = TagReport(findings)
             report.showsCost = false

@@ -7,9 +7,9 @@ extension TagSession {
     ///
     /// - Parameters:
     ///   - doneMessage: what the sheet says when the work is done.
-    ///   - failure: what the sheet says when the work gave something, and is not done all the same; nil when it is.
-    ///   - work: the work, given this session; what it throws is shown on the sheet.
-    /// - Returns: what the work gave.
+    ///   - failure: the sheet's text when the work returned a value but failed; returns nil when it succeeded.
+    ///   - work: the work, called with this session. The sheet shows its error.
+    /// - Returns: the result of the work.
     func withOneTag<Value>(
         doneMessage: String,
         failure: (Value) -> String? = { _ in nil },
@@ -43,7 +43,7 @@ extension TagSession {
                 }
             case .ended(let end):
                 hasTimedOut = result == nil && end == .timeout
-                // Work that the person cut off has no better reason than that.
+                // If the person cancelled, that is the reason of the failure.
                 if case .failure(let failure)? = result, failure.name == "session-ended" { result = nil }
                 result = result ?? CommandFailure(end, found: false, on: environment.driver).map { .failure($0) }
             }
@@ -58,7 +58,7 @@ extension TagSession {
         return try result.get()
     }
 
-    private static let severalTags = "There is more than one tag. Take away all but one."
+    private static let severalTags = "There is more than one tag. Remove all but one."
 
     /// Runs a procedure on a tag of any kind.
     func work<Value: Sendable>(

@@ -6,14 +6,14 @@ import TagLink
 import TagProtocols
 import TagTrace
 
-/// A reader session that a command waits for: the scanning sheet is up, tags come as they are found, and Ctrl-C cancels.
+/// A reader session that a command waits for. It shows the scanning sheet and reports tags; Ctrl-C cancels it.
 struct TagSession {
-    /// What happens in the session.
+    /// An event of the session.
     typealias Event = ReaderSession.Event
 
     let environment: NFCEnvironment
     let session: ReaderSession
-    /// What happens, in order; ends after ``ReaderSession/Event/ended(_:)``.
+    /// The events, in order; ends after ``ReaderSession/Event/ended(_:)``.
     let events: AsyncStream<Event>
     private let interrupt: ProcessSignals
     private let timeout: ScheduledEvent?
@@ -22,9 +22,9 @@ struct TagSession {
     ///
     /// - Parameters:
     ///   - environment: reader, sheet and clock.
-    ///   - prompt: what the sheet says.
-    ///   - seconds: after how long to give up; nil for the session's own limit.
-    ///   - plan: what to look for.
+    ///   - prompt: the sheet's text.
+    ///   - seconds: when to give up; nil for the session's own limit.
+    ///   - plan: the technologies to poll for.
     init(
         environment: NFCEnvironment,
         prompt: String,
@@ -38,7 +38,7 @@ struct TagSession {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.session = session
         self.events = events
-        // A sheet that owns the terminal hears Ctrl-C as a key; everywhere else it is this signal.
+        // A sheet that owns the terminal reads Ctrl-C as a key; otherwise it is this signal.
         interrupt = ProcessSignals([SIGINT]) { _ in session.fail(.userCanceled) }
         timeout = seconds.map { environment.clock.schedule(after: .seconds($0)) { session.fail(.timeout) } }
         session.alertMessage = prompt
@@ -49,7 +49,7 @@ struct TagSession {
         session.begin()
     }
 
-    /// Lets go of what the session kept, and waits until the reader is free and changed images are saved. Call it after
+    /// Releases the timer and the signal, and waits until the reader is free and changed images are saved. Call it after
     /// the last event.
     func close() async {
         timeout?.cancel()
@@ -57,8 +57,8 @@ struct TagSession {
         for _ in 0..<1000 where !environment.arbiter.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
-    /// Fails when no tag could come because the reader is gone, does not answer within half a second, or has a card that
-    /// another program has opened.
+    /// Fails when no tag could come: the reader is gone, does not answer within half a second, or has a card that another
+    /// program has opened.
     func checkReader() async throws(CommandFailure) {
         if let reason = session.obstacle { throw .inUse(reason) }
         guard let driver = environment.driver else { return }
@@ -82,8 +82,8 @@ struct TagSession {
 
     private static let silentReader = "The reader does not answer. Unplug it and plug it in again."
 
-    /// Fails when the session left the recording that is its reader, could not be recorded to its end, or its images could
-    /// not be saved; tells people when it ended before the recording does.
+    /// Fails when the session differs from the recording that it replays, could not be recorded to its end, or could not
+    /// save its images. Prints a note when the recording has more exchanges than the session made.
     func checkFiles() throws(CommandFailure) {
         if let failure = environment.tagSaver?.failure {
             throw CommandFailure(.refused, failure.code.description, failure.reason)
@@ -95,11 +95,11 @@ struct TagSession {
             throw CommandFailure(.refused, failure.code.description, failure.reason)
         }
         if let count = environment.replay?.remainingExchangeCount, count > 0 {
-            StandardError.writeLine("The recording goes on: \(count) of its exchanges were not made.")
+            StandardError.writeLine("The session ended before the recording: \(count) of its exchanges were not made.")
         }
     }
 
-    /// Prints while the sheet may be up.
+    /// Prints while the sheet may be visible.
     func print(_ body: () -> Void) {
         if let sheet = environment.sheet as? TerminalSheet {
             sheet.interrupted(by: body)
@@ -119,11 +119,11 @@ extension CommandFailure {
         }
     }
 
-    /// Why a session ended by itself; nil when it ended because the work was done.
+    /// The reason why a session ended by itself; nil when it ended because the work was done.
     ///
     /// - Parameters:
-    ///   - end: how it ended.
-    ///   - found: whether a tag was worked with.
+    ///   - end: how the session ended.
+    ///   - found: whether a tag was found and used.
     ///   - driver: the session's reader.
     convenience init?(_ end: SessionEnd, found: Bool, on driver: (any ReaderDriver)?) {
         switch end {

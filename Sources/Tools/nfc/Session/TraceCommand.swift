@@ -9,20 +9,20 @@ import TagTrace
 struct TraceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trace",
-        abstract: "Print a recording as a table that says each exchange in words.",
+        abstract: "Print a recording as a table that explains each exchange.",
         discussion: """
-            A recording is what --record or NFC_RECORD keeps. The columns are the
-            number of the exchange, the time in milliseconds, the technology and the
-            direction, the bytes, and what they mean. With --json, bits are those of
-            the last byte, and what a line does not have is null.
+            A recording is a file that --record or NFC_RECORD has written. The columns
+            are the number of the exchange, the time in milliseconds, the technology,
+            the direction, the bytes, and their meaning. With --json, "bits" is the
+            number of bits in the last byte, and missing values are null.
 
             Examples:
               nfc scan --record card.jsonl
               nfc trace card.jsonl
               diff <(nfc trace --no-times a.jsonl) <(nfc trace --no-times b.jsonl)
 
-            Exit status: 0 when it was printed, 1 when the file is no recording, 2
-            for wrong usage.
+            Exit status: 0 when the table was printed, 1 when the file is not a
+            recording, 2 for wrong usage.
             """
     )
 
@@ -32,7 +32,7 @@ struct TraceCommand: AsyncParsableCommand {
     @Flag(help: "Leave out the times, which differ from run to run.")
     var noTimes = false
 
-    @Flag(help: "Print one JSON object a line of the table.")
+    @Flag(help: "Print one JSON object per line of the table.")
     var json = false
 
     func run() async throws {
@@ -69,7 +69,7 @@ struct TraceCommand: AsyncParsableCommand {
 }
 
 extension JSONWriter {
-    /// The members that a line of a trace has.
+    /// Writes the members of a line of a trace.
     mutating func members(of line: TraceLine, showsTime: Bool) {
         member("exchange", line.number)
         if showsTime { member("time_us", (line.time?.wholeMicroseconds).map { Int($0) }) }

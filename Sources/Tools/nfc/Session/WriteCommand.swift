@@ -9,17 +9,17 @@ struct WriteCommand: AsyncParsableCommand {
         commandName: "write",
         abstract: "Write a link, a text or a message to the next tag near the reader.",
         discussion: """
-            A message that does not fit, and a tag that is read-only, are told
-            before anything is written. Images that --tags names are saved.
+            If the message does not fit, or the tag is read-only, it fails before it
+            writes anything. Images from --tags are saved.
 
             Examples:
               nfc write https://example.com
               nfc write --text "Room 12" --language en
               nfc write --message d1010c55046578616d706c652e636f6d --lock
 
-            Exit status: 0 when it was written, 1 when the tag said no, none came, or
-            the bytes of --message are no message, 2 for wrong usage, 3 without a
-            reader, 130 when cancelled.
+            Exit status: 0 when the message was written, 1 when the tag refused it, no
+            tag came, or --message is not a valid message, 2 for wrong usage, 3 without
+            a reader, 130 when cancelled.
             """
     )
 
@@ -27,16 +27,16 @@ struct WriteCommand: AsyncParsableCommand {
 
     @OptionGroup var reader: ReaderOptions
 
-    @Flag(help: "Make the tag read-only afterwards, for ever.")
+    @Flag(help: "Then make the tag read-only. This can't be undone.")
     var lock = false
 
-    @Flag(help: "Read the message from the tag afterwards, and compare.")
+    @Flag(help: "Then read the message back and compare it.")
     var check = false
 
-    @Option(help: ArgumentHelp("Keep all that goes on at the reader in this file; see nfc trace.", valueName: "file"))
+    @Option(help: ArgumentHelp("Record the session in this file; see nfc trace.", valueName: "file"))
     var record: String?
 
-    @Option(help: "Give up after so many seconds, 60 at most.")
+    @Option(help: "Give up after this many seconds, up to 60.")
     var timeout: SecondsArgument?
 
     @Flag(help: "Print one JSON object.")

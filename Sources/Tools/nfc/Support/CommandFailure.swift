@@ -5,13 +5,13 @@ import NFCRuntime
 import TagLink
 import TagProtocols
 
-/// Why a command did not do what was asked, told in one place: a JSON object with `--json`, a sentence without.
+/// Why a command failed. It is printed in one place: as a JSON object with `--json`, as a sentence without.
 ///
-/// A class, so that it is one word wherever a call may throw it.
+/// A class, so that a thrown error is one pointer wide.
 final class CommandFailure: Error {
-    /// The exit status of the contract.
+    /// The documented exit status.
     enum Status: Int32 {
-        /// The tag, or the data, said no.
+        /// The tag or the data was refused.
         case refused = 1
         /// The command was called wrongly.
         case usage = 2
@@ -22,13 +22,13 @@ final class CommandFailure: Error {
     }
 
     let status: Status
-    /// The error's name, as programs read it.
+    /// The error's name, for programs.
     let name: String
-    /// What happened and what to do next, as a sentence.
+    /// What happened and what to do next, as sentences.
     let message: String
-    /// The byte of a message at which the fault lies; nil where that is no question.
+    /// The index of the wrong byte of a message; nil for other failures.
     let offset: Int?
-    /// The tag that said no, and what is known of it; nil where none was found.
+    /// The report on the tag that refused the command; nil when there is none.
     let tag: TagReport?
 
     init(
@@ -45,7 +45,7 @@ final class CommandFailure: Error {
         self.tag = tag
     }
 
-    /// The same failure, of a tag.
+    /// The same failure, with the report on a tag.
     func of(_ tag: TagReport) -> CommandFailure {
         CommandFailure(status, name, message, offset: offset, tag: tag)
     }
@@ -56,10 +56,10 @@ final class CommandFailure: Error {
         throw ExitCode(status.rawValue)
     }
 
-    /// Prints the failure: an object with `--json`; otherwise what is known of the tag, and a sentence.
+    /// Prints the failure: an object with `--json`; otherwise the report on the tag, and a sentence.
     ///
     /// - Parameters:
-    ///   - json: whether as an object.
+    ///   - json: whether to print an object.
     ///   - out: where the command writes an image; nil for nowhere.
     func print(json: Bool, beside out: String? = nil) {
         guard !json else { return printJSON() }
@@ -82,7 +82,7 @@ final class CommandFailure: Error {
 }
 
 extension JSONWriter {
-    /// Prints what was written as a line of standard output, and begins anew.
+    /// Prints the text so far as a line of standard output, and clears it.
     mutating func printLine() {
         newLine()
         var output = StandardOutput()
@@ -91,7 +91,7 @@ extension JSONWriter {
     }
 }
 
-/// Prints a line for people to standard output. What nobody sees is escaped.
+/// Prints a line for people to standard output. Invisible characters are escaped.
 func printLine(_ text: String) {
     var output = StandardOutput()
     output.appendLine(text)
@@ -108,12 +108,12 @@ func reportingFailure<Value>(json: Bool, _ body: () async throws(CommandFailure)
 }
 
 extension CommandFailure {
-    /// A reader that can't be used: lost when it was there before, and none when it never was.
+    /// A reader that can't be used: `reader-lost` if it worked before, otherwise `no-reader`.
     static func unusable(_ driver: (any ReaderDriver)?, _ reason: String) -> CommandFailure {
         CommandFailure(.noReader, driver?.wasThere == true ? "reader-lost" : "no-reader", reason)
     }
 
-    /// A card that another program has.
+    /// A card that another program uses.
     static func inUse(_ reason: String) -> CommandFailure { CommandFailure(.refused, "in-use", reason) }
 
     convenience init(_ error: TagError) {
@@ -121,7 +121,7 @@ extension CommandFailure {
         let reason = error.reason + step
         switch error.code {
         case .readerUnavailable where error.link?.code == .inUse: self.init(.inUse(reason))
-        // Only a reader that was there has a tag.
+        // The reader worked before, because it found a tag.
         case .readerUnavailable: self.init(.noReader, "reader-lost", reason)
         case .cancelled: self.init(.cancelled, error.code.description, reason)
         default: self.init(.refused, error.code.description, reason)
@@ -133,17 +133,17 @@ extension CommandFailure {
         self.init(other.status, other.name, other.message, offset: other.offset, tag: other.tag)
     }
 
-    /// A message that is none.
+    /// A message that can't be decoded.
     convenience init(_ error: NDEFError) {
         self.init(.refused, error.code.description, error.reason, offset: error.offset)
     }
 
-    /// Input that means nothing.
+    /// Invalid input.
     convenience init(_ error: InputError) {
         self.init(.refused, error.name, error.message)
     }
 
-    /// A write that failed. Where the tag, or the reader, went in the middle of it, people are told what may be on the tag.
+    /// A failed write. If the tag or the reader left during the write, the message explains what may be on the tag.
     convenience init(_ failure: TagWriteFailure) {
         let plain = CommandFailure(failure.error)
         let state: String? =
@@ -151,33 +151,33 @@ extension CommandFailure {
             case _ where !failure.leavesDoubt: nil
             case .writing:
                 """
-                What it holds now may be the old message, none, the new one, or a part that readers don't take for a \
-                message. Hold it near the reader again and write it again, which puts that right.
+                The tag may now hold the old message, none, the new one, or a part that readers don't accept. Hold it near \
+                the reader and write it again to repair it.
                 """
             case .checking:
                 """
-                The message was written and not read again. Hold the tag near the reader again and compare it with: nfc \
-                tag read
+                The message was written but not verified. Hold the tag near the reader again, and check it with: nfc tag \
+                read
                 """
             case .locking:
                 """
-                The message was written, and the tag may be read-only, in a part only, or not at all. Hold it near the \
-                reader again and see which with: nfc tag info
+                The message was written. The tag may be read-only completely, partly, or not at all. Hold it near the \
+                reader again, and check it with: nfc tag info
                 """
             }
         self.init(plain.status, plain.name, state.map { failure.error.reason + " " + $0 } ?? plain.message)
     }
 
-    /// What a person can do about it.
+    /// What the person can do next.
     private static func nextStep(after code: TagError.Code) -> String? {
         switch code {
         case .tagLost: "Hold the tag still and try again."
         case .noCapabilityContainer, .badVersion, .noMessageTLV, .badChecksum: "Use a tag that is formatted for NDEF."
-        case .lengthOverrun, .writeInProgress: "Write the tag anew, or use another one."
+        case .lengthOverrun, .writeInProgress: "Write the tag again, or use another one."
         case .readOnly: "Use another tag."
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
         case .keyNeeded: "Use a program that knows the card's key."
-        case .refused, .updateFailed, .badAnswer: "Try again; a tag that goes on like this is worn."
+        case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
         default: nil
         }
     }

@@ -5,26 +5,26 @@ import NFCRuntime
 import TagLink
 import TagTrace
 
-/// Which reader a command uses, by its options or by NFC_READER and NFC_TAGS.
+/// The reader that a command uses, from its options or from NFC_READER and NFC_TAGS.
 struct ReaderOptions: ParsableArguments {
-    @Option(help: "The reader: virtual, pcsc[:NAME], pn532:PATH or replay:FILE. NFC_READER unless given.")
+    @Option(help: "The reader: virtual, pcsc[:NAME], pn532:PATH or replay:FILE. Default: NFC_READER.")
     var reader: String?
 
-    @Option(help: ArgumentHelp("Images to bring near the virtual reader, with commas between.", valueName: "files"))
+    @Option(help: ArgumentHelp("Images to bring near the virtual reader, separated by commas.", valueName: "files"))
     var tags: String?
 
     func validate() throws {
         guard let tags, !tags.contains(where: { $0 != "," }) else { return }
-        throw ValidationError("--tags names no image. Give one, or several with commas between.")
+        throw ValidationError("--tags names no image. Give one, or several separated by commas.")
     }
 
-    /// The surroundings of the command's session.
+    /// The environment of the command's session.
     ///
     /// - Parameters:
-    ///   - savesTags: writes images that `--tags` names back when they have changed.
-    ///   - recording: the file that keeps all that goes on; nil for `NFC_RECORD`, and an empty
-    ///     name for none.
-    ///   - seconds: how long the command waits for a tag, which is as long as it waits for the reader; nil for a while.
+    ///   - savesTags: whether to save changed images that `--tags` names.
+    ///   - recording: the file to record the session in; nil for `NFC_RECORD`, an empty name
+    ///     for none.
+    ///   - seconds: how long the command waits for a tag and for the reader; nil for the default.
     func environment(
         savesTags: Bool = false,
         recording: String? = nil,
@@ -57,7 +57,7 @@ struct ReaderOptions: ParsableArguments {
     }
 }
 
-/// What a command writes: a link, a text, or the octets of a message.
+/// What a command writes: a link, a text, or the bytes of a message.
 struct MessageOptions: ParsableArguments {
     @Argument(help: "A link to write, such as https://example.com.")
     var link: String?
@@ -77,11 +77,11 @@ struct MessageOptions: ParsableArguments {
             throw ValidationError("Give one thing to write: a link, --text TEXT, or --message HEX.")
         }
         if let link, !Self.isURI(link) {
-            throw ValidationError("'\(link)' is not a link: a link begins as https:// does. Use --text for a text.")
+            throw ValidationError("'\(link)' is not a link. A link begins like https://. Use --text for a text.")
         }
     }
 
-    /// The message's octets.
+    /// The message's bytes.
     func octets() throws(CommandFailure) -> [UInt8] {
         if let message { return try message.checkedMessage() }
         let record: NDEFRecord
@@ -106,7 +106,7 @@ struct MessageOptions: ParsableArguments {
     }
 }
 
-/// Octets given as hex on the command line.
+/// Bytes in hex on the command line.
 struct HexArgument: ExpressibleByArgument {
     var octets: [UInt8]
 
@@ -117,7 +117,7 @@ struct HexArgument: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .default }
 
-    /// The octets, where they are a message.
+    /// The bytes, if they are a valid message.
     func checkedMessage() throws(CommandFailure) -> [UInt8] {
         do throws(NDEFError) {
             _ = try NDEFMessage(decoding: octets)

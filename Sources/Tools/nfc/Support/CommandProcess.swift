@@ -2,30 +2,30 @@
 import Glibc
 import NFCRuntime
 
-/// How the process of a command begins and ends.
+/// The start and the end of a command's process.
 enum CommandProcess {
     /// Prepares the process before anything is read or written.
     static func prepare() {
-        // A standard stream that is closed would be the next file that is opened. What stands in for it can't be used.
+        // The next opened file would get the number of a closed standard stream. Fill the gap with a file that can't be used.
         for stream in Int32(0)...2 where fcntl(stream, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
-        // A pipe that nobody reads any more is an error of the write, so that a command ends in good order. A handler, and
-        // not SIG_IGN: programs that are started get the signal as usual.
+        // Writing to a closed pipe becomes an error, so that the command can clean up. This is a handler and not SIG_IGN,
+        // so that child processes get the default action.
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { _ in }
         action.sa_flags = SA_RESTART
         _ = unsafe sigaction(SIGPIPE, &action, nil)
     }
 
-    /// Whether the command was asked for JSON; known before its words are understood.
+    /// Whether the arguments ask for JSON; known before they are parsed.
     static var wantsJSON: Bool {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
-        // `--json=1` is wrong, and whoever gives it reads JSON.
+        // `--json=1` is an error, but the caller expects JSON.
         return words.contains { $0 == "--json" || $0.hasPrefix("--json=") }
     }
 
-    /// Why the words of the command are none: text that is not UTF-8 would be another text; nil for words that are.
+    /// Why the arguments can't be used: one is not UTF-8, and decoding would change it. Nil when all are UTF-8.
     static var wordProblem: String? {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let word = unsafe CommandLine.unsafeArgv[index] else { break }
@@ -33,8 +33,8 @@ enum CommandProcess {
             if String(validating: bytes, as: UTF8.self) == nil {
                 let text = String(decoding: bytes, as: UTF8.self)
                 return
-                    "Argument \(index), '\(text)', is not UTF-8. Give text in UTF-8, and bytes in hex. Rename a file that "
-                    + "is named so."
+                    "Argument \(index), '\(text)', is not UTF-8. Give text in UTF-8, and bytes in hex. If it is a file, "
+                    + "rename it."
             }
         }
         return nil
@@ -42,11 +42,11 @@ enum CommandProcess {
 
     /// Ends the process.
     ///
-    /// - Parameter status: how the command ended. A command that did its work and could not say so has failed.
+    /// - Parameter status: the exit status. It becomes a failure if the output could not be written.
     static func end(_ status: Int32) -> Never {
         guard let number = StandardOutput.failure else { exit(status) }
         if number == EPIPE {
-            // As other programs end whose reader has gone: without a word.
+            // End silently, as other programs do when nobody reads their output.
             signal(SIGPIPE, SIG_DFL)
             raise(SIGPIPE)
             exit(128 + SIGPIPE)

@@ -2,7 +2,7 @@
 import PrivateStorage
 
 extension InputFile {
-    /// What the person named: a file, a pipe or a device; `-` is standard input.
+    /// Opens the input that the person named: a file, a pipe or a device; `-` is standard input.
     static func named(_ path: String, limit: Int) throws(StorageError) -> InputFile {
         path == "-" ? .standardInput(limit: limit) : try InputFile(path, limit: limit, takesPipes: true)
     }

@@ -3,10 +3,10 @@ import PrivateStorage
 
 /// Standard input.
 enum StandardInput {
-    /// No message, and nothing else that is read whole from standard input, has more bytes.
+    /// The maximum size of a message, and of all other input that is read whole from standard input, in bytes.
     static let maximumSize = 8 << 20
 
-    /// Everything to the end.
+    /// Reads everything to the end.
     static func all() throws(InputError) -> [UInt8] {
         do throws(StorageError) {
             return try InputFile.standardInput(limit: maximumSize).readToEnd()
@@ -16,25 +16,25 @@ enum StandardInput {
     }
 }
 
-/// Reads standard input line by line, as many at a time as have come. Keeps no more than a block and a line.
+/// Reads standard input in blocks of the lines that have arrived. Buffers at most a block and a line.
 struct LineReader {
     private let input = InputFile.standardInput(limit: .max)
     private let maximumLength: Int
     private var pending: [UInt8] = []
     private var isAtEnd = false
 
-    /// Begins to read.
+    /// Starts to read.
     ///
-    /// - Parameter maximumLength: the most bytes of a line; four for each of a message unless given, which is enough for
-    ///   hex with separators.
+    /// - Parameter maximumLength: the maximum length of a line in bytes. The default is four times the maximum size of a
+    ///   message, enough for hex with separators.
     init(maximumLength: Int = 4 * StandardInput.maximumSize) {
         self.maximumLength = maximumLength
     }
 
     /// Waits for input.
     ///
-    /// - Returns: the whole lines that have come, without their line feeds; nil at the end.
-    /// - Throws: ``InputError`` when input can't be read, or has a line that is too long. No more is read then.
+    /// - Returns: the complete lines that have arrived, without line feeds; nil at the end.
+    /// - Throws: ``InputError`` when input can't be read or a line is too long. Reading then stops.
     mutating func nextBlock() throws(InputError) -> [ArraySlice<UInt8>]? {
         guard !isAtEnd else { return nil }
         var searched = 0
@@ -54,7 +54,7 @@ struct LineReader {
                 throw InputError(
                     name: "line-too-long",
                     offset: searched,
-                    message: "The line has more than \(maximumLength) characters, and no more of it is read."
+                    message: "The line has more than \(maximumLength) characters. Reading stopped there."
                 )
             }
         }
@@ -74,11 +74,11 @@ struct LineReader {
     }
 }
 
-/// Why a line of input means nothing.
+/// Why input is invalid.
 struct InputError: Error {
     /// The error's name.
     var name: String
-    /// The character of the line, or the index of the record, where the fault lies.
+    /// The index of the wrong character of the line, or of the wrong record.
     var offset: Int
     /// What is wrong, as a sentence.
     var message: String

@@ -7,12 +7,12 @@ enum OutputTarget {
     case file(String)
     case standardOutput
 
-    /// What a person gave: a path, or `-`.
+    /// Parses the argument: a path, or `-`.
     init(_ path: String) {
         self = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path) ? .standardOutput : .file(path)
     }
 
-    /// Whether an image goes to standard output, so that nothing else does.
+    /// Whether the image goes to standard output, so that other output must not.
     static func isStandardOutput(_ out: String?) -> Bool {
         if case .standardOutput? = out.map(OutputTarget.init) { true } else { false }
     }
@@ -21,7 +21,7 @@ enum OutputTarget {
     ///
     /// - Parameters:
     ///   - bytes: the image.
-    ///   - readers: who may read a file that is new.
+    ///   - readers: who may read the file if it is new.
     func write(_ bytes: [UInt8], readers: OutputFile.Readers) throws(CommandFailure) {
         switch self {
         case .file(let path):
@@ -38,26 +38,26 @@ enum OutputTarget {
         }
     }
 
-    /// Refuses standard input and output where they are needed for something else.
+    /// Refuses `-` when standard input or output is needed for something else.
     ///
     /// - Parameters:
-    ///   - image: the image that is read; nil for none.
-    ///   - out: where one is written; nil for none, and for the file that was read.
-    ///   - savesImage: whether an image is written without `out` too.
-    ///   - json: whether the command answers in JSON.
+    ///   - image: the image to read; nil for none.
+    ///   - out: the image to write; nil for none, and for the file that was read.
+    ///   - savesImage: whether an image is also written without `out`.
+    ///   - json: whether the command prints JSON.
     static func check(image: String?, out: String?, savesImage: Bool, json: Bool) throws {
         if json, isStandardOutput(out) {
-            throw ValidationError("Standard output has the image, and no room for --json. Name a file with --out FILE.")
+            throw ValidationError("Standard output is the image, so --json can't use it. Name a file with --out.")
         }
         if savesImage, image == "-", out == nil {
             throw ValidationError(
-                "The image comes from standard input. Say where it is saved: --out FILE, or --out - for standard output."
+                "The image comes from standard input. Give a place to save it: --out FILE, or --out - for standard output."
             )
         }
     }
 }
 
-/// Prints a line for people: to standard output, or to standard error where standard output has an image.
+/// Prints a line for people: to standard output, or to standard error when standard output takes an image.
 ///
 /// - Parameters:
 ///   - text: the line.

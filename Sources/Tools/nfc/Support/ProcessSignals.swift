@@ -5,22 +5,22 @@ import Synchronization
 import SystemLibrary
 import TagLink
 
-/// Hears signals of the process from the moment that it is made: none is lost, however busy the machine is.
+/// Receives signals of the process. From its creation on no signal is lost, even on a busy machine.
 ///
-/// A dispatch source for a signal listens only some time after it was activated, and until then the signal has to be
-/// ignored so as not to end the process. This one has a handler that writes the signal's number to a pipe.
+/// A dispatch source for a signal starts to listen some time after its activation. Until then the signal must be ignored,
+/// or it ends the process. This type instead has a signal handler that writes the signal's number to a pipe.
 final class ProcessSignals: @unchecked Sendable {
-    // Sendable because the source is made once, and may be cancelled from any thread.
+    // Sendable because the source is created once, and may be cancelled from any thread.
     private let source: any DispatchSourceRead
 
-    /// Where the handler writes. It may run between any two instructions, so it takes no lock and allocates nothing.
+    /// The pipe that the handler writes to. The handler may interrupt any code, so it takes no lock and allocates nothing.
     private static let outlet = Atomic<Int32>(-1)
 
-    /// Begins to listen. One listener at a time; what comes after it was cancelled is ignored.
+    /// Starts to listen. Only one listener at a time is possible. Signals after its cancellation are ignored.
     ///
     /// - Parameters:
     ///   - numbers: the signals.
-    ///   - handler: takes the number of each that came, one after the other, on any thread.
+    ///   - handler: called with the number of each signal, one after the other, on any thread.
     init(_ numbers: [Int32], handler: @escaping @Sendable (Int32) -> Void) {
         guard let pipe = DescriptorPipe(blocks: false) else { preconditionFailure("no pipe could be made") }
         let (inlet, outlet) = (pipe.reader, pipe.writer)

@@ -7,7 +7,7 @@ struct SecondsArgument: ExpressibleByArgument {
     let value: Double
 
     init?(argument: String) {
-        // The standard library takes hexadecimal digits, exponents, infinity and signs as well.
+        // Double(_:) also accepts hexadecimal digits, exponents, infinity and signs.
         guard argument.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let value = Double(argument)
         else { return nil }
         self.value = value

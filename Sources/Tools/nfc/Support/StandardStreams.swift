@@ -5,22 +5,22 @@ import VisibleText
 
 /// Standard output, written in large pieces.
 ///
-/// When a write fails, as on a full disk, what is written afterwards is dropped: a command that goes on and on ends when
-/// it sees ``isBroken``, and ``CommandProcess/end(_:)`` reports the failure.
+/// After a write fails, for example on a full disk, further output is dropped. A command in a long loop ends when it sees
+/// ``isBroken``, and ``CommandProcess/end(_:)`` reports the failure.
 struct StandardOutput {
-    /// What isn't written yet.
+    /// The bytes that are not written yet.
     var buffer: [UInt8] = []
 
-    /// The system's number of the error after which nothing more is written.
+    /// The errno of the first failed write.
     private static let brokenBy = Locked<Int32?>(nil)
 
-    /// The system's number of the error that ended standard output; nil while all is well.
+    /// The errno of the write that failed; nil when none has.
     static var failure: Int32? { brokenBy.withLock { $0 } }
 
     /// Whether nothing more can be written.
     static var isBroken: Bool { failure != nil }
 
-    /// Writes what is there.
+    /// Writes the buffer.
     mutating func flush() {
         if !Self.isBroken, let number = FileDescriptorOutput.write(buffer, to: STDOUT_FILENO) {
             Self.brokenBy.withLock { $0 = $0 ?? number }
@@ -28,14 +28,14 @@ struct StandardOutput {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a line for people. What nobody sees is escaped, line breaks too: no word of a tag, a file or the caller reaches the
-    /// terminal as a command to it.
+    /// Adds a line for people. Invisible characters and line breaks are escaped, so that text from a tag, a file or the
+    /// caller can't send commands to the terminal.
     mutating func appendLine(_ text: String) {
         buffer += VisibleText.escaped(text).utf8
         buffer.append(0x0A)
     }
 
-    /// Writes what is there when it is much.
+    /// Writes the buffer if it is large.
     mutating func flushIfLarge() {
         if buffer.count >= 1 << 16 { flush() }
     }
@@ -50,22 +50,22 @@ struct StandardOutput {
 
 /// Standard error.
 enum StandardError {
-    /// Writes a line for people. What nobody sees is escaped.
+    /// Writes a line for people. Invisible characters are escaped.
     ///
     /// - Parameters:
     ///   - text: the line.
-    ///   - keepsLineBreaks: whether it is several, and their breaks are the program's own.
+    ///   - keepsLineBreaks: whether line breaks are kept, because the program itself made them.
     static func writeLine(_ text: String, keepsLineBreaks: Bool = false) {
         let text = VisibleText.escaped(text, keepsLineBreaks: keepsLineBreaks) + "\n"
-        // Where even this can't be written there is nobody to hear of it.
+        // If standard error can't be written either, there is nowhere to report it.
         _ = FileDescriptorOutput.write(Array(text.utf8), to: STDERR_FILENO)
     }
 }
 
 private enum FileDescriptorOutput {
-    /// Writes all bytes; waits where the other end takes them later.
+    /// Writes all bytes; waits when the other end is slow.
     ///
-    /// - Returns: the number of the error that stopped it; nil when all is written.
+    /// - Returns: the errno of the failure; nil when all is written.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         unsafe bytes.withUnsafeBytes { memory in
             var offset = 0

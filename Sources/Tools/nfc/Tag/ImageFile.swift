@@ -5,23 +5,23 @@ import PrivateStorage
 import TagLink
 public import VirtualTags
 
-/// An image of a tag in a file, or one of several that are lines of a file.
+/// The image of a tag in a file. A file may have several images, one per line.
 struct ImageFile: Sendable {
     /// The file's path; `-` for standard input.
     private let path: String
-    /// What people call the file.
+    /// The file's name for people.
     private let name: String
     private let hasSeveral: Bool
     private let image: TagImage
 
-    /// No file of images is as large as this.
+    /// The maximum size of a file.
     private static let maximumSize = 16 << 20
 
     /// Reads an image.
     ///
     /// - Parameters:
     ///   - path: the file's path; `-` for standard input.
-    ///   - id: the `id` of the image, where the file has several; nil for the first.
+    ///   - id: the `id` of the image, if the file has several; nil for the first.
     init(path: String, id: String?) throws(CommandFailure) {
         self.path = path
         name = path == "-" ? "Standard input" : path
@@ -53,13 +53,13 @@ struct ImageFile: Sendable {
     /// The format of the file.
     var format: TagImage.Format { image.format }
 
-    /// What the tag holds.
+    /// The content of the tag.
     var contents: TagContents { image.contents }
 
-    /// What the file says that the tag does not show.
+    /// Remarks on parts of the file that the virtual tag does not show.
     var remarks: [TagImageRemark] { image.remarks }
 
-    /// Writes remarks for people to standard error.
+    /// Prints remarks for people to standard error.
     private static func note(_ remarks: [TagImageRemark], about name: String) {
         for remark in remarks {
             StandardError.writeLine("Note: \(name): \(remark.text)")
@@ -68,22 +68,22 @@ struct ImageFile: Sendable {
 
     func makeTag() -> any VirtualTag { image.makeTag() }
 
-    /// The file that the tag is saved to.
+    /// The path that the tag is saved to.
     ///
-    /// - Parameter out: the file of the person's choice; the image's own when nil.
+    /// - Parameter out: the file of the person's choice; nil for the image's own.
     func path(_ out: String?) -> String { out ?? path }
 
-    /// Makes sure, before any work is done, that the image may be saved.
+    /// Fails before any work is done if the image can't be saved.
     func checkTarget(_ out: String?) throws(CommandFailure) {
         guard out == nil, hasSeveral else { return }
         throw CommandFailure(.usage, "several-images", "\(name) has several images. Name another file with --out.")
     }
 
-    /// Saves what a tag holds now.
+    /// Saves the present content of a tag.
     ///
     /// - Parameters:
-    ///   - tag: the tag that the image made.
-    ///   - out: the file; the image's own when nil.
+    ///   - tag: the virtual tag that was made from the image.
+    ///   - out: the file; nil for the image's own.
     func save(_ tag: any VirtualTag, to out: String?) throws(CommandFailure) {
         let format = out.flatMap { TagImage.Format(path: $0) } ?? image.format
         var changed = image
@@ -93,32 +93,32 @@ struct ImageFile: Sendable {
         noteLeftOut(format)
     }
 
-    /// Says what a file of another format is without.
+    /// Prints what another format leaves out.
     private func noteLeftOut(_ format: TagImage.Format) {
         guard format != image.format else { return }
         Self.note(remarks.filter { $0.kind == .leftOut }, about: name)
     }
 
-    /// Saves the image in another file and format. In its own format it is what it was, octet for octet.
+    /// Saves the image in another file and format. In its own format the bytes stay the same.
     func convert(to format: TagImage.Format, out: String) throws(CommandFailure) {
         try Self.save(format == image.format ? image : TagImage(image.contents, format: format), to: out)
         noteLeftOut(format)
     }
 
-    /// Saves an image so that a file is the old or the new one, whatever happens. One that is new is its owner's alone
-    /// where it has keys or passwords other than the delivered ones.
+    /// Saves an image. Even after a crash the file is either the old or the new one. Only the owner can read a new file
+    /// with keys or passwords other than the factory ones.
     static func save(_ image: TagImage, to path: String) throws(CommandFailure) {
         let octets: [UInt8]
         do throws(TagImageError) {
             octets = try image.encoded()
         } catch {
-            let step = image.format == .json ? "" : " A file in the format json can."
+            let step = image.format == .json ? "" : " The format json can hold it."
             throw CommandFailure(.refused, error.code.description, "\(path) is not written: \(error.reason)\(step)")
         }
         try OutputTarget(path).write(octets, readers: image.contents.holdsSecrets ? .ownerAlone : .everyone)
     }
 
-    /// The lines of a file in which every line is a JSON object; none for any other file.
+    /// The lines of a file in which every line is a JSON object; empty for other files.
     private static func jsonLines(_ data: Data) -> [Data] {
         let lines = data.split(separator: 0x0A).filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x0D } }
         let areObjects = lines.allSatisfy { line in
@@ -152,7 +152,7 @@ extension JSONWriter {
 }
 
 extension TagImage.Format: ExpressibleByArgument {
-    /// The names of the formats that are written: what an option takes.
+    /// The names of the formats that can be written, for options.
     public static let allValueStrings = allCases.filter(\.isWritten).map(\.rawValue)
 
     /// A format to write.
@@ -161,24 +161,24 @@ extension TagImage.Format: ExpressibleByArgument {
         self = format
     }
 
-    /// Makes sure that the format to write is known.
+    /// Fails when the format to write is not known.
     ///
     /// - Parameters:
-    ///   - format: the one that was asked for; what the name says when nil.
-    ///   - out: the name of the file.
-    ///   - option: the option that asks for one.
+    ///   - format: the format of the option; nil to use the file's name.
+    ///   - out: the file's name.
+    ///   - option: the name of the option for the format.
     static func check(_ format: Self?, out: String, option: String) throws {
         guard format == nil else { return }
         let step = "with one of: \(allValueStrings.joined(separator: ", "))."
         guard let named = Self(path: out) else {
-            throw ValidationError("The name '\(out)' does not say the format. Add \(option) \(step)")
+            throw ValidationError("The name '\(out)' does not give a format. Add \(option) \(step)")
         }
         guard named.isWritten else {
-            throw ValidationError("A TagInfo report is read, and not written. Add \(option) \(step)")
+            throw ValidationError("TagInfo reports can only be read. Add \(option) \(step)")
         }
     }
 
-    /// The format that the ending of a file's name says.
+    /// The format for the extension of a file's name.
     init?(path: String) {
         let endings: [(String, TagImage.Format)] = [
             (".nfc", .flipper), (".json", .json), (".jsonl", .json), (".bin", .proxmarkBinary), (".mfd", .mfd),

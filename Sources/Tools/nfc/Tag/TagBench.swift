@@ -4,11 +4,11 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// A virtual field with one tag in it, activated as a session would.
+/// A virtual field with one tag, activated as in a session.
 struct TagBench {
     private let field = VirtualField()
     private let uid: [UInt8]
-    /// The tag from the reader's side.
+    /// The tag, seen from the reader.
     let hand: TagInHand
 
     /// Brings a tag near and activates it.
@@ -23,7 +23,7 @@ struct TagBench {
     private init(activating virtualTag: any VirtualTag) async throws(TagError) {
         field.bring(virtualTag)
         guard let link = field.link(for: virtualTag.technology) else {
-            throw TagError(.unsupported, "The virtual field doesn't have the tag's technology yet.")
+            throw TagError(.unsupported, "The virtual field doesn't support the tag's technology yet.")
         }
         uid = virtualTag.identifier
         let (target, tag) = try await Self.activate(over: link)
@@ -31,12 +31,12 @@ struct TagBench {
         hand = TagInHand(target: target, tag: tag, link: link, origin: .zero)
     }
 
-    /// Activates a tag and reads it as a session would, whether or not there is NDEF on tags of its kind.
+    /// Activates a tag and reads it as a session would, even if tags of its kind can't hold NDEF.
     ///
     /// - Parameters:
     ///   - virtualTag: the tag.
-    ///   - contents: what its image holds.
-    /// - Returns: what was found, and the reason when it holds no NDEF.
+    ///   - contents: the content of its image.
+    /// - Returns: the report, and the reason when the tag holds no NDEF.
     static func survey(
         _ virtualTag: any VirtualTag,
         _ contents: TagContents
@@ -44,7 +44,7 @@ struct TagBench {
         let bench: TagBench
         do throws(TagError) {
             if case .nfcA = contents {
-                throw TagError(.unsupported, "The image has no more of the tag than its activation.")
+                throw TagError(.unsupported, "The image has only the tag's activation data, and no memory.")
             }
             bench = try await TagBench(activating: virtualTag)
         } catch {
@@ -55,7 +55,7 @@ struct TagBench {
         return try await bench.read(product: contents.product)
     }
 
-    /// Finds the tag and makes the procedures of its type.
+    /// Finds the tag and creates the procedures for its type.
     private static func activate(
         over link: any FrameLink
     ) async throws(TagError) -> (target: TagTarget, tag: any ForumTag) {
@@ -68,7 +68,7 @@ struct TagBench {
         case .nfcB:
             guard let target = try await NFCBActivation(link: link).findAll().last else { throw silent }
             if let tag = makeForumTag(for: target, link: link) { return (.nfcB(target), tag) }
-            throw TagError(.unsupported, "The image is of a Type B card without ISO-DEP, which holds no NDEF.")
+            throw TagError(.unsupported, "The image is of a Type B card without ISO-DEP. Such a card can't hold NDEF.")
         case .nfcF:
             let polling = NFCFPolling(link: link)
             guard let answer = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode).first else {
@@ -84,19 +84,19 @@ struct TagBench {
         }
     }
 
-    /// Takes the tag away: it loses its power, and keeps its memory.
+    /// Removes the tag: it loses its power, and keeps its memory.
     func clear() {
         field.removeAll()
     }
 
-    /// Sets what goes wrong from now on.
+    /// Sets the faults that happen from now on.
     func arm(_ plan: FaultPlan) {
         field.arm(plan)
     }
 
     /// Reads the tag as a session would: its status, then its message.
     ///
-    /// - Returns: what was found, and the reason when it holds no NDEF.
+    /// - Returns: the report, and the reason when the tag holds no NDEF.
     func read(product: String?) async throws(CommandFailure) -> (TagReport, TagError?) {
         do throws(TagError) {
             var findings = try await hand.read()

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// `nfc tag`: tags on a reader, and images of tags, which need none.
+/// `nfc tag`: tags on a reader, and images of tags, which need no reader.
 struct TagCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tag",
         abstract: "Read, write and describe tags, on a reader or in images, and make images.",
         discussion: """
-            A tag is on a reader, which --reader names, or it is an image: the memory
-            of a tag in a file, as a Flipper .nfc dump, a Proxmark3 .json or .bin, an
-            .mfd, a TagInfo report, or the project's own JSON. A command puts an image
-            in the virtual field and talks to it in frames, as to a tag on a reader.
-            With neither, it is the reader that nfc scan uses.
+            A tag is on the reader of --reader, or it is an image: a file with the
+            memory of a tag. Images can be Flipper .nfc dumps, Proxmark3 .json or .bin
+            files, .mfd files, TagInfo reports, or the project's own JSON. A command
+            puts an image in the virtual field, and exchanges frames with it as with a
+            tag on a reader. Without --reader and --image, it uses the reader of
+            nfc scan.
 
             Examples:
               nfc tag create --product NTAG215 --out card.nfc

@@ -22,10 +22,10 @@ struct TagConvertCommand: ParsableCommand {
               mfd            .mfd   libnfc: the memory of Ultralight, NTAG, Classic
               taginfo        .xml   NXP TagInfo; read only
 
-            The file's content says which it is. A format that can't hold all of a
-            tag is refused, and the sentence says what would be lost. What a file
-            says that a virtual tag has no place for is not in a file of another
-            format; a note on standard error and "remarks" of --json say what it is.
+            The format of a file is found from its content. If a format can't hold all
+            of a tag, the command fails and says what would be lost. Details that a
+            virtual tag does not have are left out of a file in another format. A note
+            on standard error lists them, and so does "remarks" of --json.
 
             Examples:
               nfc tag convert card.nfc --out card.json
@@ -34,18 +34,18 @@ struct TagConvertCommand: ParsableCommand {
               nfc tag convert scan.xml --out card.nfc --json
               nfc tag convert - --to json --out - < card.nfc
 
-            Exit status: 0 when it was written, 1 when the image is none or the
-            format can't hold it, 2 for wrong usage.
+            Exit status: 0 when the file was written, 1 when the image is invalid or
+            the format can't hold it, 2 for wrong usage.
             """
     )
 
     @Argument(help: ArgumentHelp("The image to read; - for standard input.", valueName: "file"))
     var file: String
 
-    @Option(help: "The image of that id, where the file has several; the first unless given.")
+    @Option(help: "The id of the image, if the file has several. Default: the first.")
     var id: String?
 
-    @Option(help: ArgumentHelp("The format to write; what the name of --out says unless given.", valueName: "format"))
+    @Option(help: ArgumentHelp("The format to write. Default: from the name of --out.", valueName: "format"))
     var to: TagImage.Format?
 
     @Option(help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))

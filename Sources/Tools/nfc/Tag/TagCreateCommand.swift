@@ -8,10 +8,10 @@ import VirtualTags
 struct TagCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make the image of a tag as it is delivered.",
+        abstract: "Make the image of a new tag, as from the factory.",
         discussion: """
-            Makes tags of every type; --list tells of which products. Names may be
-            short, and case, spaces and hyphens don't count.
+            It makes tags of every type. For the products, see --list. Names can be
+            abbreviated, and case, spaces and hyphens don't matter.
 
             Examples:
               nfc tag create --list
@@ -21,11 +21,11 @@ struct TagCreateCommand: AsyncParsableCommand {
               nfc tag create --product "generic Type 4" --size 4096 --out big.json
               nfc tag create --mrz "P<UTOERIKSSON<<ANNA…" --out passport.json
 
-            An image that has keys or passwords other than the delivered ones is its
-            owner's alone. With --out - it is standard output.
+            Only the owner can read an image with keys or passwords other than the
+            factory ones. With --out - the image goes to standard output.
 
-            Exit status: 0 when the image was made, 1 when the bytes of --message are no
-            message or don't fit, or the file can't be written, 2 for wrong usage.
+            Exit status: 0 when the image was made, 1 when --message is not a valid
+            message or does not fit, or the file can't be written, 2 for wrong usage.
             """
     )
 
@@ -35,27 +35,27 @@ struct TagCreateCommand: AsyncParsableCommand {
     @Flag(help: "List the products that can be made.")
     var list = false
 
-    @Option(help: "Make an electronic travel document of a machine readable zone.")
+    @Option(help: "Make an electronic travel document from a machine readable zone.")
     var mrz: String?
 
-    @Option(help: "The UID in hex (the IDm of Type 3, the PUPI of Type 4B); a random one unless given.")
+    @Option(help: "The UID in hex (for Type 3 the IDm, for Type 4B the PUPI). Default: random.")
     var uid: HexArgument?
 
-    @Option(help: "The bytes of memory, of a product of which any size can be made.")
+    @Option(help: "The size of the memory in bytes, for products without a fixed size.")
     var size: Int?
 
-    @Option(help: "The bytes of the message to put on it, in hex.")
+    @Option(help: "The message to put on the tag, in hex.")
     var message: HexArgument?
 
     @Option(
         help: ArgumentHelp(
-            "The file to make; .nfc, .json, .bin, .eml or .mfd at its end says the format.",
+            "The file to make. Its extension, .nfc, .json, .bin, .eml or .mfd, sets the format.",
             valueName: "file"
         )
     )
     var out: String?
 
-    @Option(help: "The format, where the file's name does not say it.")
+    @Option(help: "The format, if the file's name does not give it.")
     var format: TagImage.Format?
 
     @Flag(help: "Print JSON objects.")
@@ -75,7 +75,7 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     private func validateDocument() throws {
         guard product == nil, size == nil, message == nil else {
-            throw ValidationError("A travel document is made of --mrz alone, and holds no message.")
+            throw ValidationError("--mrz makes a travel document. Leave out --product, --size and --message.")
         }
         guard [4, 7, 10].contains(uid?.octets.count ?? 4) else {
             throw ValidationError("The UID of a travel document has 4, 7 or 10 bytes.")
@@ -85,7 +85,7 @@ struct TagCreateCommand: AsyncParsableCommand {
     private func validateProduct() throws {
         guard let product else { throw ValidationError("Give --product NAME, or --list for the names.") }
         guard let found = TagProduct(named: product) else {
-            throw ValidationError("There is no product '\(product)'. --list tells those that can be made.")
+            throw ValidationError("There is no product '\(product)'. To see the products: nfc tag create --list")
         }
         if let uid, !found.identifierLengths.contains(uid.octets.count) {
             let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
@@ -94,7 +94,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         }
         if let size {
             guard let sizes = found.sizes else {
-                throw ValidationError("A \(found) has one size, and takes no --size.")
+                throw ValidationError("A \(found) has a fixed size. Leave out --size.")
             }
             guard sizes.contains(size) else {
                 throw ValidationError("A \(found) has \(sizes.lowerBound) to \(sizes.upperBound) bytes.")
@@ -150,7 +150,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         return report
     }
 
-    /// The tag before a message is put on it.
+    /// The tag before the message is written to it.
     private func blank() throws(CommandFailure) -> TagContents {
         if let mrz {
             do throws(EMRTDError) {

@@ -4,14 +4,14 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// What can be said of a tag: what the product is, how its memory is divided, what is locked, and what a reader finds.
+/// The description of a tag: the product, the parts of its memory, the locks, and what a reader finds.
 struct TagDescription {
     private let report: TagReport
     private let error: TagError?
-    /// The platform's number, or what an image says of it.
+    /// The number of the tag type, from the reader or the image.
     private let type: Int?
     private let facts: [TagFact]
-    /// What an image says that its tag does not show; nothing for a tag on a reader.
+    /// Remarks on parts of an image that the tag does not show; empty for a tag on a reader.
     private let remarks: [TagImageRemark]
 
     /// Describes an image.
@@ -56,7 +56,7 @@ struct TagDescription {
         writer.printLine()
     }
 
-    /// The description as people read it.
+    /// The description for people.
     var lines: [String] {
         var plain = report
         plain.showsCost = false
@@ -73,9 +73,9 @@ struct TagDescription {
 }
 
 extension TagContents {
-    /// What can be said of a tag that holds this.
+    /// The facts about a tag with this content.
     ///
-    /// - Parameter unknown: what the tag did not tell, of which nothing is said.
+    /// - Parameter unknown: what the tag did not report. There are no facts about it.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         switch self {
         case .type1(let contents): contents.facts
@@ -99,7 +99,7 @@ extension [TagFact] {
         ]
     }
 
-    /// What a Type B card says while it is activated.
+    /// The data that a Type B card sends during activation.
     static func answers(applicationData: [UInt8], protocolInfo: [UInt8]) -> [TagFact] {
         let (data, info) = (HexText.text(applicationData), HexText.text(protocolInfo))
         return [

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fact about a tag: a line for people, a member for programs, or both.
+/// A fact about a tag: a line for people, a JSON member for programs, or both.
 struct TagFact {
-    /// A value as programs read it.
+    /// A value for programs.
     enum Value {
         case number(Int)
         case flag(Bool)
@@ -23,9 +23,9 @@ struct TagFact {
         }
     }
 
-    /// What the line is about and what it says; nil for a fact that is for programs alone.
+    /// The label and the text of the line; nil for a fact for programs alone.
     var line: (label: String, text: String)?
-    /// The member; nil for a fact that is for people alone.
+    /// The member; nil for a fact for people alone.
     var member: Member?
 
     /// A fact for both.
@@ -44,7 +44,7 @@ struct TagFact {
         member = Member(key, value)
     }
 
-    /// Octets, which both read in hexadecimal.
+    /// Bytes in hex, for both.
     init(_ label: String, _ key: String, hex octets: some Sequence<UInt8>) {
         let octets = Array(octets)
         self.init(label, HexText.text(octets), key, .octets(octets))
@@ -55,8 +55,8 @@ extension TagFact {
     /// The parts of a memory, from the first unit to the last.
     ///
     /// - Parameters:
-    ///   - unit: what the numbers count, such as `page`.
-    ///   - regions: each part's first and last unit, and what is there.
+    ///   - unit: the unit of the numbers, such as `page`.
+    ///   - regions: the first and last unit of each part, and its content.
     static func map(_ unit: String, _ regions: [(ClosedRange<Int>, String)]) -> TagFact {
         let lines = regions.map { range, name in
             let place =
@@ -72,7 +72,7 @@ extension TagFact {
         return TagFact("Map", lines.joined(separator: "; "), "map", .objects(objects))
     }
 
-    /// Numbers as people read them: `4-15, 20`.
+    /// Numbers for people: `4-15, 20`.
     static func ranges(_ numbers: [Int]) -> String {
         var parts: [ClosedRange<Int>] = []
         for number in numbers.sorted() {

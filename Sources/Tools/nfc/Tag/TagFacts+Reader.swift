@@ -5,7 +5,7 @@ import TagProtocols
 import VirtualTags
 
 extension TagInspection {
-    /// What can be said of a tag on a reader: of its whole memory where that is known, else what it told piece by piece.
+    /// The facts about a tag on a reader: from its whole memory if it could be read, otherwise from single answers.
     var facts: [TagFact] {
         if let contents { return contents.facts(without: unknown) }
         var facts = activationFacts
@@ -23,7 +23,7 @@ extension TagInspection {
             return tellsActivation
                 ? .answers(applicationData: target.applicationData, protocolInfo: target.protocolInfo) : []
         case .nfcF(let target):
-            // A reader that keeps it to itself has all ones in its place.
+            // A reader that does not report the PMm has all ones in its place.
             guard target.pmm.contains(where: { $0 != 0xFF }) else { return [] }
             let system = target.systemCode.map { $0.bigEndianOctets }
             return [TagFact("PMm", "pmm", hex: target.pmm)]
@@ -46,7 +46,7 @@ extension TagInspection.Card {
         return facts
     }
 
-    /// An access octet of the capability container (NFC Forum T4T 1.2, 4.3).
+    /// An access byte of the capability container (NFC Forum T4T 1.2, 4.3).
     private static func access(_ octet: UInt8) -> String {
         switch octet {
         case 0x00: "free"

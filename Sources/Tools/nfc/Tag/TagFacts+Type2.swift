@@ -4,11 +4,11 @@ import TagLink
 import VirtualTags
 
 extension Type1Contents {
-    /// What can be said of a Type 1 tag.
+    /// The facts about a Type 1 tag.
     var facts: [TagFact] {
         let isStatic = product == .topaz96
         let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
-        // Bit n of the first two octets is block n, as delivered 0, D and E (Topaz 512 data sheet, 4).
+        // Bit n of the first two bytes is block n; from the factory 0, D and E are set (Topaz 512 data sheet, 4).
         let locked = (0..<16).filter(locks.hasBit)
         let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
         var regions: [(ClosedRange<Int>, String)] = [
@@ -34,9 +34,9 @@ extension Type1Contents {
 }
 
 extension Type2Contents {
-    /// What can be said of a Type 2 tag.
+    /// The facts about a Type 2 tag.
     ///
-    /// - Parameter unknown: what it did not tell, of which nothing is said.
+    /// - Parameter unknown: what the tag did not report. There are no facts about it.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         let octets = product.userPages.count * 4
         let hasSignature = signature.contains { $0 != 0 }
@@ -64,7 +64,7 @@ extension Type2Contents {
         let hasMemory = !unknown.contains(.memory)
         facts +=
             hasMemory
-            ? lockFacts(without: unknown) : [TagFact("Locks", "not known: the tag keeps a part of its memory back")]
+            ? lockFacts(without: unknown) : [TagFact("Locks", "not known: a part of the memory can't be read")]
         if !unknown.contains(.counters) { facts += counterFacts }
         guard hasMemory else { return facts }
         return facts + [TagFact("CC", "cc_hex", hex: memory.dropFirst(12).prefix(4))]
@@ -84,7 +84,7 @@ extension Type2Contents {
 
     private func lockFacts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
         let staticLock = Array(memory.dropFirst(10).prefix(2))
-        // Products with more than 20 pages have three lock octets right behind the data.
+        // Products with more than 20 pages have three lock bytes right after the data.
         let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
         let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \(HexText.text($0))" }
         let octets = "static \(HexText.text(staticLock))" + (dynamicText ?? "")

@@ -4,9 +4,9 @@ import TagLink
 import VirtualTags
 
 extension Type3Tag.Contents {
-    /// What can be said of a Type 3 tag.
+    /// The facts about a Type 3 tag.
     ///
-    /// - Parameter unknown: what it did not tell, of which nothing is said.
+    /// - Parameter unknown: what the tag did not report. There are no facts about it.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         switch self {
         case .liteS(let contents): contents.facts(without: unknown)
@@ -17,7 +17,7 @@ extension Type3Tag.Contents {
 
 extension FeliCaLiteSContents {
     fileprivate func facts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
-        // Octets 0 and 1 of the memory configuration: a bit a block, 0 for read-only.
+        // Bytes 0 and 1 of the memory configuration: a bit per block, 0 for read-only.
         let locked = (0..<15).filter { !memoryConfiguration.hasBit($0) }
         let isFrozen = memoryConfiguration[2] == 0x00
         let text = locked.isEmpty ? "no block" : "blocks \(TagFact.ranges(locked))"

@@ -3,7 +3,7 @@ import TagLink
 import VirtualTags
 
 extension Type4Contents {
-    /// What can be said of a Type 4 tag.
+    /// The facts about a Type 4 tag.
     var facts: [TagFact] {
         frontEndFacts + cardFacts
     }
@@ -19,12 +19,12 @@ extension Type4Contents {
     private var cardFacts: [TagFact] {
         switch kind {
         case .unspecified:
-            return [TagFact("Card", "no more is known than its activation")]
+            return [TagFact("Card", "only its activation is known")]
         case .version(let contents):
             return [
                 TagFact(
                     "Card",
-                    "\(contents.chip), of which no more is known than its version",
+                    "\(contents.chip), of which only the version is known",
                     "chip",
                     .text(contents.chip)
                 ),
@@ -117,7 +117,7 @@ extension Type4Contents {
         return [TagFact("Files", texts.joined(separator: "; "), "files", .objects(objects))]
     }
 
-    /// Who may read and write, by the four bits each from the highest: read, write, both.
+    /// Who may read and write. From the highest bit, four bits each: read, write, both.
     private static func rights(_ rights: UInt16) -> String {
         func who(_ nibbles: [UInt16]) -> String {
             if nibbles.contains(0xE) { return "free" }
@@ -133,7 +133,7 @@ extension Type4Contents {
 }
 
 extension EMVContents {
-    /// What can be said of a payment card. The number of the card is shown by its last digits alone.
+    /// The facts about a payment card. Only the last digits of the card's number are shown.
     fileprivate var facts: [TagFact] {
         let digits = HexText.text(accountNumber).filter(\.isNumber)
         let label = [label, name].first { !$0.isEmpty } ?? "no label"

@@ -3,7 +3,7 @@ import TagLink
 import VirtualTags
 
 extension Type5Contents {
-    /// What can be said of a Type 5 tag.
+    /// The facts about a Type 5 tag.
     var facts: [TagFact] {
         let locked = lockedBlocks.sorted()
         let data = product.dataBlockCount
@@ -42,7 +42,7 @@ extension TagFact {
         ]
     }
 
-    /// Which blocks are locked.
+    /// The locked blocks.
     static func lockedBlocks(_ blocks: [Int]) -> TagFact {
         let text = blocks.isEmpty ? "none" : "blocks \(ranges(blocks)) are read-only"
         return TagFact("Locks", text, "locked_blocks", .numbers(blocks))
@@ -55,7 +55,7 @@ extension TagFact {
 }
 
 extension Type5Contents {
-    /// What passwords and modes keep from a reader, in words; nil when nothing does.
+    /// What passwords and modes prevent, in words; nil for nothing.
     private var guardText: String? {
         var words: [String] = []
         let pages: [(ICODEProtection.Condition, String)] = [
@@ -74,7 +74,7 @@ extension Type5Contents {
 }
 
 extension ClassicContents {
-    /// What can be said of a MIFARE Classic.
+    /// The facts about a MIFARE Classic.
     var facts: [TagFact] {
         let blocks = product.blockCount
         var facts: [TagFact] = .answers(atqa, sak)

@@ -8,15 +8,14 @@ import VirtualTags
 struct TagInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Describe a tag, on a reader or in an image: product, memory, locks, and what NDEF says.",
+        abstract: "Describe a tag, on a reader or in an image: product, memory, locks and NDEF.",
         discussion: """
-            Tells of a tag of any type what it is, how its memory is divided, what
-            is locked, how far its counters are, and what a reader finds on it. Of a
-            tag on a reader it tells what the tag says of itself, over what the
-            reader can send: GET_VERSION, signature, counters, lock bits, system
-            information. What they keep to themselves is left out, and never made
-            up. Where an image contradicts itself, or lacks a part of the tag, a
-            note on standard error says so, and "remarks" of --json.
+            For a tag of any type, it prints the product, the parts of the memory, the
+            locks, the counters, and what a reader finds. For a tag on a reader, it
+            reports only what the tag and the reader expose: GET_VERSION, signature,
+            counters, lock bits, system information. Unknown values are left out. If an
+            image contradicts itself or lacks a part of the tag, a note on standard
+            error says so, and so does "remarks" of --json.
 
             Examples:
               nfc tag info --image card.nfc
@@ -24,9 +23,9 @@ struct TagInfoCommand: AsyncParsableCommand {
               nfc tag info --image hf-mfu-04A1B2C3D4E580-dump.bin
               nfc tag info --image images.jsonl --id t2t-09 --json
 
-            Exit status: 0 when the tag is there, whether or not it holds NDEF; 1
-            when the image is none, the tag left, or none came, 2 for wrong usage,
-            3 without a reader, 130 when cancelled.
+            Exit status: 0 when the tag was found, with or without NDEF, 1 when the
+            image is invalid, the tag left, or no tag came, 2 for wrong usage, 3
+            without a reader, 130 when cancelled.
             """
     )
 

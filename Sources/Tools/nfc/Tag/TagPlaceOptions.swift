@@ -3,7 +3,7 @@ import ArgumentParser
 import NFCRuntime
 import TagLink
 
-/// Where the tag of a command is: in a file, or on a reader.
+/// The place of a command's tag: in a file, or on a reader.
 struct TagPlaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -14,23 +14,23 @@ struct TagPlaceOptions: ParsableArguments {
     )
     var image: String?
 
-    @Option(help: "The image of that id, where the file has several; the first unless given.")
+    @Option(help: "The id of the image, if the file has several. Default: the first.")
     var id: String?
 
     @Option(
         help: ArgumentHelp(
-            "The reader on which the tag lies: virtual, pcsc[:NAME], pn532:PATH or replay:FILE. Without --image "
-                + "and --reader it is the one of nfc scan: NFC_READER, else the first contactless PC/SC reader, "
-                + "else the virtual one.",
+            "The reader with the tag: virtual, pcsc[:NAME], pn532:PATH or replay:FILE. Default, without --image: "
+                + "the reader of nfc scan, which is NFC_READER, or the first contactless PC/SC reader, or the "
+                + "virtual one.",
             valueName: "reader"
         )
     )
     var reader: String?
 
-    @Option(help: "Wait for the tag so many seconds at most; 60 unless given. For a reader.")
+    @Option(help: "For a reader: wait this many seconds for the tag. Default and maximum: 60.")
     var timeout: SecondsArgument?
 
-    /// Where the tag is.
+    /// The place of the tag.
     enum Place {
         case image(ImageFile)
         case reader(NFCEnvironment)
@@ -44,16 +44,16 @@ struct TagPlaceOptions: ParsableArguments {
             throw ValidationError("Give --image FILE or --reader READER, not both: a tag is in one place.")
         }
         if image != nil, timeout != nil {
-            throw ValidationError("--timeout is for a reader; an image is there at once.")
+            throw ValidationError("--timeout is only for a reader. Leave it out with --image.")
         }
         try checkImageOption("--id", isGiven: id != nil)
         if let timeout { try checkTimeout(timeout) }
     }
 
-    /// Makes sure that an option that works on a file is not given for a reader.
+    /// Fails when an option for images is given for a reader.
     func checkImageOption(_ name: String, isGiven: Bool) throws {
         guard isGiven, isReader else { return }
-        throw ValidationError("\(name) works on an image of a tag: give it with --image FILE.")
+        throw ValidationError("\(name) works only on an image. Give it with --image FILE.")
     }
 
     /// Opens the image or chooses the reader.
@@ -68,8 +68,8 @@ struct TagPlaceOptions: ParsableArguments {
         if !isChosen, environment.driver?.name == "virtual" {
             StandardError.writeLine(
                 """
-                No contactless reader was found, so this is the demonstration tag of the virtual one. Name a reader with \
-                --reader, or an image with --image.
+                No contactless reader was found, so the virtual reader and its demonstration tag are used. Name a reader \
+                with --reader, or an image with --image.
                 """
             )
         }
@@ -77,15 +77,15 @@ struct TagPlaceOptions: ParsableArguments {
     }
 }
 
-/// Makes sure that a recording does not get into the answer.
+/// Fails when the recording would go to standard output, which has the report.
 func checkRecord(_ path: String?) throws {
     guard OutputTarget.isStandardOutput(path) else { return }
     throw ValidationError(
-        "Standard output has the answer, and no room for a recording. Name a file with --record FILE."
+        "Standard output has the report, so it can't take the recording. Name a file with --record FILE."
     )
 }
 
-/// Makes sure that a session may last so long.
+/// Fails when a session can't last that long.
 func checkTimeout(_ seconds: SecondsArgument) throws {
     guard seconds.value > 0, seconds.value <= 60 else {
         throw ValidationError("--timeout takes more than 0 and at most 60 seconds.")

@@ -7,17 +7,17 @@ import TagProtocols
 struct TagReadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
-        abstract: "Read the message of a tag, on a reader or in an image, and tell what that costs on the air.",
+        abstract: "Read a tag's NDEF message, on a reader or in an image, and report its airtime.",
         discussion: """
-            Exchanges, bytes and time on the air count from the end of activation,
-            at the standard's minimum delays: they are the same on every machine.
-            A reader that does not show them (cards with ISO-DEP behind PC/SC, and
-            readers that have commands for pages and blocks alone) has null in their
-            place, and so has activation where the reader activates tags by itself;
-            the product is what the tag itself says, null where it does not say.
+            The exchanges, bytes and airtime count from the end of activation. The
+            airtime uses the standard's minimum delays, so it is the same on every
+            machine. If the reader does not show the frames (cards with ISO-DEP over
+            PC/SC, and readers with only page and block commands), these values are
+            null. So are those of the activation, if the reader activates tags by
+            itself. The product is what the tag reports, or null.
 
-            What is no message by the rules of nfc ndef decode ends with 1: the error
-            and its place are printed, and with --json the bytes too.
+            If nfc ndef decode would refuse the message, the exit status is 1. The
+            error and its place are printed, and with --json also the bytes.
 
             Examples:
               nfc tag read --image card.nfc
@@ -27,15 +27,15 @@ struct TagReadCommand: AsyncParsableCommand {
               nfc tag read --image ntag424.json --out ntag424.json
               xz -dc card.nfc.xz | nfc tag read --image -
 
-            Exit status: 0 when the tag holds NDEF (an empty tag does), 1 when it
-            does not, the image is damaged, or no tag came, 2 for wrong usage, 3
-            without a reader, 130 when cancelled.
+            Exit status: 0 when the tag holds NDEF, even if it is empty, 1 when it does
+            not, the image is damaged, or no tag came, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
             """
     )
 
     @OptionGroup var place: TagPlaceOptions
 
-    @Option(help: ArgumentHelp("Save the image after it: tags that count readings have changed.", valueName: "file"))
+    @Option(help: ArgumentHelp("Save the image afterwards. Some tags count their readings.", valueName: "file"))
     var out: String?
 
     @Flag(help: "Print one JSON object.")

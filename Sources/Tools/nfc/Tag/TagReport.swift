@@ -4,7 +4,7 @@ import NFCRuntime
 import TagLink
 import TagProtocols
 
-/// What a command found on a tag, or did to it, and what it cost.
+/// The report on a tag that a command has read or written, with the airtime.
 struct TagReport {
     /// Whether the message can be read and written.
     enum Status: String {
@@ -19,31 +19,31 @@ struct TagReport {
 
     var type: ForumTagType?
     var product: String?
-    /// The UID, PUPI or IDm; empty where the reader does not report it.
+    /// The UID, PUPI or IDm; empty when the reader does not report it.
     var uid: [UInt8]
     var status: Status?
     /// The longest message that fits.
     var capacity: Int?
-    /// The message on the tag; empty for an empty tag, nil when there is none to tell of.
+    /// The message on the tag; empty for an empty tag, nil when it was not read.
     var message: [UInt8]?
-    /// What it cost from the end of activation on.
+    /// The exchanges and airtime from the end of activation.
     var cost: LinkStatistics?
-    /// What activation cost.
+    /// The exchanges and airtime of the activation.
     var activation: LinkStatistics?
-    /// Whether what it cost is told at all.
+    /// Whether the report shows exchanges and airtime.
     var showsCost = true
-    /// Whether the records of the message are told too.
+    /// Whether the report shows the records of the message.
     var showsRecords = false
-    /// Whether the tag is on a reader, which may keep what it cost to itself.
+    /// Whether the tag is on a reader, which may not report exchanges and airtime.
     private(set) var isOnReader = false
-    /// Whether it is known for how long the tag made its reader wait.
+    /// Whether the time that the tag made its reader wait is known.
     private var knowsTagWork = true
 
-    /// Says what was found.
+    /// Creates the report on what was found.
     ///
     /// - Parameters:
     ///   - findings: what was found.
-    ///   - environment: the reader's; nil for an image, and for a command that says nothing of the air.
+    ///   - environment: the reader's environment; nil for an image, and for a command that does not report airtime.
     init(_ findings: TagFindings, on environment: NFCEnvironment? = nil) {
         isOnReader = environment != nil
         if let environment { knowsTagWork = environment.knowsTagWork }
@@ -58,7 +58,7 @@ struct TagReport {
         activation = findings.activation
     }
 
-    /// Says what is known without having talked to the tag.
+    /// Creates the report on a tag without an exchange with it.
     init(type: ForumTagType?, product: String?, uid: [UInt8], status: Status) {
         self.type = type
         self.product = product
@@ -66,7 +66,7 @@ struct TagReport {
         self.status = status
     }
 
-    /// Why the message on the tag is none; nil for one, and for an empty tag.
+    /// Why the message on the tag is invalid; nil for a valid message, and for an empty tag.
     var messageError: NDEFError? {
         guard let message, !message.isEmpty else { return nil }
         do throws(NDEFError) {
@@ -77,15 +77,15 @@ struct TagReport {
         }
     }
 
-    /// Why the tag's message can't be used, as a failure of the command; nil where it can.
+    /// Why the tag's message can't be used, as a failure of the command; nil when it can.
     ///
-    /// - Parameter error: why it could not be read.
+    /// - Parameter error: why the message could not be read.
     func failure(_ error: TagError?) -> CommandFailure? {
         (error.map { CommandFailure($0) } ?? messageError.map { CommandFailure($0) })?.of(self)
     }
 
-    /// Writes the members of the object that the contract names. What is not known is `null`, and never made up: the
-    /// members of a command are always the same.
+    /// Writes the documented members of the object. Unknown values are `null`, so that a command always has the same
+    /// members.
     func write(to writer: inout JSONWriter) {
         writer.member("tag_type", type?.rawValue)
         writer.member("product", product)
@@ -115,10 +115,10 @@ struct TagReport {
         writer.endArray()
     }
 
-    /// Prints the report of something that was done.
+    /// Prints the report.
     ///
     /// - Parameters:
-    ///   - json: as one JSON object.
+    ///   - json: whether to print one JSON object.
     ///   - out: where the command writes an image; nil for nowhere.
     func print(json: Bool, beside out: String? = nil) {
         if json {
@@ -133,10 +133,10 @@ struct TagReport {
         }
     }
 
-    /// The UID as people read it.
+    /// The UID for people.
     var uidText: String { uid.isEmpty ? "not known: the reader does not report it" : HexText.text(uid) }
 
-    /// The report as people read it.
+    /// The report for people.
     var lines: [String] {
         var lines: [String] = []
         let name = [product, type.map { "Type \($0.rawValue)" }].compactMap { $0 }.joined(separator: ", ")
@@ -156,7 +156,7 @@ struct TagReport {
             if let activation { line += ", after \(activation.airtime.microseconds) us of activation" }
             lines.append(line)
         } else if isOnReader {
-            lines.append("This reader does not show what goes on the air")
+            lines.append("This reader does not report airtime")
         }
         return lines
     }
@@ -175,7 +175,7 @@ struct TagReport {
 }
 
 extension NFCEnvironment {
-    /// Whether its reader counts for how long a tag made it wait, as the virtual field alone does.
+    /// Whether the reader measures how long a tag makes it wait. Only the virtual field does.
     fileprivate var knowsTagWork: Bool {
         guard case .field = reader else { return false }
         return replay == nil

@@ -11,21 +11,19 @@ struct TagWriteCommand: AsyncParsableCommand {
         commandName: "write",
         abstract: "Write a message to a tag, on a reader or in an image.",
         discussion: """
-            An image is saved as the tag is left, in its own file unless --out names
-            another; the name's ending says the format, .json, .nfc, .bin, .eml or .mfd.
-            The file keeps its mode, its owner and its links; a new one that has keys
-            or passwords other than the delivered ones is its owner's alone. With
-            --out - the image is standard output, in its own format, and the report
-            goes to standard error.
-            Images that NFC_TAGS brings near the virtual reader are saved when
-            NFC_TAGS_SAVE is set. The counts are those of the write; nfc tag read
-            --help says what a reader shows of them.
+            After the write, the image is saved to its own file, or to the file of
+            --out. The extension sets the format: .json, .nfc, .bin, .eml or .mfd. The
+            file keeps its mode, owner and links. Only the owner can read a new file
+            with keys or passwords other than the factory ones. With --out - the image
+            goes to standard output, in its own format, and the report to standard
+            error. Images of NFC_TAGS are saved if NFC_TAGS_SAVE is set. Exchanges and
+            airtime are those of the write; nfc tag read --help explains them.
 
-            A message that does not fit, a tag that is read-only, and a card that
-            --lock would need a key for, are told before anything is written. When
-            the tag leaves in the middle, it holds the old message, none, or the new
-            one, but for a few moments that its type can't help; writing it again
-            puts that right.
+            If the message does not fit, the tag is read-only, or --lock would need a
+            key, the command fails before it writes anything. If the tag leaves during
+            the write, it holds the old message, none, or the new one. For some types
+            there are short moments when it can hold a part of a message. Write it
+            again to repair it.
 
             Examples:
               nfc tag write --image card.nfc https://example.com
@@ -36,9 +34,9 @@ struct TagWriteCommand: AsyncParsableCommand {
                 https://a.example
               nfc tag write --image - --out - https://a.example < blank.nfc > card.nfc
 
-            Exit status: 0 when it was written, 1 when the tag said no or left, the
-            field was cut, or no tag came, 2 for wrong usage, 3 without a reader,
-            130 when cancelled.
+            Exit status: 0 when the message was written, 1 when the tag refused it or
+            left, the field was cut, or no tag came, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
             """
     )
 
@@ -49,20 +47,20 @@ struct TagWriteCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
     var out: String?
 
-    @Flag(help: "Make the tag read-only afterwards, for ever.")
+    @Flag(help: "Then make the tag read-only. This can't be undone.")
     var lock = false
 
-    @Flag(help: "Read the message from the tag afterwards, and compare.")
+    @Flag(help: "Then read the message back and compare it.")
     var check = false
 
-    @Option(help: ArgumentHelp("Cut the field after so many write commands; 0 before the first.", valueName: "k"))
+    @Option(help: ArgumentHelp("Cut the field after this many writes; 0 cuts it before the first.", valueName: "k"))
     var tearAfter: Int?
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {
-        if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after counts from 0.") }
+        if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after takes 0 or a higher number.") }
         try place.checkImageOption("--out", isGiven: out != nil)
         try place.checkImageOption("--tear-after", isGiven: tearAfter != nil)
         try OutputTarget.check(image: place.image, out: out, savesImage: true, json: json)
@@ -77,7 +75,7 @@ struct TagWriteCommand: AsyncParsableCommand {
         throw ExitCode(failure.status.rawValue)
     }
 
-    /// Writes; the report tells of the tag as it is left.
+    /// Writes the message. The report describes the tag after the write.
     private func write() async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
         let octets = try content.octets()
         switch try place.open() {
@@ -98,14 +96,14 @@ struct TagWriteCommand: AsyncParsableCommand {
         let outcome = await bench.hand.write(octets, checks: check, locks: lock)
         bench.clear()
         try file.save(virtualTag, to: out)
-        // What is on the tag now is read in a field of its own, which costs the write nothing.
+        // Read the tag in another field, so that the read does not count in the airtime of the write.
         var (report, _) = try await TagBench(virtualTag).read(product: file.product)
         report.cost = outcome.findings.cost
         report.activation = outcome.findings.activation
         return (report, outcome.failure)
     }
 
-    /// Writes the next tag on a reader.
+    /// Writes to the next tag on a reader.
     private func write(
         _ octets: [UInt8],
         on environment: NFCEnvironment
@@ -129,7 +127,7 @@ struct TagWriteCommand: AsyncParsableCommand {
 }
 
 extension TagWriteFailure {
-    /// What the scanning sheet says; it has no room for what may be on the tag.
+    /// The sheet's text. It is too short to explain what may be on the tag.
     fileprivate var sheetMessage: String {
         leavesDoubt ? "The tag left too early. Hold it near the reader again." : error.reason
     }
