@@ -2,20 +2,20 @@
 import PrivateStorage
 public import TagLink
 
-/// Keeps what goes on at a reader in a file, line by line as it happens: whatever ends the process, no more is lost than
-/// what was not there yet.
+/// Records everything that happens at a reader in a file, line by line. So nothing that was written is lost, however
+/// the process ends.
 ///
-/// A call is written before it is made, and its outcome when it is there. Looks that find nothing, one after the other,
-/// are written once.
+/// A call is written before it is made, and its outcome when it is known. Consecutive looks that find nothing are
+/// written only once.
 public final class Recorder: Sendable {
     private struct State {
         var exchanges = 0
         var tags = 0
-        /// The look that found nothing, when that was the last call.
+        /// The last call, if it was a look that found nothing.
         var emptyLook: Recording.Action?
         /// The last arrival of each tag that was near.
         var arrivals: [[UInt8]: UInt64] = [:]
-        /// Finds the passwords that are not kept.
+        /// Finds the passwords, which are not recorded.
         var finder = SecretFinder()
         var failure: RecordingError?
     }
@@ -24,14 +24,14 @@ public final class Recorder: Sendable {
     private let state = Locked(State())
     private let origin = ContinuousClock.now
 
-    /// The file.
+    /// The path of the file.
     public var path: String { log.path }
 
-    /// Creates the file, readable for its owner alone. A recording that is there is replaced, and others who could read it
-    /// can't any more; another file is not replaced.
+    /// Creates the file. Only its owner can read it. An existing recording is replaced, and others lose their access to
+    /// it. Any other existing file is not replaced.
     ///
     /// - Parameter path: the file's path.
-    /// - Throws: ``RecordingError`` when it can't be made, or something else is in its place.
+    /// - Throws: ``RecordingError`` when the file can't be created, or another file is there.
     public init(path: String) throws(RecordingError) {
         do throws(StorageError) {
             log = try PrivateLog(path, replacing: Array("{\"opencorenfc_recording\"".utf8))
@@ -42,13 +42,13 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Why the recording stops before the flow does; nil while all is well.
+    /// Why the recording ended before the flow did; nil when there was no error.
     public var failure: RecordingError? { state.withLock { $0.failure } }
 
-    /// Wraps a reader, so that all that goes on is kept. A recorder takes one reader.
+    /// Wraps a reader, so that everything that happens at it is recorded. Use a recorder for one reader only.
     ///
     /// - Parameter reader: the reader.
-    /// - Returns: what is used in its place; the same where there is no reader.
+    /// - Returns: the reader to use instead; the same value when there is no reader.
     public func recording(_ reader: AttachedReader) -> AttachedReader {
         switch reader {
         case .none: reader
@@ -63,7 +63,7 @@ public final class Recorder: Sendable {
         state.withLock { write(header.line, &$0) }
     }
 
-    /// A number for a tag that was found.
+    /// Returns a number for a tag that was found.
     func nextTag() -> Int {
         state.withLock { state in
             state.tags += 1
@@ -71,7 +71,7 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// The time that has passed.
+    /// The time since the recorder was created.
     var time: Duration { origin.duration(to: .now) }
 
     /// Writes a call.
@@ -84,13 +84,13 @@ public final class Recorder: Sendable {
                 state.exchanges += 1
                 step.number = state.exchanges
             }
-            // Whether it says more than the look before it shows when it has an outcome.
+            // Only the outcome shows whether this look differs from the one before.
             if action != state.emptyLook { write(step.line, &state) }
             return step
         }
     }
 
-    /// Writes what came of a call.
+    /// Writes the outcome of a call.
     func finish(_ step: Recording.Step, _ outcome: Recording.Outcome, at time: Duration) {
         var step = step
         step.endTime = time
@@ -107,12 +107,12 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Writes that the reader told of a tag that came or left.
+    /// Writes that the reader reported a tag's arrival or departure.
     func presenceChanged(at time: Duration) {
         state.withLock { write(Recording.Step(time: time, action: .presence).line, &$0) }
     }
 
-    /// Writes which arrival a tag is near by, unless that was written before.
+    /// Writes the arrival of a tag that is near, unless it was written before.
     func arrived(_ identifier: [UInt8], number: UInt64, at time: Duration) {
         state.withLock { state in
             guard state.arrivals.updateValue(number, forKey: identifier) != number else { return }
@@ -120,7 +120,7 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Asks a reader whether a tag has stayed near, and writes what it says.
+    /// Asks a reader whether a tag has stayed near, and writes the answer.
     func recordStay(
         of identifier: [UInt8],
         _ clock: @Sendable () -> Duration,
@@ -132,7 +132,7 @@ public final class Recorder: Sendable {
         return isNear
     }
 
-    /// Writes text whole, or says once that it can't be.
+    /// Writes text completely, or records the error of the first failure.
     private func write(_ text: String, _ state: inout State) {
         guard state.failure == nil else { return }
         do throws(StorageError) {

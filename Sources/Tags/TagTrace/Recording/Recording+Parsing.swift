@@ -3,19 +3,19 @@ package import PrivateStorage
 import TagLink
 
 extension Recording {
-    /// Reads a recording from a file, a piece at a time: a file that is none is noticed at its first line.
+    /// Reads a recording from a file, piece by piece. A file that is not a recording is detected at its first line.
     ///
-    /// - Parameter path: the file's path. A pipe or a device is refused: what reads a recording as its reader waits for
-    ///   nobody.
+    /// - Parameter path: the file's path. A pipe or a device is refused, because a replay must not wait for its
+    ///   recording.
     /// - Throws: ``RecordingError``, whose reason names the file.
     public init(path: String) throws(RecordingError) {
         try self.init(name: path) { () throws(StorageError) in try InputFile(path, limit: Self.maximumLength) }
     }
 
-    /// Reads a recording from what may be no file, such as standard input.
+    /// Reads a recording from a source that may not be a file, such as standard input.
     ///
     /// - Parameters:
-    ///   - name: what people call it.
+    ///   - name: its name in messages.
     ///   - open: opens it.
     package init(name: String, open: () throws(StorageError) -> InputFile) throws(RecordingError) {
         var parser = RecordingParser()
@@ -52,16 +52,16 @@ extension Recording {
 
     // MARK: Parsing
 
-    /// No line is longer: a response of 65,538 octets, in hex, and what is around it.
+    /// The longest line: a response of 65,538 bytes in hex, and the text around it.
     static let maximumLineLength = 256 << 10
-    /// No recording is longer: days of reading tags. What is made of it takes several times as much memory.
+    /// The longest recording: days of reading tags. In memory it takes several times as much space.
     package static let maximumLength = 64 << 20
 
     /// Reads a recording.
     ///
-    /// A last line that does not end is left out: what wrote it was cut off. So is the answer to a last call.
+    /// An incomplete last line is ignored, because the writer was interrupted. The last call may have no outcome.
     ///
-    /// - Parameter octets: the file's octets.
+    /// - Parameter octets: the file's bytes.
     /// - Throws: ``RecordingError``.
     public init(parsing octets: some Sequence<UInt8>) throws(RecordingError) {
         var parser = RecordingParser()
@@ -70,21 +70,21 @@ extension Recording {
     }
 }
 
-/// Takes a recording piece by piece, and keeps no more than one line of its text.
+/// Parses a recording piece by piece. It keeps at most one line of the text.
 struct RecordingParser {
     private var header: Recording.Header?
     private var steps: [Recording.Step] = []
-    /// The tags that a look has found so far.
+    /// The tags that the current look has found so far.
     private var tags: [Recording.Tag] = []
-    /// The tags of all looks.
+    /// The numbers of the tags of all looks.
     private var known: Set<Int> = []
     private var exchanges = 0
-    /// The step whose outcome is awaited.
+    /// The index of the step that has no outcome yet.
     private var open: Int?
     private var pending: [UInt8] = []
     private var lineNumber = 0
 
-    /// Takes a piece of the text.
+    /// Parses the next piece of the text.
     mutating func take(_ octets: [UInt8]) throws(RecordingError) {
         var start = 0
         var index = 0
@@ -168,7 +168,7 @@ struct RecordingParser {
 
     // MARK: Lines
 
-    /// Set when the first line is one of another version.
+    /// The error for a first line with another version.
     private var versionFailure: RecordingError?
 
     private mutating func header(of line: RecordingLine) throws(RecordingLine.Failure) -> Recording.Header {

@@ -16,7 +16,7 @@ extension Recording.Header {
 }
 
 extension Recording.Step {
-    /// The line of the call.
+    /// The line for the call.
     var line: String {
         var builder = RecordingLine.Builder()
         builder.begin(number, time)
@@ -52,7 +52,7 @@ extension Recording.Step {
         return builder.line
     }
 
-    /// The lines of what came of it; none while that is not known, and for what the reader tells by itself.
+    /// The lines for the outcome; empty while it is unknown, and for events that the reader reports itself.
     var outcomeLines: String {
         guard let outcome, !action.isTold else { return "" }
         var builder = RecordingLine.Builder()

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
 
-/// What went on at a reader while something worked with it: every exchange, and what came of it.
+/// Everything that happened at a reader during a flow: every exchange and its outcome.
 ///
-/// `nfc scan --record FILE` makes one, and so does any app with `NFC_RECORD`; ``RecordingReplay`` plays it. The file has a line for
-/// each thing, a JSON object; the first says `opencorenfc_recording` and the version of the format.
+/// `nfc scan --record FILE` writes one, and so does any app with `NFC_RECORD`. ``RecordingReplay`` plays it. The file
+/// has a JSON object in each line. The first line has `opencorenfc_recording` with the version of the format.
 public struct Recording: Sendable, Hashable {
-    /// The version of the format that is written and read.
+    /// The version of the format that is read and written.
     public static let version = 1
 
-    /// What the reader was.
+    /// The properties of the reader.
     package struct Header: Sendable, Hashable {
         /// The reader's name.
         package var reader: String
-        /// Whether the host sent every frame; otherwise the reader found tags by itself.
+        /// Whether the host sent every frame. Otherwise the reader found tags itself.
         package var isField: Bool
         package var technologies: [Technology]
-        /// The longest answer that the reader's links take.
+        /// The longest answer that the reader's links accept.
         package var maximumFrameLength: Int
-        /// Whether the reader told when a tag came or left.
+        /// Whether the reader reported when a tag arrived or left.
         package var tellsPresence: Bool
     }
 
-    /// A call to the reader, and what came of it; or what the reader told by itself.
+    /// A call to the reader with its outcome, or an event that the reader reported itself.
     package struct Step: Sendable, Hashable {
-        /// The number of the exchange, from 1; nil for another call.
+        /// The number of the exchange, from 1; nil for other calls.
         package var number: Int?
-        /// When the call was made, since the recording began.
+        /// The time of the call, since the start of the recording.
         package var time: Duration
         package var action: Action
-        /// When it ended.
+        /// The time when the call ended.
         package var endTime: Duration?
-        /// What came of it; nil when the recording breaks off before.
+        /// The outcome; nil when the recording ends before it.
         package var outcome: Outcome?
     }
 
@@ -42,17 +42,18 @@ public struct Recording: Sendable, Hashable {
         case select(tag: Int)
         case reactivate(tag: Int)
         case isPresent(tag: Int)
-        /// The reader was asked whether the tag with an identifier has stayed near.
+        /// Asks whether the tag with an identifier has stayed near.
         case isStillNear([UInt8])
         case release
-        /// Tags have numbers where the reader finds them by itself. The timeout is for people: a replay does not compare it.
+        /// `tag` is the tag's number, if the reader finds tags itself. The timeout is for information; a replay ignores
+        /// it.
         case exchange(Trace.Medium, tag: Int?, Frame, timeout: Airtime)
-        /// The reader told that a tag may have come or gone.
+        /// The reader reported that a tag may have arrived or left.
         case presence
-        /// The tag with an identifier is near by its arrival of this number. Written once for each arrival.
+        /// The tag with an identifier is near, with this arrival number. Written once for each arrival.
         case arrival([UInt8], number: UInt64)
 
-        /// Whether the reader tells it by itself, so that it has no outcome.
+        /// Whether the reader reports the event itself, so that it has no outcome.
         var isTold: Bool {
             switch self {
             case .presence, .arrival: true
@@ -61,7 +62,7 @@ public struct Recording: Sendable, Hashable {
         }
     }
 
-    /// What came of a call.
+    /// The outcome of a call.
     package indirect enum Outcome: Sendable, Hashable {
         case done
         case frame(Frame)
@@ -70,14 +71,14 @@ public struct Recording: Sendable, Hashable {
         case failed(LinkError)
     }
 
-    /// A tag that the reader found by itself.
+    /// A tag that the reader found itself.
     package struct Tag: Sendable, Hashable {
         package enum Port: Sendable, Hashable {
             case frames(maximumLength: Int, countsAir: Bool)
             case commands(limits: Limits, answerToSelect: [UInt8]?)
         }
 
-        /// How long commands and responses may be, at all and in one block.
+        /// The longest commands and responses, in total and in one block.
         package struct Limits: Sendable, Hashable {
             package var command: Int
             package var response: Int
@@ -101,7 +102,7 @@ public struct Recording: Sendable, Hashable {
     /// The number of exchanges.
     public var exchangeCount: Int { steps.count { $0.number != nil } }
 
-    /// What went on, to be looked at.
+    /// The recording as a trace, to show it.
     public var trace: Trace {
         var entries = steps.map(\.traceEntry)
         if isCutOff || steps.last.map({ $0.outcome == nil && !$0.action.isTold }) == true {
@@ -131,7 +132,7 @@ extension Recording.Step {
 }
 
 extension Recording.Action {
-    /// The call in a few words; an exchange by its octets alone.
+    /// The call in a few words. An exchange is shown only by its bytes.
     package var words: String {
         switch self {
         case .field(let isOn): return isOn ? "field on" : "field off"
@@ -177,7 +178,7 @@ extension Recording.Tag {
 }
 
 extension [UInt8] {
-    /// An identifier, which may be unknown.
+    /// The identifier as text; it may be unknown.
     fileprivate var words: String { isEmpty ? "of unknown UID" : hexText() }
 }
 
@@ -193,7 +194,7 @@ extension Technology {
     }
 }
 
-/// Why a recording can't be used or made. Equal by code.
+/// Why a recording can't be used or created. Two errors with the same code are equal.
 public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -205,11 +206,11 @@ public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible
         public static let unreadable = Code("unreadable-recording")
         /// The file can't be written.
         public static let unwritable = Code("unwritable-file")
-        /// The file is something else.
+        /// The file is not a recording.
         public static let notARecording = Code("not-a-recording")
-        /// The file has a version of the format that is not known here.
+        /// The file has an unknown version of the format.
         public static let unknownVersion = Code("unknown-version")
-        /// A line of the file is none of a recording.
+        /// A line of the file is not valid.
         public static let malformed = Code("bad-recording")
         /// The file, or a line of it, is longer than any recording.
         public static let tooLarge = Code("recording-too-large")
@@ -233,9 +234,9 @@ public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// The kind of failure.
     public var code: Code { contents.code }
-    /// What is wrong, and what to do, as sentences for people.
+    /// Sentences that explain the failure and what to do.
     public var reason: String { contents.reason }
-    /// The line that is wrong, from 1; nil when it is no single one.
+    /// The number of the invalid line, from 1; nil when the failure is not in a single line.
     public var line: Int? { contents.line }
 
     init(_ code: Code, _ reason: String, line: Int? = nil) {

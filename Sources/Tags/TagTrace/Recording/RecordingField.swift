@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A reader whose host sends every frame, and of which all is kept.
+/// Records a reader whose host sends every frame.
 ///
-/// A reader with simulated time is recorded in that time, so that a flow gives the same file at every run.
+/// For a reader with simulated time the recording has the simulated times, so a flow gives the same file in every run.
 final class RecordingField: FieldDriver {
     private let base: any FieldDriver
     private let recorder: Recorder
@@ -97,7 +97,7 @@ extension LinkStatistics {
 }
 
 extension Recorder {
-    /// Makes a call, and writes it and what came of it.
+    /// Makes a call, and writes the call and its outcome.
     func record<Value>(
         _ action: Recording.Action,
         _ clock: @Sendable () -> Duration,
@@ -115,7 +115,7 @@ extension Recorder {
         }
     }
 
-    /// Makes a call that gives nothing back, and writes it.
+    /// Makes a call without a result, and writes it.
     func record(
         _ action: Recording.Action,
         _ clock: @Sendable () -> Duration,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What the lines of a recording say.
+/// Converts the lines of a recording to steps.
 extension RecordingLine {
     func time() throws(Failure) -> Duration { .microseconds(try number("us", in: 0...1 << 53)) }
 
@@ -21,7 +21,7 @@ extension RecordingLine {
         return technologies
     }
 
-    /// The frame of a member, with its bits and checksum beside it.
+    /// Returns the frame of a member, with the bits and checksum of other members.
     func frame(_ key: String) throws(Failure) -> Frame {
         let octets = try octets(key)
         let checksum: Frame.Checksum
@@ -129,7 +129,7 @@ extension RecordingLine {
         return UInt16(high: octets[0], low: octets[1])
     }
 
-    /// What came of a call, in the words that fit it.
+    /// Returns the outcome of a call, from the members that fit the call.
     func outcome(of action: Recording.Action, found: [Recording.Tag]) throws(Failure) -> Recording.Outcome {
         if let name = string("failed") {
             guard let code = LinkError.Code(recordedName: name) else {

@@ -2,27 +2,27 @@
 import TagLink
 import VisibleText
 
-/// A line of a recording: an object of JSON whose values are strings, whole numbers, Booleans and lists of strings.
+/// A line of a recording: a JSON object whose values are strings, integers, Booleans and lists of strings.
 struct RecordingLine {
     enum Value {
-        /// The UTF-8 of a string. Most strings are hex, of which no `String` is made.
+        /// The UTF-8 bytes of a string. Most strings are hex, so no `String` is created for them.
         case string([UInt8])
         case number(Int)
         case bool(Bool)
         case strings([String])
     }
 
-    /// Why a line is not one.
+    /// Why a line is not valid.
     struct Failure: Error {
         var reason: String
     }
 
-    /// The members, of which a line has a few.
+    /// The members. A line only has a few.
     private var members: [(key: String, value: Value)]
 
     // MARK: Writing
 
-    /// Puts together the text of a line.
+    /// Builds the text of a line.
     struct Builder {
         private var text = "{"
 
@@ -44,7 +44,7 @@ struct RecordingLine {
 
     // MARK: Reading
 
-    /// Reads a line, which is a range of a text.
+    /// Reads a line in a range of a text.
     init(_ text: [UInt8], _ range: Range<Int>) throws(Failure) {
         var parser = RecordingLineParser(text, range)
         members = try parser.object()
@@ -71,7 +71,7 @@ struct RecordingLine {
         if case .strings(let strings)? = self[key] { strings } else { nil }
     }
 
-    /// The octets of a member, which has to be there.
+    /// Returns the bytes of a member. The member must exist.
     func octets(_ key: String) throws(Failure) -> [UInt8] {
         guard case .string(let text)? = self[key] else {
             throw Failure(reason: "\"\(key)\" is missing, or is not hex.")
@@ -80,7 +80,7 @@ struct RecordingLine {
         return octets
     }
 
-    /// A number of a member, which has to be there and in a range.
+    /// Returns the number of a member. The member must exist, and the number must be in a range.
     func number(_ key: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
         guard let number = number(key), range.contains(number) else {
             throw Failure(reason: "\"\(key)\" has to be a number from \(range.lowerBound) to \(range.upperBound).")

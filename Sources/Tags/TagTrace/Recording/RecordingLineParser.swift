@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Reads the object of a line; nothing in it nests, so that depth is bounded by itself.
+/// Parses the JSON object of a line. Objects in it are not allowed, so the depth is limited.
 ///
-/// It steps through the text by index: slices that become shorter cost more than what is read in them.
+/// It moves through the text by index. Shrinking slices would take longer than the parsing.
 struct RecordingLineParser {
     private let text: [UInt8]
     private var position: Int
     private let end: Int
 
-    /// Reads a range of a text.
+    /// Creates a parser for a range of a text.
     init(_ text: [UInt8], _ range: Range<Int>) {
         self.text = text
         position = range.lowerBound
@@ -77,7 +77,7 @@ struct RecordingLineParser {
         return number
     }
 
-    /// The UTF-8 of a string.
+    /// Reads a string and returns its UTF-8 bytes.
     private mutating func string() throws(RecordingLine.Failure) -> [UInt8] {
         guard take(0x22) else { throw failure("A string is expected.") }
         let start = position

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A reader that finds tags by itself, and of which all is kept.
+/// Records a reader that finds tags itself.
 final class RecordingReader: DiscoveringDriver {
     private let base: any DiscoveringDriver
     private let recorder: Recorder
     private let clock: @Sendable () -> Duration
-    /// The header waits for the first call: a reader that is not open may have no name yet.
+    /// Whether the header was written. It is written at the first call, because a reader may have no name before it is
+    /// open.
     private let hasBegun = Locked(false)
     private let tellsPresence = Locked(false)
 
@@ -100,7 +101,7 @@ final class RecordingReader: DiscoveringDriver {
     }
 }
 
-/// A tag that was found, with links that keep what goes over them.
+/// A tag that was found, with links that record their exchanges.
 private struct RecordedTag {
     let tag: DiscoveredTag
     let entry: Recording.Tag
@@ -133,7 +134,7 @@ private struct RecordedTag {
     }
 }
 
-/// What the links of a recorded tag know of it.
+/// The data of a recorded tag for its links.
 private struct TagRecord: Sendable {
     var base: DiscoveredTag
     var number: Int

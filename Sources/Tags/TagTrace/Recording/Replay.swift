@@ -2,42 +2,41 @@
 import SystemLibrary
 public import TagLink
 
-/// A recording that serves as a reader: what was sent then has to be sent now, in the same order, and is answered as it
-/// was answered.
+/// A recording that acts as a reader. The same requests must be sent in the same order, and get the recorded answers.
 ///
 /// ```swift
 /// let replay = RecordingReplay(try Recording(path: "scan.jsonl"))
 /// let environment = NFCEnvironment(reader: replay.reader)
 /// ```
 ///
-/// The order is strict: a request that is another one than the recorded one ends in an error that says which was
-/// expected, and everything after it in the same. Two things may differ: the timeouts, and how often a session looks for
-/// tags while there are none. Answers come at once; the time that they took is given to `onElapsed`. What is not the
-/// same at every run, such as the random numbers of an authentication, can't be replayed.
+/// The order is strict. A request that differs from the recorded one throws an error with the expected request, and
+/// every later call throws the same error. Two things may differ: the timeouts, and how often a session looks for tags
+/// while there are none. Answers come at once, and the time that they took is passed to `onElapsed`. A flow with values
+/// that change in every run, such as the random numbers of an authentication, can't be replayed.
 public final class RecordingReplay: Sendable {
     fileprivate struct State {
         var script: ReplayScript
         var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
         var nextObserver: UInt64 = 0
         var statistics = LinkStatistics.zero
-        /// The counts of each technology's frames.
+        /// The counts for each technology's frames.
         var airStatistics: [Technology: LinkStatistics] = [:]
     }
 
-    /// What is replayed.
+    /// The recording.
     public let recording: Recording
     let executor = QueueExecutor(target: nil)
     private let state: Locked<State>
     private let onElapsed: (@Sendable (Duration) -> Void)?
     private let onDeparture: (@Sendable (ReplayDeparture) -> Void)?
 
-    /// Creates a replay, at the beginning of its recording.
+    /// Creates a replay at the start of its recording.
     ///
     /// - Parameters:
-    ///   - recording: what is replayed.
-    ///   - onElapsed: called after each call with the time that it took when it was recorded: how recorded time drives a
-    ///     clock. On any thread.
-    ///   - onDeparture: called once, when the recording is left; on any thread.
+    ///   - recording: the recording.
+    ///   - onElapsed: called after each call with the time that the call took when it was recorded. Use it to advance a
+    ///     clock by the recorded times. Called on any thread.
+    ///   - onDeparture: called once, when the flow departs from the recording. Called on any thread.
     public init(
         _ recording: Recording,
         onElapsed: (@Sendable (Duration) -> Void)? = nil,
@@ -49,29 +48,29 @@ public final class RecordingReplay: Sendable {
         state = Locked(State(script: ReplayScript(recording)))
     }
 
-    /// The reader, for a session.
+    /// The reader to use in a session.
     public var reader: AttachedReader {
         recording.header.isField ? .field(ReplayField(self)) : .discovering(ReplayReader(self))
     }
 
-    /// Where the recording was left; nil while it was followed.
+    /// Where the flow departed from the recording; nil when it did not.
     public var departure: ReplayDeparture? { state.withLock { $0.script.departure } }
 
-    /// How many of the recording's exchanges were not made yet: 0 when it was followed to its end.
+    /// The number of recorded exchanges that were not made yet; 0 after a complete replay.
     public var remainingExchangeCount: Int { state.withLock { $0.script.remainingExchanges } }
 
     var name: String { "recording of \(recording.readerName)" }
     var technologies: Set<Technology> { Set(recording.header.technologies) }
     var statistics: LinkStatistics { state.withLock { $0.statistics } }
 
-    /// What has been counted of a technology's frames.
+    /// Returns the counts for a technology's frames.
     func statistics(of technology: Technology) -> LinkStatistics {
         state.withLock { $0.airStatistics[technology] ?? .zero }
     }
 
     // MARK: Calls
 
-    /// Follows a call.
+    /// Replays a call.
     func call(_ action: Recording.Action) throws(LinkError) -> Recording.Outcome {
         let (result, left) = state.withLock { state in
             let wasLeft = state.script.departure != nil
@@ -83,7 +82,7 @@ public final class RecordingReplay: Sendable {
         switch result.notice {
         case .none: break
         case .now: tellPresence()
-        // The session's own work is done on the executor too: this comes after what it does now.
+        // The session's own work runs on the executor too, so this runs after the current work.
         case .soon: executor.async { [weak self] in self?.tellPresence() }
         }
         if let left { onDeparture?(left) }
@@ -99,7 +98,7 @@ public final class RecordingReplay: Sendable {
             return state.nextObserver
         }
         return PresenceObservation { [weak self] in
-            // Released outside of the lock: what it holds may end here.
+            // Released outside the lock, because the handler may hold the last reference to other objects.
             let released = self?.state.withLock { state in
                 state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
             }
@@ -137,7 +136,7 @@ extension RecordingReplay.State {
     }
 }
 
-/// A reader that is a recording.
+/// A reader that replays a recording.
 package protocol ReplayingDriver: ReaderDriver {
     var replay: RecordingReplay { get }
 }

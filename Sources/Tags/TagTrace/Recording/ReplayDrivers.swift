@@ -18,7 +18,7 @@ extension ReplayingDriver {
     func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool { replay.isStillNear(identifier) }
 }
 
-/// A recording of a reader whose host sent every frame.
+/// Replays a reader whose host sent every frame.
 final class ReplayField: FieldDriver, ReplayingDriver {
     let replay: RecordingReplay
     private let links: [Technology: ReplayLink]
@@ -38,7 +38,7 @@ final class ReplayField: FieldDriver, ReplayingDriver {
     func setCarrier(_ isOn: Bool) async throws(LinkError) { _ = try replay.call(.field(isOn: isOn)) }
 }
 
-/// A recording of a reader that found tags by itself.
+/// Replays a reader that found tags itself.
 final class ReplayReader: DiscoveringDriver, ReplayingDriver {
     let replay: RecordingReplay
 
@@ -46,7 +46,7 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
         self.replay = replay
     }
 
-    /// False: the recording does not say where ATQA and SAK came from.
+    /// False: the recording does not contain the source of ATQA and SAK.
     var tellsActivation: Bool { false }
 
     func discover(
@@ -86,11 +86,11 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
     func release() async { _ = try? replay.call(.release) }
 }
 
-/// A link whose frames have to be the recorded ones.
+/// A link that only accepts the recorded frames.
 private final class ReplayLink: FrameLink {
     fileprivate let replay: RecordingReplay
     let technology: Technology
-    /// The tag's number, where the reader found it by itself.
+    /// The tag's number, if the reader found it itself.
     private let tag: Int?
     let maximumFrameLength: Int
 
@@ -110,7 +110,7 @@ private final class ReplayLink: FrameLink {
     }
 }
 
-/// The link to a tag that the reader found by itself.
+/// The link to a tag that the reader found itself.
 private final class ReplayTagLink: SelfActivatingLink {
     private let link: ReplayLink
     let tag: Int
@@ -139,7 +139,7 @@ private final class ReplayTagLink: SelfActivatingLink {
     func reactivate() async throws(LinkError) { _ = try link.replay.call(.reactivate(tag: tag)) }
 }
 
-/// A card whose commands have to be the recorded ones.
+/// A card that only accepts the recorded commands.
 private final class ReplayCard: APDULink {
     private let replay: RecordingReplay
     let tag: Int

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Where code under test left the recording that it was given.
+/// The place where the code under test departed from its recording.
 public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
-    /// The number of the exchange that was expected, or of the last one where something else was.
+    /// The number of the expected exchange, or of the last one if another call was expected.
     public var exchange: Int
-    /// When it happened in the recording; nil at its end.
+    /// The time in the recording; nil at its end.
     public var time: Duration?
-    /// What was expected, in words; nil at the end of the recording.
+    /// The expected call, in words; nil at the end of the recording.
     public var expected: String?
-    /// What came, in words.
+    /// The actual call, in words.
     public var actual: String
-    /// Whether the recording was cut off where it ends.
+    /// Whether the recording was cut off at its end.
     public var isCutOff = false
 
-    /// What happened, as sentences for people that say what to do.
+    /// Sentences that explain what happened and what to do.
     public var reason: String {
         let place = exchange == 0 ? "before its first exchange" : "at exchange \(exchange)"
         guard let expected else {
@@ -32,7 +32,7 @@ public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
     public var description: String { reason }
 }
 
-/// A recording that is followed step by step: a call goes in, and what came of it then comes out.
+/// Follows a recording step by step: it takes a call and returns the recorded outcome.
 struct ReplayScript: Sendable {
     let recording: Recording
     private(set) var position = 0
@@ -40,9 +40,9 @@ struct ReplayScript: Sendable {
     private var lastExchange = 0
     private var words = ExchangeInterpreter()
     private var finder = SecretFinder()
-    /// The last call, when it was a look that found nothing.
+    /// The last call, if it was a look that found nothing.
     private var emptyLook: Recording.Action?
-    /// Whether the reader told of a tag while nobody listened.
+    /// Whether the reader reported a tag while no observer was registered.
     private var owesPresence = false
     /// The last arrival of each tag that was near.
     private var arrivals: [[UInt8]: UInt64] = [:]
@@ -51,24 +51,24 @@ struct ReplayScript: Sendable {
         self.recording = recording
     }
 
-    /// How the observers of the reader's presence are told after a call.
+    /// When the observers of presence are notified after a call.
     enum Notice: Sendable {
         case none
-        /// While the call ends.
+        /// While the call returns.
         case now
-        /// When what the call belongs to is through.
+        /// When the operation that the call belongs to is complete.
         case soon
     }
 
     /// The number of exchanges that were not made yet.
     var remainingExchanges: Int { recording.steps[position...].count { $0.number != nil } }
 
-    /// Follows a call.
+    /// Replays a call.
     ///
     /// - Parameters:
     ///   - action: the call.
-    ///   - isObserved: whether somebody listens to the reader's presence.
-    /// - Returns: what came of it, how long it took, and how presence is told then.
+    ///   - isObserved: whether there are observers of presence.
+    /// - Returns: the outcome, how long the call took, and when to notify the observers.
     mutating func follow(
         _ action: Recording.Action,
         isObserved: Bool
@@ -76,13 +76,13 @@ struct ReplayScript: Sendable {
         if let departure { return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none) }
         passTold()
         guard position < recording.steps.count else {
-            // A session that waits looks again and again.
+            // A waiting session looks again and again.
             if action == emptyLook { return (.tags([]), .zero, .none) }
             return leave(expected: nil, action)
         }
         let step = recording.steps[position]
         guard matches(step.action, action) else {
-            // A look that was cut off is none.
+            // The recording was cut off during the question.
             if case .isStillNear = step.action, step.outcome == nil { return breakOff(step) }
             if action == emptyLook { return (.tags([]), .zero, .none) }
             return leave(expected: step, action)
@@ -95,13 +95,13 @@ struct ReplayScript: Sendable {
         return (outcome, (step.endTime ?? step.time) - step.time, notice)
     }
 
-    /// The number of the arrival by which a tag was near at this place; nil where the reader did not tell it.
+    /// Returns the arrival number of a tag at this point; nil when the reader did not report it.
     mutating func arrival(of identifier: [UInt8]) -> UInt64? {
         passTold()
         return arrivals[identifier]
     }
 
-    /// Whether a tag had stayed near when the reader was asked at this place; true where it was not asked.
+    /// Returns whether a tag had stayed near when the reader was asked at this point; true when it was not asked.
     mutating func isStillNear(_ identifier: [UInt8]) -> (answer: Bool, duration: Duration) {
         passTold()
         guard position < recording.steps.count, departure == nil else { return (true, .zero) }
@@ -113,7 +113,7 @@ struct ReplayScript: Sendable {
         return (isNear, (step.endTime ?? step.time) - step.time)
     }
 
-    /// Passes over what the reader told before the call.
+    /// Skips the events that the reader reported before the call.
     private mutating func passTold() {
         while position < recording.steps.count, recording.steps[position].action.isTold {
             if case .arrival(let identifier, let number) = recording.steps[position].action {
@@ -129,7 +129,7 @@ struct ReplayScript: Sendable {
         passTold()
         guard owesPresence, isObserved else { return .none }
         owesPresence = false
-        // A session that waits is told when it waits; one that is at work, at once.
+        // A waiting session is notified when it waits, and a working session at once.
         guard position < recording.steps.count else { return .soon }
         switch recording.steps[position].action {
         case .discover, .field: return .soon
@@ -169,7 +169,7 @@ struct ReplayScript: Sendable {
         return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none)
     }
 
-    /// The recording has no outcome: it was cut off in the middle of the call.
+    /// Reports that the recording was cut off during a call, so that it has no outcome.
     private mutating func breakOff(
         _ step: Recording.Step
     ) -> (outcome: Recording.Outcome, duration: Duration, notice: Notice) {
@@ -184,7 +184,7 @@ struct ReplayScript: Sendable {
         return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none)
     }
 
-    /// A call in words, as it is understood after what went before it.
+    /// Describes a call in words, using the exchanges before it.
     private func describe(_ action: Recording.Action) -> String {
         guard case .exchange(let medium, let tag, let sent, _) = action else { return action.words }
         var (words, finder) = (words, finder)
@@ -196,7 +196,7 @@ struct ReplayScript: Sendable {
 }
 
 extension ReplayScript {
-    /// Whether a call is the one that was recorded. Timeouts may differ, and so may passwords, which no recording has.
+    /// Returns whether a call is the recorded one. Timeouts may differ, and so may passwords, which are never recorded.
     private func matches(_ recorded: Recording.Action, _ other: Recording.Action) -> Bool {
         guard case .exchange(let medium, let tag, let frame, _) = recorded,
             case .exchange(let otherMedium, let otherTag, let otherFrame, _) = other
@@ -209,9 +209,9 @@ extension ReplayScript {
 }
 
 extension Recording.Action {
-    /// The call without the passwords, PINs and keys in it.
+    /// Returns the call without its passwords, PINs and keys.
     ///
-    /// - Parameter finder: what was said before, and this now.
+    /// - Parameter finder: the finder with the state after all previous calls.
     func concealed(by finder: inout SecretFinder) -> Recording.Action {
         switch self {
         case .exchange(let medium, let tag, let frame, let timeout):
