@@ -4,7 +4,7 @@ import Foundation
 
 final class Scanner: NSObject, NFCNDEFReaderSessionDelegate {
     func scan() {
-        // Without a reader the session ends and says why. nfclint:disable SRC001
+        // Without a reader the session ends with an error that says why. nfclint:disable SRC001
         let session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: true)
         session.alertMessage = "Hold the poster near the reader."
         session.begin()
@@ -24,12 +24,12 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate {
         let isDone = (error as? NFCReaderError)?.code == .readerSessionInvalidationErrorFirstNDEFTagRead
         let reason = (error as NSError).localizedFailureReason ?? error.localizedDescription
         if !isDone { print("Scanning ended: \(visible(reason))") }
-        // What was printed may still be in a buffer, and the disk be full.
+        // The output may still be in a buffer, and writing it may fail.
         let isShown = fflush(nil) == 0
         exit(isDone && isShown ? 0 : 1)
     }
 
-    /// Escapes what nobody sees: a tag must not command the terminal, nor hide a part of its text.
+    /// Escapes invisible characters, so that a tag can't control the terminal or hide a part of its text.
     private func visible(_ text: String) -> String {
         text.applyingTransform(StringTransform("[[:C:][:Zl:][:Zp:][:DI:]] Any-Hex"), reverse: false) ?? ""
     }

@@ -2,13 +2,13 @@
 import CoreNFC
 import Foundation
 
-/// What the app does, whichever way it talks to people.
+/// The app's functions, for all of its interfaces.
 @MainActor
 final class MessageReader {
     private(set) var store = MessageStore()
     private var scans = 0
     private var writes = 0
-    /// How the scan that runs has gone until now, or the last one.
+    /// The result of the running scan so far, or of the last one.
     private var result = ScanResult()
     /// The session that runs.
     private var session: NFCNDEFReaderSession?
@@ -17,11 +17,11 @@ final class MessageReader {
     struct ScanResult {
         /// The numbers of the messages that were added at the end of the list, saved or not.
         var added: [Int] = []
-        /// What an alert says; nil when the scan ended as a person expects.
+        /// The text of an alert; nil when the scan ended as a person expects.
         var alert: String?
         /// Whether there is no reader.
         var isWithoutReader = false
-        /// What could not be saved.
+        /// A sentence about what could not be saved.
         var failure: String?
     }
 
@@ -39,7 +39,7 @@ final class MessageReader {
         }
     }
 
-    /// Takes over what other instances of the app have changed.
+    /// Loads the changes of other instances of the app.
     ///
     /// - Returns: the numbers of the messages that they added; nil when nothing has changed.
     func reload() -> [Int]? {
@@ -48,11 +48,11 @@ final class MessageReader {
         return store.messages.map(\.number).filter { !before.contains($0) }
     }
 
-    /// Scans, and adds what is found to the list.
+    /// Scans, and adds the messages to the list.
     ///
     /// - Parameters:
-    ///   - readsMany: goes on after the first card.
-    ///   - limit: ends after so many messages; nil for no limit.
+    ///   - readsMany: whether to continue after the first card.
+    ///   - limit: how many messages to read; nil for no limit.
     func scan(readsMany: Bool, limit: Int? = nil) async -> ScanResult {
         let prompt = scans > 0 ? Wording.scanAgain : Wording.scan
         scans += 1
@@ -63,7 +63,7 @@ final class MessageReader {
         } handle: { [self] messages in
             keep(messages, readsMany: readsMany, limit: limit)
         }
-        // A scan of many cards has no other end than its time.
+        // A scan of many cards ends only when its time is over.
         let isDone = readsMany && limit == nil && !result.added.isEmpty
         result.alert =
             isDone && end.code == .readerSessionInvalidationErrorSessionTimeout ? nil : Wording.alert(for: end)
@@ -71,9 +71,9 @@ final class MessageReader {
         return result
     }
 
-    /// Adds what a scan has found to the list.
+    /// Adds the messages of a scan to the list.
     ///
-    /// - Returns: what the sheet says of it.
+    /// - Returns: the answer that the sheet shows.
     private func keep(_ messages: [NFCNDEFMessage], readsMany: Bool, limit: Int?) -> Scanner.Answer {
         let addition = store.append(messages)
         result.added += addition.numbers
@@ -93,24 +93,24 @@ final class MessageReader {
         return await MessageWriter.write(message.message, prompt: prompt) { session = $0 }
     }
 
-    /// Ends the scan or the write that runs, as Cancel on the sheet does.
+    /// Ends the running scan or write, as Cancel on the sheet does.
     func cancel() {
         session?.invalidate(errorMessage: Wording.cancelled)
     }
 
-    /// What became of a message that came of a card while the app was not in front.
+    /// The result of receiving a message in the background.
     struct Receipt {
         var number: Int
-        /// What could not be saved, and why; nil when it is saved.
+        /// Why the message could not be saved; nil when it was.
         var failure: String?
     }
 
-    /// Keeps a message that came of a card while the app was not in front. One that can't be saved, and that a person can see
-    /// now, stays in the list.
+    /// Saves a message that came from a card in the background. If it can't be saved but a person can see it now, it stays in
+    /// the list.
     ///
-    /// - Parameter isNew: whether nobody can see it now.
+    /// - Parameter isNew: whether nobody sees it now.
     func receive(_ message: NFCNDEFMessage, isNew: Bool) -> Receipt? {
-        // Who sent one that could not be saved sends it again.
+        // The service sends a message again if it could not be saved.
         if let number = store.unsavedNumber(of: message) { try? store.remove(number) }
         let addition = store.append([message], isNew: isNew)
         guard let number = addition.numbers.first else { return nil }
@@ -128,7 +128,7 @@ final class MessageReader {
         try store.remove(number)
     }
 
-    /// Notes that a message was shown. When that can't be saved it counts as new still.
+    /// Marks a message as shown. If that can't be saved, the message stays marked as new.
     func markSeen(_ number: Int) {
         try? store.markSeen(number)
     }

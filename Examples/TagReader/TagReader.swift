@@ -2,10 +2,10 @@
 import Foundation
 import Glibc
 
-/// Scans cards for messages, shows what they say, and writes them to other cards.
+/// Scans cards for messages, shows their content, and writes them to other cards.
 ///
-/// On a terminal that can draw it has the whole screen. Elsewhere, and with `--plain`, it runs commands from standard
-/// input, one a line.
+/// On a terminal that can draw, it uses the whole screen. Otherwise, and with `--plain`, it reads commands from standard
+/// input, one per line.
 @main
 struct TagReader {
     @MainActor
@@ -18,7 +18,7 @@ struct TagReader {
         case ["--background"]: StandardOutput.end(await BackgroundInterface(reader: reader).run())
         case let arguments:
             guard ["-h", "--help"].contains(arguments[0]) else {
-                // The first word that is too much.
+                // The first unexpected argument.
                 let isOption = ["--plain", "--background"].contains(arguments[0])
                 let word = isOption && arguments.count > 1 ? arguments[1] : arguments[0]
                 StandardError.writeLine("TagReader does not take \(word) here. See: TagReader --help")
@@ -28,7 +28,7 @@ struct TagReader {
             StandardOutput.end(0)
         }
         guard isOnTerminal, canDraw else { StandardOutput.end(await plain(reader)) }
-        // Standard error is not the terminal's while the screen is up: the sheet is drawn all the same.
+        // During the full screen, standard error is not the terminal. The sheet is drawn on the terminal anyway.
         _ = unsafe setenv("NFC_SHEET", "terminal", 1)
         if let status = await ScreenInterface(reader: reader).run() { StandardOutput.end(status) }
         StandardOutput.end(await plain(reader))
@@ -43,7 +43,7 @@ struct TagReader {
 
     private static var isOnTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether the terminal takes more than lines, and the person wants that.
+    /// Whether the terminal can draw, and the person wants that.
     private static var canDraw: Bool {
         let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
         return !["", "dumb"].contains(terminal) && ["", "terminal"].contains(sheet)
@@ -54,25 +54,25 @@ struct TagReader {
     private static let usage = """
         Usage: TagReader [--plain | --background]
 
-        Scans cards for messages, shows what they say, and writes them to other cards.
-        On a terminal it shows the messages and says which keys it takes. Elsewhere it
-        runs commands from standard input, one a line; the command help lists them.
-        While it runs it is given the messages of cards with a link of its domains.
+        Scans cards for messages, shows their content, and writes them to other cards.
+        On a terminal it shows the messages and the keys. Otherwise it reads commands
+        from standard input, one per line. The command help lists them. While it runs,
+        it also receives the messages of cards with a link to its domains.
 
-          --plain       Lines and commands on a terminal too, as for TERM=dumb and
-                        NFC_SHEET=text: for screen readers.
-          --background  As the system starts it for a card: it opens a window, or
-                        keeps the message where there is no desktop.
+          --plain       Use lines and commands on a terminal too, for screen readers.
+                        TERM=dumb and NFC_SHEET=text do the same.
+          --background  The system starts it like this for a card: it opens a window,
+                        or saves the message if there is no desktop.
 
           TagReader
           printf 'scan\\nshow 1\\n' | TagReader
 
         The exit status of a script is 0 when all went well, 1 when a command failed or
-        its answer can't be written, and 3 when there is no reader.
+        its output can't be written, and 3 when there is no reader.
 
         Environment:
           TAGREADER_STORE  the file that keeps the messages between runs
           NFC_READER       the reader: virtual, pcsc[:NAME] or pn532:PATH
-          NFC_TAGS         image files for the virtual reader, with commas between them
+          NFC_TAGS         image files for the virtual reader, separated by commas
         """
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// The NFC code of an iOS app, with bugs that are easily made, and the tests that find them.
+// The NFC code of an iOS app with common bugs, and the tests that find them.
 let package = Package(
     name: "TestingYourApp",
     platforms: [.iOS(.v17)],

@@ -2,7 +2,7 @@
 import CoreNFC
 import UserActivityReceiving
 
-/// Takes the links of cards that were read while the app was not in front, as the app's delegate does on a phone.
+/// Receives the links of cards that were read in the background, as the app's delegate does on a phone.
 @MainActor
 final class AppDelegate: ApplicationDelegate {
     /// The name of the app's desktop entry.
@@ -10,13 +10,13 @@ final class AppDelegate: ApplicationDelegate {
 
     private let reader: MessageReader
     private let isVisible: Bool
-    /// Shows a message, or why it could not be saved.
+    /// Shows a message, or the reason why it could not be saved.
     private let show: (MessageReader.Receipt) -> Void
 
     /// - Parameters:
-    ///   - reader: keeps the messages.
-    ///   - isVisible: whether a person sees what is shown; what nobody saw counts as new.
-    ///   - show: shows a message that came, and why it could not be saved.
+    ///   - reader: saves the messages.
+    ///   - isVisible: whether a person sees this instance; if not, its messages are marked as new.
+    ///   - show: shows a received message, or the reason why it could not be saved.
     init(reader: MessageReader, isVisible: Bool = true, show: @escaping (MessageReader.Receipt) -> Void) {
         self.reader = reader
         self.isVisible = isVisible
@@ -29,12 +29,12 @@ final class AppDelegate: ApplicationDelegate {
         restorationHandler: @escaping ([any UserActivityRestoring]?) -> Void
     ) -> Bool {
         guard userActivity.activityType == NSUserActivityTypeBrowsingWeb else { return false }
-        // An activity that comes of no card has a message of one empty record.
+        // An activity that does not come from a card has a message with one empty record.
         let message = userActivity.ndefMessagePayload
         guard let first = message.records.first, first.typeNameFormat != .empty else { return false }
         guard let receipt = reader.receive(message, isNew: !isVisible) else { return false }
         show(receipt)
-        // What is not saved stays in the inbox too.
+        // A message that is not saved also stays in the inbox.
         return receipt.failure == nil
     }
 }

@@ -2,9 +2,9 @@
 import Foundation
 import UserActivityReceiving
 
-/// The app as the system starts it for a card that was read. It opens a window, which is then given the message. Where
-/// there is no desktop to open one on, it keeps the messages that it is given and writes them to standard output, and
-/// ends when none has come for a minute, or when a window takes its place.
+/// The app as the system starts it for a card. It opens a window, which then receives the message. Without a desktop it
+/// saves the messages itself and writes them to standard output. It ends when no message has come for a minute, or when a
+/// window takes over.
 @MainActor
 final class BackgroundInterface {
     private let reader: MessageReader
@@ -12,7 +12,7 @@ final class BackgroundInterface {
 
     init(reader: MessageReader) { self.reader = reader }
 
-    /// Runs until it is not needed.
+    /// Runs until it is not needed any more.
     ///
     /// - Returns: the exit status.
     func run() async -> Int32 {
@@ -29,7 +29,7 @@ final class BackgroundInterface {
         links.begin(onEnd: { Task { @MainActor in StandardOutput.end(0) } })
         switch links.state {
         case .here: break
-        // A window that came late takes the links.
+        // A window that opened late receives the links.
         case .elsewhere: return 0
         case .nobody(let reason):
             complain(reason)

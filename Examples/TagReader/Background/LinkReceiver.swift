@@ -2,16 +2,16 @@
 import Foundation
 import UserActivityReceiving
 
-/// Takes the links of cards for this instance of the app: one instance at a time is given them. One that the person sees takes
-/// the place of one in the background.
+/// Receives the links of cards for this instance of the app. Only one instance at a time receives them. A visible instance
+/// replaces one in the background.
 @MainActor
 final class LinkReceiver {
-    /// Who is given the links.
+    /// The instance that receives the links.
     enum State: Equatable {
         case here
-        /// Another instance; this one takes its place when it ends.
+        /// Another instance; this one takes over when the other ends.
         case elsewhere
-        /// Nobody, for a reason.
+        /// No instance, for a reason.
         case nobody(reason: String)
     }
 
@@ -21,16 +21,16 @@ final class LinkReceiver {
     private var isAsking = false
 
     /// - Parameters:
-    ///   - delegate: takes the links.
+    ///   - delegate: receives the links.
     ///   - isVisible: whether a person sees this instance.
     init(_ delegate: AppDelegate, isVisible: Bool = true) {
         self.delegate = delegate
         self.isVisible = isVisible
     }
 
-    /// Takes links from now on, unless another instance does that the person sees.
+    /// Starts to receive links, unless another visible instance does.
     ///
-    /// - Parameter onEnd: called on a thread of its own when no link can come any more.
+    /// - Parameter onEnd: called on another thread when no more links can come.
     func begin(onEnd: @escaping @Sendable () -> Void = {}) {
         Application.shared.delegate = delegate
         do {
@@ -46,14 +46,14 @@ final class LinkReceiver {
         }
     }
 
-    /// Takes the place of another instance when that has ended. Call it now and then.
+    /// Takes over when the other instance has ended. Call it from time to time.
     ///
-    /// - Returns: whether this one takes the links from now on.
+    /// - Returns: whether this instance receives the links from now on.
     func takeOver() async -> Bool {
         guard state == .elsewhere, !isAsking else { return false }
         isAsking = true
         defer { isAsking = false }
-        // The bus may be slow: it is asked beside the main thread.
+        // The bus may be slow, so it is not asked on the main thread.
         let isTaken = await Task.detached { Application.isRunning(as: AppDelegate.desktopID) }.value
         guard !isTaken else { return false }
         begin()

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A window on the desktop with the app in it, in a terminal of the person's: the one that `xdg-terminal-exec` or
-/// `TERMINAL` names, else the desktop's own, else the first that is installed.
+/// A terminal window on the desktop that runs the app. The terminal is that of `xdg-terminal-exec` or `TERMINAL`, or the
+/// desktop's own, or the first that is installed.
 struct TerminalWindow {
-    /// How long a window may take to come, for all terminals together. Whoever started the app waits for 20 seconds.
+    /// How long a window may take to open, for all terminals together. The program that starts the app waits 20 seconds.
     private static let limit = Duration.seconds(10)
 
     private let environment = ProcessInfo.processInfo.environment
 
-    /// How a terminal is told what to run.
+    /// The option by which each terminal runs a command.
     private static let terminals: [(program: String, option: [String], desktop: String?)] = [
         ("ptyxis", ["--"], "GNOME"), ("kgx", ["--"], "GNOME"), ("gnome-terminal", ["--"], "GNOME"),
         ("konsole", ["-e"], "KDE"), ("xfce4-terminal", ["-x"], "XFCE"), ("mate-terminal", ["-x"], "MATE"),
@@ -19,9 +19,9 @@ struct TerminalWindow {
         ("xterm", ["-e"], nil),
     ]
 
-    /// Opens a window, and waits until the app in it is there.
+    /// Opens a window, and waits until the app in it runs.
     ///
-    /// - Parameter isThere: whether it is.
+    /// - Parameter isThere: whether the app runs.
     /// - Returns: false when no terminal could be opened.
     func open(isThere: @Sendable () -> Bool) async -> Bool {
         if isThere() { return true }
@@ -33,7 +33,7 @@ struct TerminalWindow {
             while clock.now < end {
                 try? await Task.sleep(for: .milliseconds(50))
                 if isThere() { return true }
-                // A terminal that ends well may have left the rest to another process.
+                // A terminal that ends with status 0 may have passed the command to another process.
                 if !terminal.isRunning, terminal.terminationStatus != 0 { break }
             }
         }
@@ -44,7 +44,7 @@ struct TerminalWindow {
         ["WAYLAND_DISPLAY", "DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
     }
 
-    /// The terminals to try, each with how it is told what to run.
+    /// The terminals to try, each with its option for a command.
     private var commands: [[String]] {
         var commands = [["xdg-terminal-exec"]]
         if let own = environment["TERMINAL"], !own.isEmpty { commands.append([own, "-e"]) }

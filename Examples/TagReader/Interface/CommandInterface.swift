@@ -2,15 +2,15 @@
 import Foundation
 import Glibc
 
-/// The app line by line: commands from standard input, one a line, without any control of the terminal. For scripts, for
-/// terminals that can't draw, and for people who have lines read to them.
+/// The app line by line: it reads commands from standard input, one per line, and does not control the terminal. It is for
+/// scripts, simple terminals and screen readers.
 ///
-/// Answers go to standard output, notes and failures to standard error.
+/// Results go to standard output, notes and failures to standard error.
 @MainActor
 final class CommandInterface {
     private let reader: MessageReader
     private let input = LineInput()
-    /// Whether a person types: there is a prompt, and Enter cancels a scan.
+    /// Whether a person types. Then there is a prompt, and Enter cancels a scan.
     private let hasPerson: Bool
     private var links: LinkReceiver?
     private var isBusy = false
@@ -19,7 +19,7 @@ final class CommandInterface {
     /// Why a command failed, as a sentence.
     private struct Failure: Error {
         var text: String
-        /// What a script's exit status becomes.
+        /// The exit status of a script.
         var status: Int32 = 1
     }
 
@@ -54,7 +54,7 @@ final class CommandInterface {
 
     private func begin() {
         if let note = reader.load() { complain(note) }
-        // Where there is no reader, the framework says why on standard error.
+        // Without a reader, the framework reports the reason on standard error.
         _ = reader.canScan
         let links = LinkReceiver(
             AppDelegate(reader: reader) { [self] receipt in
@@ -80,14 +80,14 @@ final class CommandInterface {
         watch()
     }
 
-    /// Ctrl-C cancels a scan, and else ends the app.
+    /// Handles Ctrl-C: cancels a scan, or ends the app when there is none.
     private func interrupted() {
         if isBusy { return reader.cancel() }
         say("")
         exit(130)
     }
 
-    /// Says now and then what other instances of the app have done.
+    /// Reports from time to time what other instances of the app have changed.
     private func watch() {
         Task { [weak self] in
             while let self {
@@ -167,7 +167,7 @@ final class CommandInterface {
         say("Deleted message \(number).")
     }
 
-    /// Runs a session, which a person cancels with an empty line.
+    /// Runs a session. An empty line cancels it.
     private func cancellable<Value>(_ body: () async -> Value) async -> Value {
         isBusy = true
         defer { isBusy = false }
@@ -197,8 +197,8 @@ final class CommandInterface {
         return number
     }
 
-    /// The failure of a session that ended by itself. Why there is no reader, the framework has said on standard error,
-    /// once for all sessions; it is not said again.
+    /// The failure of a session that ended by itself. Without a reader, the framework has already reported the reason on
+    /// standard error, once for all sessions.
     private func failure(_ alert: String, isWithoutReader: Bool) -> Failure {
         isWithoutReader ? Failure(text: "\(endTitle).", status: 3) : Failure(text: "\(endTitle). \(alert)")
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys that a screen takes, at its lower edge.
+/// The keys of a screen, at its lower edge.
 ///
-/// Where not all of them have room, those go first that can be done without; `?` has them all.
+/// If there is not enough room, the least important ones are left out first. `?` shows all of them.
 struct Footer {
     /// A key and what it does.
     struct Hint {
         var key: String
         var does: String
-        /// Hints of higher weight stay longer.
+        /// Hints of lower weight are left out first.
         var weight: Int
     }
 
@@ -35,7 +35,7 @@ struct Footer {
     ///
     /// - Parameters:
     ///   - columns: the columns of the terminal.
-    ///   - limit: the most lines.
+    ///   - limit: the maximum number of lines.
     func lines(columns: Int, limit: Int) -> [String] {
         var hints = hints
         while true {

@@ -2,36 +2,36 @@
 import Glibc
 import Synchronization
 
-/// The whole terminal, which the app has from ``enter()`` to ``leave()``, and which the person gets back as it was:
-/// also when a signal ends the process, and when it crashes.
+/// The whole terminal, which the app uses from ``enter()`` to ``leave()``. Afterwards the terminal is as before, even when
+/// a signal ends the process or it crashes.
 ///
-/// What the process writes to standard error meanwhile would land in the middle of the screen. It goes to a pipe, whose
-/// reader shows it.
+/// Meanwhile standard error goes to a pipe, because its text would appear in the middle of the screen. The reader of the
+/// pipe shows the text.
 enum FullScreen {
-    /// What the handlers of signals work with. They may run between any two instructions: they take no lock and
-    /// allocate nothing.
+    /// The data of the signal handlers. They may interrupt any code, so they take no lock and allocate no
+    /// memory.
     @safe private struct Saved: @unchecked Sendable {
         // Safe because the storage is written before `isEntered` is set, and only read while it is.
         let cooked = UnsafeMutablePointer<termios>.allocate(capacity: 1)
         let raw = UnsafeMutablePointer<termios>.allocate(capacity: 1)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
-        /// What each signal did before.
+        /// The earlier action of each signal.
         let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
     }
 
     private static let saved = Saved()
     private static let isEntered = Atomic<Bool>(false)
     private static let isDue = Atomic<Bool>(false)
-    /// Where the terminal is written.
+    /// The descriptor that writes to the terminal.
     private static let outlet = Atomic<Int32>(STDOUT_FILENO)
-    /// Standard error as it was, and the end of the pipe that is read; -1 when standard error is no terminal.
+    /// The original standard error, and the read end of the pipe; -1 when standard error is not a terminal.
     private static let standardError = Atomic<Int32>(-1)
     private static let notes = Atomic<Int32>(-1)
 
-    /// Shows an empty screen, and lets keys through one by one, unechoed, Ctrl-C among them.
+    /// Shows an empty screen, and switches to single keys without echo, including Ctrl-C.
     ///
-    /// - Returns: where what is written to standard error can be read, without waiting; -1 where it goes elsewhere than
-    ///   to the terminal. Nil when there is no terminal.
+    /// - Returns: the descriptor from which standard error can be read without blocking; -1 when standard error is not the
+    ///   terminal. Nil when there is no terminal.
     static func enter() -> Int32? {
         var settings = termios()
         guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
@@ -46,21 +46,21 @@ enum FullScreen {
         return notes.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Gives the terminal back.
+    /// Restores the terminal.
     static func leave() {
         giveBack()
         showNotes()
     }
 
-    /// Stops the process until the person wants it in the foreground again, as Ctrl-Z does elsewhere.
+    /// Stops the process until the person brings it to the foreground again, as Ctrl-Z usually does.
     static func suspend() {
         kill(0, SIGTSTP)
     }
 
-    /// Whether the screen has to be drawn again since the last call: the process was stopped meanwhile.
+    /// Whether the process was stopped since the last call, so that the screen must be drawn again.
     static var wasInterrupted: Bool { isDue.exchange(false, ordering: .sequentiallyConsistent) }
 
-    // MARK: What handlers of signals call
+    // MARK: Signal handlers
 
     private static func take() {
         _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, saved.raw)
@@ -76,7 +76,7 @@ enum FullScreen {
         dup2(standardError, STDERR_FILENO)
     }
 
-    /// Shows what stands in the pipe: a crash says there what it is.
+    /// Prints what the pipe contains, such as the report of a crash.
     private static func showNotes() {
         let notes = notes.load(ordering: .sequentiallyConsistent)
         guard notes >= 0 else { return }
@@ -107,14 +107,14 @@ enum FullScreen {
         close(ends[1])
     }
 
-    /// Takes over a signal that would end the process, or stop it. What somebody else handles stays so, but for crashes.
+    /// Handles a signal that would end or stop the process. Existing handlers stay, except those for crashes.
     private static func handle(_ number: Int32) {
         switch number {
         case SIGKILL, SIGSTOP, SIGCHLD, SIGURG, SIGWINCH, SIGTTIN, SIGTTOU: return
         default: break
         }
         var present = sigaction()
-        // Swift's runtime may show where the process crashed; it does so behind us. SIG_DFL is the null pointer, and 1 is
+        // Swift's runtime may print a backtrace; it does so after this handler. SIG_DFL is the null pointer, and 1 is
         // SIG_IGN.
         guard unsafe sigaction(number, nil, &present) == 0,
             case let handler = unsafe unsafeBitCast(present.__sigaction_handler.sa_handler, to: Int.self),
@@ -141,14 +141,14 @@ enum FullScreen {
         if isEntered.load(ordering: .sequentiallyConsistent) { silence() }
         giveBack()
         showNotes()
-        // End as it would have ended. An instruction that failed is run again, and fails again: then the place is right.
+        // End with the original action. A failed instruction runs and fails again, so the reported place is right.
         _ = unsafe sigaction(number, saved.actions + Int(number), nil)
         let isInstruction = number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE
         if code <= 0 || !isInstruction { raise(number) }
     }
 
-    /// Leaves the terminal to this handler alone. Other threads run until the process has ended, and what they draw would hide
-    /// the cursor again: the app, and the scanning sheet, which has the terminal open too.
+    /// Stops all other output to the terminal. Other threads run until the process ends, and would hide the cursor again: the
+    /// app's, and those of the scanning sheet, which also has the terminal open.
     private static func silence() {
         let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         let own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 256)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key of a terminal, or what counts as one.
+/// A key of a terminal, or an event that is handled as one.
 enum Key: Sendable, Equatable {
     case up, down, pageUp, pageDown, home, end, enter, escape, delete
     case character(Character)
@@ -8,29 +8,29 @@ enum Key: Sendable, Equatable {
     case interrupt
     /// Ctrl-Z.
     case suspend
-    /// Ctrl-L: the person wants the screen drawn again.
+    /// Ctrl-L: draw the screen again.
     case redraw
-    /// Nobody types any more.
+    /// Standard input has ended.
     case closed
 }
 
-/// Makes keys of the bytes that a terminal sends.
+/// Decodes the bytes of a terminal into keys.
 ///
-/// The Escape key sends the byte with which the arrow keys begin theirs. It is Escape when nothing follows soon: the
-/// caller waits a moment while ``awaitsMore`` is true, and then calls ``timeOut()``.
+/// The Escape key sends the byte that also begins the sequences of the arrow keys. It is the Escape key if no byte follows
+/// soon: while ``awaitsMore`` is true, the caller waits a moment and then calls ``timeOut()``.
 struct KeyDecoder {
     private enum State {
         case ground
         case escape
-        /// Behind `ESC [`: the bytes before the last.
+        /// After `ESC [`: the bytes before the last.
         case sequence([UInt8])
-        /// Behind `ESC O`.
+        /// After `ESC O`.
         case singleShift
     }
 
     private var state = State.ground
 
-    /// Whether more bytes may belong to the last one.
+    /// Whether the last byte may be the beginning of a sequence.
     var awaitsMore: Bool { if case .ground = state { false } else { true } }
 
     /// Takes a byte.
@@ -57,7 +57,7 @@ struct KeyDecoder {
                 state = .ground
                 return Self.key(byte, behind: bytes).map { [$0] } ?? []
             }
-            // No key has more.
+            // No key has more bytes.
             state = .sequence(bytes.count < 16 ? bytes + [byte] : bytes)
             return []
         case .singleShift:
@@ -66,7 +66,7 @@ struct KeyDecoder {
         }
     }
 
-    /// Says that nothing followed.
+    /// Ends a sequence after which no byte followed.
     ///
     /// - Returns: the Escape key, when the last byte was that.
     mutating func timeOut() -> [Key] {
@@ -87,7 +87,7 @@ struct KeyDecoder {
         }
     }
 
-    /// A key of a sequence (ECMA-48; for Home and End terminals differ).
+    /// The key of a sequence (ECMA-48; terminals differ for Home and End).
     private static func key(_ last: UInt8, behind bytes: [UInt8]) -> Key? {
         switch last {
         case UInt8(ascii: "A"): return .up

@@ -4,7 +4,7 @@ import Glibc
 
 /// The keys of the terminal on standard input, one after the other.
 ///
-/// It reads only while ``next(within:)`` runs: a scanning sheet may own the terminal in between.
+/// It reads only while ``next(within:)`` runs, because a scanning sheet may own the terminal in between.
 @MainActor
 final class Keyboard {
     private var decoder = KeyDecoder()
@@ -18,8 +18,8 @@ final class Keyboard {
 
     /// Waits for a key, without blocking the caller's thread.
     ///
-    /// - Parameter milliseconds: how long.
-    /// - Returns: nil when none came.
+    /// - Parameter milliseconds: how long to wait.
+    /// - Returns: nil when no key came.
     func next(within milliseconds: Int32) async -> Key? {
         while keys.isEmpty {
             switch await Self.read(within: decoder.awaitsMore ? 50 : milliseconds) {
@@ -33,9 +33,9 @@ final class Keyboard {
         return keys.removeFirst()
     }
 
-    /// Waits until there is a key to read, which stays there.
+    /// Waits until there is a key to read, and does not read it.
     ///
-    /// - Parameter milliseconds: how long.
+    /// - Parameter milliseconds: how long to wait.
     func wait(_ milliseconds: Int32) async {
         guard keys.isEmpty else { return }
         await withCheckedContinuation { continuation in
@@ -58,7 +58,7 @@ final class Keyboard {
         while true {
             let count = unsafe Glibc.read(STDIN_FILENO, &byte, 1)
             if count == 1 { return .byte(byte) }
-            // A terminal that has gone gives an error, or its end.
+            // A closed terminal gives an error or an end of file.
             guard count < 0, errno == EINTR || errno == EAGAIN else { return .closed }
             if errno == EAGAIN { return .nothing }
         }

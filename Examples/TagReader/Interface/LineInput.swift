@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The lines of standard input, each read beside the main thread when it is wanted.
+/// The lines of standard input. Each is read on another thread when it is needed.
 @MainActor
 final class LineInput {
     private enum Item {
@@ -12,7 +12,7 @@ final class LineInput {
     private var items: [Item] = []
     private var isReading = false
     private var waiter: CheckedContinuation<String?, Never>?
-    /// Looks at a line that comes while nobody waits for one: true when that is all that it was for.
+    /// Receives a line that comes while nobody waits for one; returns true when it has used the line.
     private var watcher: ((String) -> Bool)?
 
     /// Waits for the next line.
@@ -32,11 +32,11 @@ final class LineInput {
         }
     }
 
-    /// Watches lines while something runs.
+    /// Passes lines to a watcher while a task runs.
     ///
     /// - Parameters:
-    ///   - watcher: is given each line; true takes it, false leaves it to ``next()``.
-    ///   - body: what runs.
+    ///   - watcher: called with each line; returns true to use the line, false to leave it to ``next()``.
+    ///   - body: the task.
     func watched<Value>(by watcher: @escaping (String) -> Bool, _ body: () async -> Value) async -> Value {
         self.watcher = watcher
         read()

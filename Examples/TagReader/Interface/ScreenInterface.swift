@@ -4,7 +4,7 @@ import Glibc
 
 /// The app in a terminal: a list of messages, the details of one, and alerts.
 ///
-/// It reads no key while a session is up: the scanning sheet owns the terminal then, and Esc cancels it.
+/// It reads no keys during a session: the scanning sheet then owns the terminal, and Esc cancels it.
 @MainActor
 final class ScreenInterface {
     private let reader: MessageReader
@@ -12,12 +12,12 @@ final class ScreenInterface {
     private var state = ScreenState()
     private var links: LinkReceiver?
     private var size = ScreenInterface.currentSize
-    /// Whether a session is up, and the lower part of the terminal is the sheet's.
+    /// Whether a session runs, so that the lower part of the terminal belongs to the sheet.
     private var isSheetUp = false
-    /// The message that came while a sheet was up.
+    /// The message that came while a sheet was visible.
     private var arrived: MessageReader.Receipt?
     private var notes: StandardErrorNotes?
-    /// What is said when the person has seen the sentence before it.
+    /// The next note, shown after the person has seen the present one.
     private var nextNote = ""
 
     init(reader: MessageReader) {
@@ -63,7 +63,7 @@ final class ScreenInterface {
             state.select(new.number)
             state.note = Wording.arrivedBefore
         }
-        // Where there is no reader, the framework notes why.
+        // Without a reader, the framework prints the reason.
         _ = reader.canScan
         if let problem { state.alert("Saved Messages", problem) }
         let links = LinkReceiver(AppDelegate(reader: reader) { [self] in show($0) })
@@ -75,9 +75,9 @@ final class ScreenInterface {
         draw()
     }
 
-    // MARK: What happens beside the keys
+    // MARK: Events other than keys
 
-    /// Looks for what has changed while no key came.
+    /// Checks for changes while no key came.
     private func look(asksForLinks: Bool) async {
         var isChanged = FullScreen.wasInterrupted || size != Self.currentSize
         if let added = reader.reload() {
@@ -96,7 +96,7 @@ final class ScreenInterface {
         if isChanged { draw() }
     }
 
-    /// Shows a message that came from a card: at once, or when the sheet has gone.
+    /// Shows a message that came from a card: at once, or when the sheet has closed.
     private func show(_ receipt: MessageReader.Receipt) {
         state.update(reader.store.messages)
         if isSheetUp {
@@ -105,7 +105,7 @@ final class ScreenInterface {
         }
         state.show(receipt.number, note: Wording.arrived)
         if let failure = receipt.failure { state.alert(Wording.notSavedTitle, failure) }
-        // The person looks elsewhere, at the notification: the window comes up, and says so where it can't.
+        // The person looks at the notification. Raise the window, and ring the bell in case that is not possible.
         put("\u{1B}[1t\u{1B}[5t\u{07}")
         draw()
     }
@@ -154,7 +154,7 @@ final class ScreenInterface {
         }
     }
 
-    /// Leaves the sheet's result on the screen for a moment, or until a key is typed, and then shows what came meanwhile.
+    /// Leaves the sheet's result on the screen for a moment or until a key is typed, then shows the message that came meanwhile.
     private func finish(pauses: Bool) async {
         if pauses { await keyboard.wait(1500) }
         if let receipt = arrived { show(receipt) }
@@ -173,7 +173,7 @@ final class ScreenInterface {
 
     private var endTitle: String { reader.canScan ? Wording.endedTitle : Wording.unavailableTitle }
 
-    /// What the help says beside the keys.
+    /// The lines of the help below the keys.
     private var facts: [String] {
         let taken =
             switch links?.state {
@@ -192,7 +192,7 @@ final class ScreenInterface {
         ScreenLines(state.shown, size: size, keepsRoomForSheet: keepsRoomForSheet)
     }
 
-    /// Draws the screen, and leaves the cursor where a sheet may be drawn.
+    /// Draws the screen, and leaves the cursor where a sheet can be drawn.
     private func draw(keepsRoomForSheet: Bool = false) {
         size = Self.currentSize
         if state.place == .details, let number = state.selection { reader.markSeen(number) }

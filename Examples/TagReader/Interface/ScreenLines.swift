@@ -2,7 +2,7 @@
 import Foundation
 import VisibleText
 
-/// The screens as lines of text: pure functions of what they show and how much room there is.
+/// The screens as lines of text: pure functions of their content and the size of the terminal.
 struct ScreenLines {
     /// The lines that a scanning sheet takes, with some room for a long text.
     private static let sheetLines = 12
@@ -13,13 +13,13 @@ struct ScreenLines {
     private let footer: [String]
     private let hasPosition: Bool
     private let hasSpace: Bool
-    /// How many lines of a list, or of a message, are on the screen.
+    /// How many lines of a list or of a message fit on the screen.
     let room: Int
 
     /// Lays a screen out.
     ///
     /// - Parameters:
-    ///   - place: what is shown.
+    ///   - place: the screen to show.
     ///   - size: the terminal's size.
     ///   - keepsRoomForSheet: leaves the lower part to a scanning sheet.
     init(_ place: ScreenState.Place, size: TerminalSize, keepsRoomForSheet: Bool = false) {
@@ -27,7 +27,7 @@ struct ScreenLines {
         self.keepsRoomForSheet = keepsRoomForSheet
         let keys = Self.keys(place)
         footer = keepsRoomForSheet ? [] : keys.lines(columns: size.columns, limit: size.lines < 12 ? 1 : 3)
-        // A title, and a sentence over the keys or the sheet; what is less needed where there is room.
+        // A title, and a sentence above the keys or the sheet; less important lines only if there is room.
         var room = size.lines - (keepsRoomForSheet ? 1 + Self.sheetLines : 2 + footer.count)
         hasPosition = room > 2
         if hasPosition { room -= 1 }
@@ -85,7 +85,7 @@ struct ScreenLines {
         return scrolled("Help", lines + facts.map { MessageLines.Line(label: "  ", value: $0) }, &state)
     }
 
-    /// An alert, which any key takes away.
+    /// An alert, which any key closes.
     func alert(_ title: String, _ text: String) -> [String] {
         let lines = Lines.wrapped(VisibleText.escaped(text), columns: size.columns - 4).map { "  " + $0 }
         let all =
@@ -94,7 +94,7 @@ struct ScreenLines {
         return Array(all.prefix(size.lines))
     }
 
-    /// Lines of which some may be above and below the screen; then it says which are on it.
+    /// Lines that may not all fit on the screen. If not, the status says which ones are shown.
     private func scrolled(_ title: String, _ lines: [MessageLines.Line], _ state: inout ScreenState) -> [String] {
         let wrapped = lines.flatMap { $0.wrapped(columns: size.columns) }
         state.limitScroll(to: wrapped.count - room)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
 
-/// What is on the full screen, and what keys and messages make of it: a machine without a terminal.
+/// The state of the full screen, changed by keys and messages: a state machine without a terminal.
 ///
-/// Messages go by their numbers, which stay the same whatever other instances of the app do meanwhile.
+/// Messages are identified by their numbers, which do not change when other instances of the app add or delete messages.
 struct ScreenState {
-    /// What is shown.
+    /// The screen that is shown.
     enum Place: Equatable {
         case list
         /// The records of the selected message.
@@ -17,7 +17,7 @@ struct ScreenState {
         case alert(title: String, text: String)
     }
 
-    /// What a key asks for.
+    /// The action of a key.
     enum Action: Equatable {
         case none
         case scan(readsMany: Bool)
@@ -30,22 +30,22 @@ struct ScreenState {
 
     private(set) var messages: [StoredMessage] = []
     private(set) var place = Place.list
-    /// What is below a help, a question or an alert.
+    /// The screens below a help, a question or an alert.
     private var below: [Place] = []
     /// The number of the selected message.
     private(set) var selection: Int?
-    /// How many lines of what is shown are above the screen.
+    /// How many lines are scrolled off above the screen.
     private(set) var scroll = 0
-    /// A sentence for the person; a question goes before it.
+    /// A sentence for the person; a question replaces it.
     var note = ""
 
-    /// The sentence below what is shown.
+    /// The sentence at the bottom.
     var status: String {
         guard place == .question, let selection else { return note }
         return "Delete message \(selection)? Press y to delete it."
     }
 
-    /// What is on the screen: of a question what it is about.
+    /// The screen to draw; for a question, the screen below it.
     var shown: Place { place == .question ? below.last ?? .list : place }
 
     /// The selected message.
@@ -53,9 +53,9 @@ struct ScreenState {
 
     private var index: Int? { messages.firstIndex { $0.number == selection } }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Takes over the messages as they are now. A selected one that is gone hands on to the one in its place.
+    /// Updates the messages. If the selected one is gone, selects the one in its place.
     mutating func update(_ now: [StoredMessage]) {
         let row = index ?? 0
         messages = now
@@ -68,27 +68,27 @@ struct ScreenState {
         }
     }
 
-    /// Selects a message; the last one when it is not there.
+    /// Selects a message, or the last one if it does not exist.
     mutating func select(_ number: Int?) {
         selection = messages.contains { $0.number == number } ? number : messages.last?.number
     }
 
-    /// Shows the records of a message that came, whatever is shown now.
+    /// Shows the records of a message that came, on top of any screen.
     mutating func show(_ number: Int, note: String) {
         guard messages.contains(where: { $0.number == number }) else { return }
         (selection, place, below, scroll) = (number, .details, [], 0)
         self.note = note
     }
 
-    /// Shows an alert over what is shown.
+    /// Shows an alert over the present screen.
     mutating func alert(_ title: String, _ text: String) {
         if place == .question { leave() }
         enter(.alert(title: title, text: text))
     }
 
-    /// Takes a key.
+    /// Handles a key.
     ///
-    /// - Parameter room: how many lines of a list, or of a message, are on the screen.
+    /// - Parameter room: how many lines of a list or of a message fit on the screen.
     mutating func handle(_ key: Key, room: Int) -> Action {
         switch key {
         case .interrupt: return .quit(130)
@@ -159,14 +159,14 @@ struct ScreenState {
         case .pageUp: scroll = max(scroll - room, 0)
         case .pageDown, .character(" "): scroll += room
         case .home, .character("g"): scroll = 0
-        // What is shown says where it ends.
+        // ``limitScroll(to:)`` reduces it to the real end.
         case .end, .character("G"): scroll = .max / 2
         default: return false
         }
         return true
     }
 
-    /// Notes how far what is shown can really be scrolled.
+    /// Limits scrolling to the lines that exist.
     mutating func limitScroll(to most: Int) { scroll = min(scroll, max(most, 0)) }
 
     private mutating func move(by rows: Int) {

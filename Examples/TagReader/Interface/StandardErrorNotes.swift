@@ -2,20 +2,20 @@
 import Foundation
 import Glibc
 
-/// The lines that the process writes to standard error while the full screen is up, for its last line and its help.
+/// The lines of standard error during the full screen. They appear in its last line and in the help.
 @MainActor
 final class StandardErrorNotes {
     private let source: (any DispatchSourceRead)?
     private var rest = Data()
-    /// The lines that came.
+    /// The lines so far.
     private(set) var lines: [String] = []
     private let onLine: (String) -> Void
 
-    /// Begins to read.
+    /// Starts to read.
     ///
     /// - Parameters:
-    ///   - descriptor: where they come, without waiting; -1 when they don't.
-    ///   - onLine: takes each line.
+    ///   - descriptor: the non-blocking read end of the pipe; -1 when there is none.
+    ///   - onLine: called with each line.
     init(_ descriptor: Int32, onLine: @escaping (String) -> Void) {
         self.onLine = onLine
         guard descriptor >= 0 else {
@@ -28,7 +28,7 @@ final class StandardErrorNotes {
         source.activate()
     }
 
-    /// Ends reading, and leaves all that it was to ``FullScreen/leave()``, which shows it on the person's own screen.
+    /// Stops reading. ``FullScreen/leave()`` then prints the lines on the person's own screen.
     func end() {
         source?.cancel()
         for line in lines { StandardError.writeLine(line) }
@@ -45,7 +45,7 @@ final class StandardErrorNotes {
             let line = String(decoding: rest[..<end], as: UTF8.self)
             rest = Data(rest[(end + 1)...])
             guard !line.isEmpty else { continue }
-            // Something that repeats itself does not fill the memory.
+            // The number of lines is limited, so that repeated notes don't fill the memory.
             if lines.count < 100 { lines.append(line) }
             onLine(line)
         }

@@ -2,11 +2,11 @@
 import CoreNFC
 import VisibleText
 
-/// A message as lines of text, for both interfaces. What nobody sees in the words of a card is escaped.
+/// A message as lines of text, for both interfaces. Invisible characters in the text of a card are escaped.
 enum MessageLines {
-    /// A line: what it is about, and what it says of that.
+    /// A line: a label and a value.
     struct Line {
-        /// Stands at the line's beginning, in columns of its own.
+        /// The label at the beginning of the line, in its own columns.
         var label: String
         var value: String
 
@@ -17,10 +17,10 @@ enum MessageLines {
 
         var text: String { label + value }
 
-        /// The line for a terminal, broken where it is too long; what goes on is indented.
+        /// The line for a terminal. If it is too long it is broken, and the continuation is indented.
         func wrapped(columns: Int) -> [String] {
             let width = Lines.width(label)
-            // In a narrow window the value begins below its label.
+            // In a narrow window the value starts below its label.
             guard columns >= width + 12 || value.isEmpty || width <= 4 else {
                 return [Lines.cut(label, columns: columns)]
                     + Lines.wrapped(value, columns: columns - 4).map { "    " + $0 }
@@ -31,7 +31,7 @@ enum MessageLines {
         }
     }
 
-    /// The message's row in the list: its number, how many records it has, and what the first one says.
+    /// The message's row in the list: its number, the number of records, and the content of the first one.
     ///
     /// - Parameter width: the columns of the number.
     static func row(of message: StoredMessage, width: Int = 0) -> String {
@@ -48,12 +48,12 @@ enum MessageLines {
         "Message \(number): \(RecordDetails.count(of: message)), \(message.length) bytes"
     }
 
-    /// All that can be said of the message, its heading first.
+    /// The details of the message, with its heading first.
     static func details(of message: NFCNDEFMessage, number: Int) -> [Line] {
         [Line(label: "", value: heading(of: message, number: number))] + records(of: message)
     }
 
-    /// All that can be said of the message's records.
+    /// The details of the message's records.
     static func records(of message: NFCNDEFMessage) -> [Line] {
         message.records.enumerated().flatMap { index, record in
             let details = RecordDetails(record)

@@ -6,21 +6,21 @@ extension MessageStore {
     struct Failure: Error {
         /// What is wrong and what to do, as sentences.
         var text: String
-        /// What is wrong in few words, for the scanning sheet: the end of a sentence, without its full stop.
+        /// The cause in a few words, for the scanning sheet: the end of a sentence, without its full stop.
         var cause: String
 
-        /// A failure with a cause of its own.
+        /// A failure with its own cause.
         init(_ text: String, cause: String) {
             self.text = text
             self.cause = cause
         }
 
-        /// A failure of a call of the system.
+        /// A failure of a system call.
         ///
         /// - Parameters:
         ///   - what: what failed, as the beginning of a sentence.
-        ///   - number: the system's number of the error.
-        ///   - next: what to do, as a sentence.
+        ///   - number: the errno.
+        ///   - next: what to do next, as a sentence.
         init(_ what: String, number: Int32, next: String) {
             text = "\(what): \(unsafe String(cString: strerror(number))). \(next)"
             cause =

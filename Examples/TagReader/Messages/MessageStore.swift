@@ -5,24 +5,24 @@ import Glibc
 
 /// The messages of earlier runs and of this one, newest last, in a file that all instances of the app share.
 ///
-/// The file is `TAGREADER_STORE`, or `tagreader/messages.json` in `XDG_DATA_HOME` (`~/.local/share` unless set). Each
-/// change is made to what the file holds at that moment, under a lock: what another instance added stays. A message that
-/// can't be saved stays in the list of this instance, marked, and is saved with the next one that can be.
+/// The file is `TAGREADER_STORE`, or `tagreader/messages.json` in `XDG_DATA_HOME` (default `~/.local/share`). Each change
+/// reads the file again under a lock, so that messages of other instances stay. A message that can't be saved stays in the
+/// list of this instance, marked as unsaved. It is saved with the next message.
 struct MessageStore: Sendable {
-    /// What became of messages that were added.
+    /// The result of adding messages.
     struct Addition {
         /// Their numbers.
         var numbers: [Int]
-        /// Why they are not saved; nil when they are.
+        /// Why they could not be saved; nil when they were.
         var failure: Failure?
     }
 
     private let file: StoreFile
     /// The messages of the file.
     private var saved: [StoredMessage] = []
-    /// Those that could not be saved, with numbers behind those of the file.
+    /// The messages that could not be saved, with numbers after those of the file.
     private var unsaved: [StoredMessage] = []
-    /// The largest number that the file has given.
+    /// The largest number that was used in the file.
     private var last = 0
     private var state: StoreFile.State?
 
@@ -30,18 +30,18 @@ struct MessageStore: Sendable {
         file = StoreFile(path)
     }
 
-    /// Where the messages are.
+    /// The path of the file.
     var path: String { file.path }
 
-    /// The messages of the file, and behind them those that could not be saved.
+    /// The messages of the file, followed by those that could not be saved.
     var messages: [StoredMessage] { saved + unsaved }
 
-    /// The message of a number; nil when it is not there.
+    /// The message with a number; nil when there is none.
     func message(_ number: Int) -> StoredMessage? { messages.first { $0.number == number } }
 
     /// Opens the store.
     ///
-    /// - Returns: a sentence to show, when the file was damaged and has been put aside.
+    /// - Returns: a sentence to show, when the file was damaged and was moved aside.
     mutating func load() throws(Failure) -> String? {
         state = file.state
         guard let data = try file.read() else {
@@ -53,7 +53,7 @@ struct MessageStore: Sendable {
         return nil
     }
 
-    /// Takes over what other instances have changed since the last look.
+    /// Loads the changes of other instances.
     ///
     /// - Returns: whether there is a change.
     mutating func reload() -> Bool {
@@ -62,15 +62,15 @@ struct MessageStore: Sendable {
         do {
             _ = try load()
         } catch {
-            // What is wrong with the file is said when something is to be saved.
+            // A problem with the file is reported on the next save.
             return false
         }
         return messages.map { [$0.number, $0.isNew ? 1 : 0] } != before
     }
 
-    /// Adds messages at the end, and saves them with those that could not be saved before.
+    /// Adds messages at the end, and saves them together with those that could not be saved before.
     ///
-    /// - Parameter isNew: whether nobody can see them now.
+    /// - Parameter isNew: whether nobody sees them now.
     mutating func append(_ added: [NFCNDEFMessage], isNew: Bool = false) -> Addition {
         let waiting = unsaved + added.map { StoredMessage($0, isNew: isNew) }
         let noNumbers = noNumbers
@@ -91,13 +91,13 @@ struct MessageStore: Sendable {
         }
     }
 
-    /// The number of a message that could not be saved and says the same as another one.
+    /// The number of an unsaved message with the same content as another one.
     func unsavedNumber(of message: NFCNDEFMessage) -> Int? {
         let records = StoredMessage(message).records
         return unsaved.first { $0.records == records }?.number
     }
 
-    /// Removes a message. One that another instance has removed is no failure.
+    /// Removes a message. It is not a failure if another instance has already removed it.
     mutating func remove(_ number: Int) throws(Failure) {
         if let index = unsaved.firstIndex(where: { $0.number == number }) {
             unsaved.remove(at: index)
@@ -106,7 +106,7 @@ struct MessageStore: Sendable {
         try change { contents in contents.messages.removeAll { $0.number == number } }
     }
 
-    /// Notes that a message was shown.
+    /// Marks a message as shown.
     mutating func markSeen(_ number: Int) throws(Failure) {
         guard let message = message(number), message.isNew else { return }
         guard message.isSaved else {
@@ -120,7 +120,7 @@ struct MessageStore: Sendable {
         }
     }
 
-    /// Makes one change to what the file holds now.
+    /// Makes one change to the present content of the file.
     private mutating func change<Value>(
         _ body: (inout StoreContents) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -140,14 +140,14 @@ struct MessageStore: Sendable {
         return value
     }
 
-    /// Takes over what the file holds.
+    /// Loads the content of the file.
     private mutating func take(_ contents: StoreContents) {
         saved = contents.messages
         last = contents.last ?? 0
         hold(unsaved)
     }
 
-    /// Keeps messages that are not saved, with numbers that the file has not given.
+    /// Keeps messages that are not saved, with numbers that the file does not use.
     private mutating func hold(_ messages: [StoredMessage]) {
         var last = last
         unsaved = messages.map { message in
@@ -159,7 +159,7 @@ struct MessageStore: Sendable {
         }
     }
 
-    /// What a file holds; nil when it is damaged.
+    /// The content of a file; nil when it is damaged.
     private func contents(of data: Data) throws(Failure) -> StoreContents? {
         guard let head = try? JSONDecoder().decode(StoreContents.Head.self, from: data), head.version >= 1 else {
             return nil
@@ -183,7 +183,7 @@ struct MessageStore: Sendable {
         )
     }
 
-    /// Keeps a file that can't be understood under another name, unless another instance was quicker.
+    /// Renames a file that can't be understood, unless another instance has done so already.
     private mutating func putAside() throws(Failure) -> String? {
         let lock = try file.lock()
         defer { lock.unlock() }
@@ -210,7 +210,7 @@ struct MessageStore: Sendable {
     private static var defaultPath: String {
         let environment = ProcessInfo.processInfo.environment
         if let path = environment["TAGREADER_STORE"], !path.isEmpty { return URL(fileURLWithPath: path).path }
-        // A relative path is invalid and to be ignored (XDG Base Directory Specification).
+        // Relative paths are invalid and must be ignored (XDG Base Directory Specification).
         func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         let home = folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
         return (folder("XDG_DATA_HOME") ?? home + "/.local/share") + "/tagreader/messages.json"

@@ -2,12 +2,12 @@
 import CoreNFC
 import Foundation
 
-/// A record as people read it: what the card says, which ``MessageLines`` makes fit to show.
+/// A record for people, with the card's own text. ``MessageLines`` escapes it for display.
 struct RecordDetails {
     var format: String
     var type: String
     var identifier: String
-    /// The payload, decoded: the first line says what it is.
+    /// The decoded payload; the first line names its kind.
     var payload: [String]
 
     init(_ record: NFCNDEFPayload) {
@@ -80,7 +80,7 @@ struct RecordDetails {
         data.count == 1 ? "1 byte" : "\(data.count) bytes"
     }
 
-    /// The lines of a text that is a whole payload.
+    /// The lines of a payload that is text.
     private static func preview(_ data: Data) -> [String] {
         let text = String(decoding: data.prefix(textLimit), as: UTF8.self)
         return lines(of: text) + rest(of: data, textLimit)
@@ -102,10 +102,10 @@ struct RecordDetails {
         return [digits.joined()] + rest(of: data, hexLimit)
     }
 
-    /// How many bytes are shown of a name, of a text, and of other data. Cards of many kilobytes exist.
+    /// The maximum number of bytes to show of a name, a text, and other data. Some cards have many kilobytes.
     private static let (nameLimit, textLimit, hexLimit) = (400, 4000, 256)
 
-    /// Says of what is cut that it is.
+    /// The line that says that data was cut.
     private static func rest(of data: Data, _ limit: Int) -> [String] {
         data.count > limit ? ["… and \(data.count - limit) more bytes, which are not shown"] : []
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the file of the saved messages holds.
+/// The content of the file of saved messages.
 struct StoreContents: Codable {
-    /// The version of the files that this app writes.
+    /// The version of the format that this app writes.
     static let currentVersion = 1
-    /// The largest number that a message may have: every program that reads JSON has it exactly, and counting never
-    /// leaves the range of a number here.
+    /// The largest number of a message. Every JSON reader can represent it exactly, and counting can't
+    /// overflow.
     private static let largestNumber = 1 << 53
 
     var version = Self.currentVersion
@@ -14,7 +14,7 @@ struct StoreContents: Codable {
     private(set) var last: Int?
     var messages: [StoredMessage] = []
 
-    /// What is the same in the files of all versions.
+    /// The part that all versions have in common.
     struct Head: Decodable {
         var version: Int
     }
@@ -24,9 +24,9 @@ struct StoreContents: Codable {
 
     /// Reads a file of this version.
     ///
-    /// Numbers grow, also in a file of an earlier app, which had none.
+    /// Numbers increase. Messages from an earlier app, which had no numbers, get them here.
     ///
-    /// - Returns: nil when it is damaged; a file with numbers that no app gives is.
+    /// - Returns: nil when the file is damaged, for example with impossible numbers.
     init?(_ data: Data) {
         guard var contents = try? JSONDecoder().decode(StoreContents.self, from: data) else { return nil }
         var number = 0
@@ -41,7 +41,7 @@ struct StoreContents: Codable {
         self = contents
     }
 
-    /// Adds a message at the end. It keeps the number that it has, unless another message had that or a larger one.
+    /// Adds a message at the end. It keeps its number, unless that number or a larger one was used before.
     ///
     /// - Returns: its number; nil when all numbers are used.
     mutating func append(_ message: StoredMessage) -> Int? {

@@ -2,13 +2,13 @@
 import Foundation
 import Glibc
 
-/// A file that several processes change, one after the other: only its owner reads it, and at any moment the old one is
-/// there or the new one, whole.
+/// A file that several processes change, one after the other. Only its owner can read it. At any moment it is either the
+/// complete old file or the complete new one.
 ///
-/// The lock is a file of its own beside it, since the file itself is replaced by each change. The system takes the lock
-/// back from a process that ends, however it ends.
+/// The lock is a separate file beside it, because each change replaces the file itself. The system releases the lock when
+/// the process ends, in any way.
 struct StoreFile: Sendable {
-    /// What tells one content of the file from another.
+    /// The values that show whether the file has changed.
     struct State: Sendable, Equatable {
         var inode: UInt64
         var size: Int
@@ -19,12 +19,12 @@ struct StoreFile: Sendable {
     /// How long another instance may hold the lock, in milliseconds.
     private static let patience = 10_000
 
-    /// The most bytes that are read and written: more than the messages of a thousand full cards.
+    /// The maximum size in bytes: more than the messages of a thousand full cards.
     private static let limit = 64 << 20
 
     /// The file's path.
     let path: String
-    /// The file itself, where the path is a symbolic link.
+    /// The target, if the path is a symbolic link.
     private let target: String
 
     init(_ path: String) {
@@ -32,7 +32,7 @@ struct StoreFile: Sendable {
         target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
-    /// The file as it is now; nil when there is none.
+    /// The state of the file now; nil when there is none.
     var state: State? {
         var status = stat()
         guard unsafe stat(target, &status) == 0 else { return nil }
@@ -44,7 +44,7 @@ struct StoreFile: Sendable {
         )
     }
 
-    /// Why nothing can be saved, by the system's number of an error.
+    /// The failure of a save, for an errno.
     func notSaved(_ number: Int32) -> MessageStore.Failure {
         MessageStore.Failure(
             "The messages can't be saved in \(path)",
@@ -53,11 +53,11 @@ struct StoreFile: Sendable {
         )
     }
 
-    /// Reads the file. Its size is looked at before that, and no more than the limit is read.
+    /// Reads the file, up to the limit. Its size is checked first.
     ///
     /// - Returns: nil when there is none.
     func read() throws(MessageStore.Failure) -> Data? {
-        // Without waiting: opening a pipe would wait for whoever writes it.
+        // Non-blocking: opening a pipe would wait for its writer.
         let descriptor = unsafe open(target, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 || errno != ENOENT else { return nil }
         guard descriptor >= 0 else { throw notRead(errno) }
@@ -78,7 +78,7 @@ struct StoreFile: Sendable {
         } catch {
             throw notRead(EIO)
         }
-        // It may have grown since.
+        // The file may have grown in the meantime.
         guard data.count <= Self.limit else { throw tooLarge }
         return data
     }
@@ -110,11 +110,11 @@ struct StoreFile: Sendable {
 
     // MARK: Changing it
 
-    /// Keeps other processes from changing the file.
+    /// Prevents other processes from changing the file.
     struct Lock: ~Copyable {
         fileprivate let descriptor: Int32
 
-        /// Lets them change it again.
+        /// Releases the lock.
         func unlock() { close(descriptor) }
     }
 
@@ -139,11 +139,11 @@ struct StoreFile: Sendable {
         )
     }
 
-    /// Puts a content in the file's place. Only under the lock.
+    /// Replaces the file. Call it only under the lock.
     func replace(with data: Data) throws(MessageStore.Failure) {
-        // What is written can be read again.
+        // Never write a file that could not be read again.
         guard data.count <= Self.limit else { throw full }
-        // Under the lock one process writes: what an interrupted one left is overwritten.
+        // Under the lock only one process writes. A file that an interrupted process left is overwritten.
         let new = target + ".new"
         _ = unsafe unlink(new)
         let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -160,7 +160,7 @@ struct StoreFile: Sendable {
 
     /// Writes all bytes.
     ///
-    /// - Returns: the system's number of the error that stopped it; 0 when all is written.
+    /// - Returns: the errno of the failure; 0 when all is written.
     private static func write(_ data: Data, to descriptor: Int32) -> Int32 {
         unsafe data.withUnsafeBytes { bytes in
             var written = 0
@@ -176,9 +176,9 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// Gives the file a name that is not taken. Only under the lock.
+    /// Gives the file an unused name. Call it only under the lock.
     ///
-    /// - Returns: the new name; nil when there is none, or the file can't be moved.
+    /// - Returns: the new name; nil when no name is free, or the file can't be moved.
     func moveAside() -> String? {
         for number in 1...999 {
             let aside = "\(target).damaged-\(number)"
@@ -188,7 +188,7 @@ struct StoreFile: Sendable {
         return nil
     }
 
-    /// Waits until the file's name is on the disk.
+    /// Waits until the rename is on the disk.
     private func synchronizeFolder() {
         let folder = unsafe open((target as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }

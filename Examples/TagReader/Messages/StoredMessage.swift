@@ -2,9 +2,9 @@
 import CoreNFC
 import Foundation
 
-/// A message as it is kept between runs.
+/// A saved message.
 struct StoredMessage: Codable, Sendable {
-    /// A record as it is kept between runs.
+    /// A saved record.
     struct Record: Codable, Sendable, Equatable {
         var format: UInt8
         var type: Data
@@ -12,11 +12,11 @@ struct StoredMessage: Codable, Sendable {
         var payload: Data
     }
 
-    /// The message's number, which it keeps as long as it is there. No other message ever gets it.
+    /// The message's number. It never changes, and no other message ever gets it.
     var number: Int
     /// Whether it came while nobody could see it.
     var isNew: Bool
-    /// Whether the file has it. One that could not be saved is in the list of this instance alone.
+    /// Whether the message is in the file. An unsaved message is only in the list of this instance.
     var isSaved = true
     var records: [Record]
 
@@ -26,7 +26,7 @@ struct StoredMessage: Codable, Sendable {
         case records
     }
 
-    /// Makes a message to be kept. It has the number 0 until it is given one of the list's.
+    /// Makes a message to save. It has the number 0 until the list gives it one.
     init(_ message: NFCNDEFMessage, isNew: Bool = false) {
         number = 0
         self.isNew = isNew
@@ -40,7 +40,7 @@ struct StoredMessage: Codable, Sendable {
         }
     }
 
-    /// Reads a message. An earlier app kept no numbers: those messages have the number 0 here.
+    /// Reads a message. An earlier app saved no numbers; such messages have the number 0 here.
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         number = try values.decodeIfPresent(Int.self, forKey: .number) ?? 0

@@ -2,7 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 
-/// Writes one message to a card, as the delegate of a session that is given the cards themselves.
+/// Writes one message to a card, as the delegate of a session that reports tags, not messages.
 final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     /// How a write ended.
     enum Result: Sendable, Equatable {
@@ -24,9 +24,9 @@ final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     ///
     /// - Parameters:
     ///   - message: the message.
-    ///   - prompt: what the sheet says.
-    ///   - begun: is given the session, which it may end.
-    /// - Returns: how it ended; when the card was worked with, what became of it.
+    ///   - prompt: the sheet's text.
+    ///   - begun: called with the session, which it may end.
+    /// - Returns: how the write ended, or the result on the card.
     static func write(
         _ message: NFCNDEFMessage,
         prompt: String,
@@ -35,7 +35,7 @@ final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         let (stream, results) = AsyncStream.makeStream(of: Result.self)
         // The session holds its delegate weakly.
         let writer = MessageWriter(message: message, results: results)
-        // The interface offers this where the machine has a reader. nfclint:disable SRC001
+        // The interface offers this only if the machine has a reader. nfclint:disable SRC001
         let session = NFCNDEFReaderSession(delegate: writer, queue: nil, invalidateAfterFirstRead: false)
         session.alertMessage = prompt
         session.begin()
@@ -66,7 +66,7 @@ final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         }
     }
 
-    /// The other form is required, and not called for a delegate that takes the cards themselves.
+    /// The protocol requires this method. It is not called for a delegate that receives tags.
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
@@ -84,7 +84,7 @@ final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         capacity: Int,
         in session: NFCNDEFReaderSession
     ) {
-        // Here the compiler knows all states. nfclint:disable SRC020
+        // On this platform the compiler knows all cases. nfclint:disable SRC020
         switch status {
         case .notSupported:
             fail(session, Wording.notSupported)

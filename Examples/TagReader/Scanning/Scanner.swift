@@ -2,11 +2,11 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 
-/// Scans cards for messages, as the delegate of one session after the other.
+/// Scans cards for messages. It is the delegate of a new session for each scan.
 final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
-    /// What the sheet says of messages, and what becomes of the scan.
+    /// The sheet's text after a message, and whether the scan goes on.
     enum Answer: Sendable {
-        /// The scan goes on, unless it is one for the first message.
+        /// The scan continues, unless it is for one message.
         case goesOn(String)
         /// The scan is done.
         case done(String)
@@ -25,14 +25,14 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         self.ends = ends
     }
 
-    /// Scans until the first message, or until `handle` has had enough.
+    /// Scans until the first message, or until `handle` ends the scan.
     ///
     /// - Parameters:
-    ///   - prompt: what the sheet says.
-    ///   - readsMany: goes on after the first message.
-    ///   - begun: is given the session, which it may end.
-    ///   - handle: is given the messages as they are found. The session waits for it, so that the sheet says what became of
-    ///     them.
+    ///   - prompt: the sheet's text.
+    ///   - readsMany: whether to continue after the first message.
+    ///   - begun: called with the session, which it may end.
+    ///   - handle: called with the messages as they are found. The session waits for its answer, which the sheet
+    ///     shows.
     /// - Returns: why the session ended.
     static func scan(
         prompt: String,
@@ -43,7 +43,7 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         let (stream, ends) = AsyncStream.makeStream(of: NFCReaderError.self)
         // The session holds its delegate weakly.
         let scanner = Scanner(handle: handle, ends: ends)
-        // The interface offers this where the machine has a reader. nfclint:disable SRC001
+        // The interface offers this only if the machine has a reader. nfclint:disable SRC001
         let session = NFCNDEFReaderSession(delegate: scanner, queue: nil, invalidateAfterFirstRead: !readsMany)
         session.alertMessage = prompt
         session.begin()
@@ -56,14 +56,14 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     // MARK: NFCNDEFReaderSessionDelegate
 
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-        nonisolated(unsafe) let found = messages  // The session has handed them over, and uses them no more.
+        nonisolated(unsafe) let found = messages  // The session has passed them on, and does not use them any more.
         // This is the session's own queue, for which the main thread never waits.
         switch DispatchQueue.main.sync(execute: { MainActor.assumeIsolated { handle(unsafe found) } }) {
         case .goesOn(let text): session.alertMessage = text
         case .done(let text):
             session.alertMessage = text
             session.invalidate()
-        // The text says it without the symbol. nfclint:disable SRC015
+        // The text is clear without the symbol. nfclint:disable SRC015
         case .failed(let text): session.invalidate(errorMessage: text)
         }
     }

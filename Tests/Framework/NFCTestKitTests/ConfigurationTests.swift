@@ -104,7 +104,7 @@ private final class CardClient: NSObject, NFCTagReaderSessionDelegate, @unchecke
     /// The tag is none of ISO 7816.
     struct OtherKind: Error {}
 
-    // Sendable because everything is used on the main queue, once it has begun.
+    // Sendable because all of it is used only on the main queue after the start.
     private var session: NFCTagReaderSession?
     private var name: [UInt8] = []
     private var completion: (@Sendable (Result<UInt16, any Error>) -> Void)?

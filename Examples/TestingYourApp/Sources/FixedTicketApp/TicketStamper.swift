@@ -4,9 +4,9 @@
     @preconcurrency import CoreNFC
     import Foundation
 
-    /// Stamps a ticket: reads the text on a tag, and writes it back with a stamp behind it.
+    /// Stamps a ticket: reads the text on a tag, and writes it back with a stamp at the end.
     public final class TicketStamper: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-        // Sendable because everything is used on the main queue, once it has begun.
+        // Sendable because all of it is used only on the main queue after the start.
         private var session: NFCNDEFReaderSession?
         private var continuation: CheckedContinuation<String, any Error>?
         private var stamp = ""
@@ -14,7 +14,7 @@
         /// Stamps the next ticket.
         ///
         /// - Parameter stamp: the stamp.
-        /// - Returns: what is on the ticket now.
+        /// - Returns: the text on the ticket after the stamp.
         public func stamp(_ stamp: String) async throws -> String {
             self.stamp = stamp
             return try await withCheckedThrowingContinuation { continuation in

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong here is for the tests to find. nfclint:disable:file
+// The tests find the bugs here. nfclint:disable:file
 #if canImport(CoreNFC)
     @preconcurrency import CoreNFC
     import Foundation
 
-    /// Stamps a ticket: reads the text on a tag, and writes it back with a stamp behind it.
+    /// Stamps a ticket: reads the text on a tag, and writes it back with a stamp at the end.
     ///
-    /// It works, as long as the tag stays where it is and has room. Three things are wrong with it.
+    /// It works while the tag stays in the field and has room. It has three bugs.
     public final class TicketStamper: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-        // Sendable because everything is used on the main queue, once it has begun.
+        // Sendable because all of it is used only on the main queue after the start.
         private var session: NFCNDEFReaderSession?
         private var continuation: CheckedContinuation<String, any Error>?
 
         /// Stamps the next ticket.
         ///
         /// - Parameter stamp: the stamp.
-        /// - Returns: what is on the ticket now.
+        /// - Returns: the text on the ticket after the stamp.
         public func stamp(_ stamp: String) async throws -> String {
             self.stamp = stamp
             return try await withCheckedThrowingContinuation { continuation in
@@ -41,13 +41,13 @@
                 tag.queryNDEFStatus { [self] status, capacity, error in
                     if let error { return fail(error) }
                     guard status == .readWrite else {
-                        // Wrong: the sheet stands until its minute is over.
+                        // Bug: the sheet stays until the session times out after a minute.
                         return finish(.failure(TicketError.notWritable))
                     }
                     tag.readNDEF { [self] message, error in
-                        // Wrong: when the tag is lost here nobody resumes the continuation, and the sheet stands too.
+                        // Bug: when the tag is lost here, the continuation is never resumed, and the sheet stays.
                         guard let text = message?.records.first?.wellKnownTypeTextPayload().0 else { return }
-                        // Wrong: nobody looks whether it fits. The tag says so itself, and the person is told nothing.
+                        // Bug: the size is not checked. The tag refuses the write, and the person sees no reason.
                         write("\(text) \(stamp)", to: tag)
                     }
                 }
@@ -71,7 +71,7 @@
         }
 
         public func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-            // Wrong, with the one above: the error of a session that its minute ended is dropped.
+            // Bug, together with the one above: the error of a session that timed out is dropped.
             let code = (error as? NFCReaderError)?.code
             if code == .readerSessionInvalidationErrorUserCanceled { finish(.failure(error)) }
         }

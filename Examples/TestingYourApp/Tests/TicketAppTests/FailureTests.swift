@@ -5,9 +5,9 @@
     import Testing
     import TicketApp
 
-    /// What the explorations print of the three bugs is in the folder `Failures`, for people to read before they have bugs of their own.
+    /// The output of the explorations for the three bugs is in the folder `Failures`, as examples to read.
     ///
-    /// `WRITE_FAILURES=1 swift test` writes the files anew.
+    /// `WRITE_FAILURES=1 swift test` writes the files again.
     @Suite(.timeLimit(.minutes(5))) struct `What an exploration prints` {
         @Test func `Of a continuation that nobody resumes`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
@@ -21,7 +21,7 @@
         @Test func `Of a session that nobody invalidates`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
                 try await explore(.losses, near: try `Stamping a ticket`.locked()) { _ in
-                    // That it is refused is right, and no failure of the flow.
+                    // The refusal is correct, and not a failure of the flow.
                     _ = try? await TicketStamper().stamp("14:05")
                 }
             }
@@ -38,7 +38,7 @@
         }
 
         func expect(_ failure: ExplorationFailure?, isIn name: String) throws {
-            // Lines of the trace end in blanks where they have no words.
+            // Lines of the trace without a meaning end in spaces.
             let text =
                 try #require(failure).description.split(separator: "\n", omittingEmptySubsequences: false)
                 .map { line in String(line.reversed().drop { $0 == " " }.reversed()) }.joined(separator: "\n") + "\n"

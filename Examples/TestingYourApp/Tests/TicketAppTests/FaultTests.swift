@@ -10,7 +10,7 @@
 
         @Test func `A ticket that is lost in the tenth exchange is told`() async throws {
             try await withField(ticket) { field in
-                // Exchanges count from 0, and from this line on.
+                // Exchanges count from 0, starting at this line.
                 try field.inject(.loss(atExchange: 9))
                 await #expect(throws: (any Error).self) { try await TicketStamper().stamp("14:05") }
                 #expect(field.sheetHistory.contains { $0.content.state == .failure })
@@ -64,7 +64,7 @@
                         continuation.resume(returning: (Thread.isMainThread, number))
                     }
                 }
-                // The thread is another one, and the queue is the main queue all the same.
+                // It is another thread, but still the main queue.
                 #expect(seen == (false, 1))
             }
         }

@@ -5,10 +5,10 @@
     import Testing
     import TicketApp
 
-    /// The tests of an app: each holds for the app whose bugs are fixed, and finds one in the app that has them.
+    /// The tests of an app: each passes for the fixed app, and finds a bug in the other one.
     @Suite(.timeLimit(.minutes(5))) struct `Stamping a ticket` {
         static let ticket = TagSpec.product("NTAG213", holding: .text("Day pass"))
-        /// So much text that a stamp does not fit.
+        /// A ticket with so much text that a stamp does not fit.
         static let fullTicket = TagSpec.product("NTAG213", holding: .text(String(repeating: "x", count: 128)))
 
         @Test func `A ticket is stamped`() async throws {
@@ -16,7 +16,7 @@
                 let text = try await TicketApp.TicketStamper().stamp("14:05")
                 #expect(text == "Day pass 14:05")
                 #expect(field.sheetTexts == ["Hold the ticket near the phone.", "The ticket is stamped."])
-                // On a reader, what the tag holds and how long its frames are on the air is not known here.
+                // With a real reader, the tag's content and the airtime are not known here.
                 guard field.virtual != nil else { return }
                 #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
                 #expect(field.airtime < .milliseconds(150))
@@ -50,7 +50,7 @@
                 }
             )
             #expect(failure.invariant == "the flow ends")
-            // The line says how to have this run again, alone.
+            // The line says how to repeat this run alone.
             let replay = try #require(failure.replay)
             await #expect(throws: ExplorationFailure.self) {
                 try await explore(.replay(replay), near: Self.ticket) { _ in
@@ -61,7 +61,7 @@
 
         // MARK: A tag that does not fit
 
-        /// What an exploration without faults holds of a flow that fails.
+        /// Checks a flow that fails in an exploration without faults.
         static func fails(on tag: TagSpec, _ stamp: @escaping @Sendable () async throws -> String) async throws {
             try await withField(tag) { field in
                 let before = try await field.tags[0].message()
@@ -91,7 +91,7 @@
             let failure = try #require(
                 await #expect(throws: ExplorationFailure.self) {
                     try await explore(.losses, near: try Self.locked()) { _ in
-                        // That it is refused is right, and no failure of the flow.
+                        // The refusal is correct, and not a failure of the flow.
                         _ = try? await TicketApp.TicketStamper().stamp("14:05")
                     }
                 }

@@ -6,7 +6,7 @@ import NFCTestKit
 /// A client of NDEF sessions, as apps have one for all their scans: it reads a link and writes another, with async calls around
 /// completion handlers.
 final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-    // Sendable because everything is used on the main queue, once it has begun.
+    // Sendable because all of it is used only on the main queue after the start.
 
     enum Failure: Error {
         case readOnly, empty

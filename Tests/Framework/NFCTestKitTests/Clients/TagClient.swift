@@ -7,7 +7,7 @@ import NFCTestKit
 ///
 /// Its bugs are those of ``Bug`` that lie in the life of a session.
 class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
-    // Sendable because everything is used on the main queue, once it has begun.
+    // Sendable because all of it is used only on the main queue after the start.
 
     /// What a client reports of its own.
     enum Failure: Error {
