@@ -11,7 +11,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// How fast things are. Every benchmark is an executable of its own, and needs nothing but the package itself.
+// Measures the speed of the package. Every benchmark is an executable, and depends only on the package itself.
 let package = Package(
     name: "Benchmarks",
     dependencies: [

@@ -4,9 +4,9 @@ import SystemLibrary
 
 @testable import UserBus
 
-/// Makes messages of an input, by the system's libsystemd.
+/// Makes bus messages from an input, with the system's libsystemd.
 @safe final class BusMessageMaker: @unchecked Sendable {
-    // Safe: the target's thread alone makes messages.
+    // Safe: only the target's thread makes messages.
     private typealias SetDescriptor = @convention(c) (OpaquePointer?, CInt, CInt) -> CInt
     private typealias Seal = @convention(c) (OpaquePointer?, UInt64, UInt64) -> CInt
     private typealias Rewind = @convention(c) (OpaquePointer?, CInt) -> CInt
@@ -29,7 +29,7 @@ import SystemLibrary
         self.messages = messages
         unsafe self.seal = seal
         unsafe self.rewind = rewind
-        // A bus whose other end never says anything.
+        // A bus whose other end never sends anything.
         var ends: [CInt] = [0, 0]
         var bus: OpaquePointer?
         guard unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0, unsafe library.newBus(&bus) >= 0,
@@ -38,7 +38,7 @@ import SystemLibrary
         unsafe self.bus = bus
     }
 
-    /// A message that can be read; nil when the input makes none.
+    /// Makes a message that can be read; nil when the input makes none.
     func make(_ bytes: [UInt8]) -> OpaquePointer? {
         rest = bytes[...]
         var message: OpaquePointer?
@@ -60,7 +60,7 @@ import SystemLibrary
         return Array(rest.prefix(count))
     }
 
-    /// Writes values of these types; false when one can't be.
+    /// Writes values of these types; false when one can't be written.
     private func write(_ signature: [UInt8], to message: OpaquePointer?, depth: Int) -> Bool {
         var types = signature[...]
         while let type = types.first {
@@ -107,7 +107,7 @@ import SystemLibrary
         return unsafe library.closeContainer(message) >= 0
     }
 
-    /// How long the first complete type is.
+    /// The length of the first complete type.
     private static func length(_ types: ArraySlice<UInt8>) -> Int? {
         var depth = 0
         for (index, type) in types.enumerated() {

@@ -2,15 +2,15 @@
 import PCSCDriver
 import TagLink
 
-/// A service of PC/SC with one reader, whose answers are an input's.
+/// A PC/SC service with one reader, whose answers come from an input.
 final class HostileReader: SmartCardLayer, @unchecked Sendable {
-    // Safe: the target's thread alone makes calls.
+    // Safe: only the target's thread makes calls.
     static let name = "ACS ACR122U PICC Interface 00 00"
     private var answerToReset: [UInt8] = []
     private var rest: ArraySlice<UInt8> = []
     private(set) var calls = 0
 
-    /// Frames of each technology: reads and writes of one block and of several, halts, and what is no command.
+    /// Frames of each technology: reads and writes of one block and of several, halts, and invalid commands.
     static let requests = [
         Frame([0x30, 0x04]), Frame([0xA2, 0x04, 1, 2, 3, 4]), Frame([0x3A, 0x00, 0x10]), Frame([0x60]),
         Frame([0x02, 0x20, 0x00]), Frame([0x02, 0x21, 0x00, 1, 2, 3, 4]), Frame([0x02, 0x23, 0x00, 0x07]),
@@ -18,7 +18,7 @@ final class HostileReader: SmartCardLayer, @unchecked Sendable {
         Frame([16, 0x06, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0x0B, 0, 1, 0x80, 0x00]), Frame([]),
     ]
 
-    /// Begins anew with a card and the answers that follow.
+    /// Starts again with a card and the answers that follow.
     func begin(_ answerToReset: [UInt8], answers: ArraySlice<UInt8>) {
         self.answerToReset = answerToReset
         rest = answers

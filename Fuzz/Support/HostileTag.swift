@@ -7,8 +7,8 @@ import TagProtocols
 /// - Parameters:
 ///   - start: the input.
 ///   - count: its length.
-///   - patience: after how many exchanges a tag that begins anew is silent all the same, in most inputs.
-///   - body: gets the first octet, which chooses among procedures, and the answers that the others are.
+///   - patience: after how many exchanges a tag that repeats its answers falls silent, in most inputs.
+///   - body: receives the first byte, which chooses a procedure, and the answers made from the other bytes.
 func runToEnd(
     _ start: UnsafePointer<UInt8>?,
     _ count: Int,
@@ -19,8 +19,8 @@ func runToEnd(
     guard let first = bytes.first else { return 0 }
     let executor = CallersExecutor()
     Task(executorPreference: executor) {
-        // The highest bit makes the tag begin anew when its answers are over. It goes on without end in one of 64 lengths of an
-        // input, and else for a while: with thousands of blocks, nearly all the time would go into exchanges of the same kind.
+        // The highest bit makes the tag repeat its answers. For one of 64 input lengths it repeats them without end, otherwise
+        // for a limited number: with thousands of blocks, nearly all the time would go into exchanges of the same kind.
         let patience = bytes.count % 64 == 63 ? Int.max : patience
         await body(first & 0x7F, Answers(bytes.dropFirst(), isEndless: first & 0x80 != 0, patience: patience))
     }
@@ -28,7 +28,7 @@ func runToEnd(
     return 0
 }
 
-/// Runs tasks on the caller's thread. Nothing waits here for anything but its own procedures, so that no thread has to.
+/// Runs tasks on the caller's thread. The procedures wait only for each other, so no other thread is needed.
 final class CallersExecutor: TaskExecutor, @unchecked Sendable {
     // Safe: used by one thread.
     private var jobs: [UnownedJob] = []
@@ -37,7 +37,7 @@ final class CallersExecutor: TaskExecutor, @unchecked Sendable {
         jobs.append(UnownedJob(job))
     }
 
-    /// Runs what is there until nothing is.
+    /// Runs jobs until none is left.
     func run() {
         while !jobs.isEmpty {
             unsafe jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor())
@@ -45,14 +45,14 @@ final class CallersExecutor: TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// The answers, one after the other: an octet of length and so many octets, or a failure. When they are over there is
-/// silence, or they begin anew.
+/// The answers, one after the other. Each is a length byte and that many bytes, or a failure. After the last one the tag is
+/// silent or repeats the answers.
 final class Answers: @unchecked Sendable {
     // Safe: used by one task at a time.
     private let all: ArraySlice<UInt8>
     private var rest: ArraySlice<UInt8>
     private let isEndless: Bool
-    /// After how many exchanges there is silence all the same.
+    /// The number of exchanges after which the tag is silent anyway.
     private let patience: Int
     private(set) var exchanges = 0
 
@@ -80,12 +80,12 @@ final class Answers: @unchecked Sendable {
     }
 }
 
-/// A link to a tag that answers so.
+/// A link to a tag that gives these answers.
 final class HostileLink: FrameLink {
     let technology: Technology
     let maximumFrameLength = 256
     let answers: Answers
-    /// Turns an answer into one that fits a request; nil leaves it as it is.
+    /// Changes an answer to fit a request; returns nil to leave it unchanged.
     private let dress: (@Sendable (Frame, [UInt8]) -> Frame?)?
 
     init(
@@ -101,7 +101,7 @@ final class HostileLink: FrameLink {
     var statistics: LinkStatistics { LinkStatistics(exchanges: answers.exchanges) }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-        // An answer may take its time; nobody may grant more than the longest frame waiting time for it.
+        // No time-out may be longer than the longest frame waiting time.
         guard timeout <= .milliseconds(6000) else { fatalError("A time-out of \(timeout.microseconds) us.") }
         let octets = try answers.next()
         if let dressed = dress?(frame, octets) { return dressed }
@@ -112,12 +112,12 @@ final class HostileLink: FrameLink {
     }
 }
 
-/// A procedure: it ends, within so many exchanges, and says why when it fails.
+/// Runs a procedure, and checks that it ends within a number of exchanges and gives a reason when it fails.
 ///
 /// - Parameters:
-///   - name: what it is called.
-///   - answers: whom it talks to.
-///   - limit: the exchanges that it may make at most.
+///   - name: the procedure's name.
+///   - answers: the tag's answers.
+///   - limit: the maximum number of exchanges.
 ///   - body: the procedure.
 @discardableResult
 func bounded<Value>(
@@ -131,7 +131,7 @@ func bounded<Value>(
     do throws(TagError) {
         result = try await body()
     } catch {
-        // Whoever reads it wants to know which rule the tag broke.
+        // The reason must name the rule that the tag broke.
         let namesRule = error.reason.hasSuffix(").") && error.reason.contains("(")
         guard error.code != .badAnswer || namesRule else { fatalError("\(name) names no rule: \(error)") }
     }
@@ -140,21 +140,21 @@ func bounded<Value>(
     return result
 }
 
-/// What an input has a tag do after it was found and read.
+/// What an input does with a tag after it was found and read.
 ///
-/// Each part is for some of the inputs: with all of them in each, most of the time goes into exchanges of the same kind.
+/// Each input does only one part. With all parts in each, most of the time would go into exchanges of the same kind.
 enum ExercisePart: UInt8, CaseIterable {
     case format, longMessage, shortMessage, lock
 
-    /// The part that two bits choose.
+    /// Creates the part that two bits choose.
     init(_ bits: UInt8) { self = Self.allCases[Int(bits & 3)] }
 }
 
-/// Procedures of a tag: it is found and read, and then one part of the others, or all, is done.
+/// Runs procedures on a tag: finds and reads it, then does one part of the others, or all.
 ///
 /// - Parameters:
 ///   - part: the part; nil for all but the format.
-///   - limit: the exchanges that one procedure may make at most.
+///   - limit: the maximum number of exchanges of one procedure.
 func exercise(_ tag: any ForumTag, _ answers: Answers, part: ExercisePart? = nil, atMost limit: Int) async {
     let detection = await bounded("detectNDEF", answers, atMost: limit) { () throws(TagError) in
         try await tag.detectNDEF()

@@ -5,9 +5,9 @@
 
 private let maker = BusMessageMaker()
 
-/// Whatever values a message has, they are read or there are none, within the limits of depth and number.
+/// The values of any message are read or refused, within the limits of depth and number.
 ///
-/// An octet of length and the signature; then the values, and for each variant its signature as well.
+/// Input: a length byte and the signature; then the values, and for each variant also its signature.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

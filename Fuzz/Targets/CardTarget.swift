@@ -8,9 +8,9 @@ private let document: EMRTDContents? = {
     return try? EMRTDContents(MachineReadableZone(zone), signer: .test)
 }()
 
-/// Whatever messages a reader sends, a card answers each with a status at least, and begins anew after a loss of power.
+/// A card answers any message of a reader with at least a status, and starts again after a loss of power.
 ///
-/// The first octet is the card. Each message is an octet of length and its octets; a length of FF is a loss of power.
+/// Input: the first byte chooses the card. Each message is a length byte and its bytes; the length FF is a loss of power.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

@@ -4,8 +4,8 @@
 
 private let link = "https://example.com/a?b=%20c"
 
-/// Any desktop entry is read or is none; its command is refused for a reason, or starts its program with words within their
-/// limit, and has the link where it takes one, once and whole.
+/// Any desktop entry is read or refused. Its command is refused for a reason, or starts its program with arguments within
+/// their limit. If it takes a link, it gets the complete link once.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

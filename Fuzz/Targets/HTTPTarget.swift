@@ -2,10 +2,10 @@
 // modules: CSystemCalls SystemLibrary PrivateStorage UniversalLinks CCurl LinkFetching
 import LinkFetching
 
-/// Whatever lines the head of an answer has, with a line feed or with both bytes at their ends, it comes to the same: it is
-/// complete within its limit, it waits for more, or it is an error of its own kind.
+/// The head of a response has the same result with LF and with CRLF line ends: it is complete within its limit, it waits
+/// for more, or it is a specific error.
 ///
-/// The first byte is unused, so that kept inputs stay what they were.
+/// The first byte is unused, so that saved inputs stay valid.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count)).dropFirst()

@@ -4,11 +4,11 @@
 import TagLink
 import TagProtocols
 
-/// Whatever a card answers to RATS, PPS and blocks, ISO-DEP ends: chains, S(WTX) and repetitions are bounded.
+/// ISO-DEP ends for any answers to RATS, PPS and blocks: chains, S(WTX) and repetitions are bounded.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count) { choice, answers in
-        // A card may be given a good ATS, so that the blocks are reached.
+        // Some inputs get a valid ATS, so that they reach the blocks.
         let isBare = choice & 1 != 0
         let link = HostileLink(.nfcA, answers) { request, octets in
             !isBare && request.bytes.first == 0xE0 ? Frame([0x05, 0x78, 0x80, 0x70, 0x02]) : nil
@@ -20,8 +20,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 try await whole { () throws(LinkError) in try await card.select(bitRate: .kbit424) }
             }
         }
-        // Blocks of the command, 12 octets in each at least; those of the response, an octet in each at least; 128
-        // S(WTX): each is asked for again twice.
+        // Command blocks with at least 12 bytes each; response blocks with at least one byte each; 128 S(WTX). Each is
+        // repeated up to twice.
         func limit(_ command: Int, _ response: Int) -> Int { 2 + 3 * (command / 12 + 1 + response + 128) }
         let commands: [([UInt8], Int)] = [
             ([0x00, 0xA4, 0x04, 0x00], limit(4, 4096)),
@@ -41,7 +41,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
 }
 
-/// A link's error as one of a tag, so that its text is checked.
+/// Converts a link's error to a tag's error, so that its text is checked.
 private func whole(_ body: () async throws(LinkError) -> Void) async throws(TagError) {
     do throws(LinkError) {
         try await body()

@@ -3,8 +3,8 @@
 import Foundation
 import UniversalLinks
 
-/// Any association file is read or refused; whatever it has, it says of any link which app opens it, within its limit of steps, the
-/// same each time. The first line of the input is the link, the rest the file.
+/// Any association file is read or refused. It always gives the same answer about the app that opens a link, within the limit
+/// of steps. Input: the first line is the link, the rest is the file.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
@@ -19,7 +19,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard matcher.match(url, installed: apps) == decision else { fatalError("Two answers to one question.") }
     if case .app(let app, let position) = decision {
         guard apps.contains(app) else { fatalError("An app that is not installed.") }
-        // Nil where the trace, which compares every rule, has no steps left for this one.
+        // Nil when the trace, which compares every rule, has no steps left for this one.
         guard matcher.trace(url)[position.details][position.rule].map(\.isEmpty) ?? true else {
             fatalError("The rule that decides does not match.")
         }
@@ -27,7 +27,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let explanation = matcher.explain(url, installed: apps)
     guard explanation.answer == matcher.answer(url, installed: apps) else { fatalError("Another answer, explained.") }
     let verdicts = explanation.entries.flatMap(\.verdicts)
-    // A rule that was not compared may be the one that decides.
+    // A rule that was not compared may decide.
     guard verdicts.contains(.notCompared) || verdicts.contains(.matches) == (explanation.answer.app != nil) else {
         fatalError("The verdicts are not those of the answer.")
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// Any octets are read or refused; what is read is written, and read again as the same records.
+/// Any bytes are read or refused. A message that was read can be written, and reads again as the same records.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
@@ -16,9 +16,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What is written is as long as foretold, and read again as the same records; whole and in chunks.
+/// The written bytes have the predicted length, and read again as the same records, whole and in chunks.
 private func checkWriting(_ message: NDEFMessage) {
-    // A reserved format is kept; nothing else that is read can be refused.
+    // A reserved format is kept. Every message that was read must be accepted.
     guard let encoded = try? message.encoded() else { fatalError("A message that was read can't be written.") }
     guard encoded.count == message.encodedLength else { fatalError("The length was foretold wrong.") }
     guard let again = try? NDEFMessage(decoding: encoded), again == message else {
@@ -29,14 +29,14 @@ private func checkWriting(_ message: NDEFMessage) {
     else { fatalError("A message in chunks is read otherwise.") }
 }
 
-/// The records that refer to the octets are the same.
+/// The records that refer to the bytes are the same.
 private func checkView(_ bytes: [UInt8], _ message: NDEFMessage) {
     guard let view = try? NDEFMessageView(bytes), view.count == message.records.count,
         view.map({ NDEFRecord($0, of: bytes) }) == message.records
     else { fatalError("The records that refer to the bytes are others.") }
 }
 
-/// In two pieces the verdict is the same as in one.
+/// The result is the same in two pieces as in one.
 private func checkSplit(_ bytes: [UInt8]) {
     let whole = Result { () throws(NDEFError) in try NDEFMessage(decoding: bytes).records }
     let pieces = Result { () throws(NDEFError) in
@@ -49,7 +49,7 @@ private func checkSplit(_ bytes: [UInt8]) {
     guard whole == pieces else { fatalError("In pieces: \(pieces); whole: \(whole)") }
 }
 
-/// What a record says makes a record that says it again.
+/// A record's content makes a record with the same content.
 private func checkContent(_ content: RecordContent) {
     guard let value = content.value, let record = try? value.makeRecord() else { return }
     guard let again = try? record.content() else { fatalError("A record that was made can't be read: \(content)") }
@@ -57,7 +57,7 @@ private func checkContent(_ content: RecordContent) {
 }
 
 extension RecordContent {
-    /// The value, of those that records are made of.
+    /// The typed record, if records can be made from it.
     fileprivate var value: (any TypedRecord)? {
         switch self {
         case .uri(let value): value

@@ -4,13 +4,13 @@
 import TagLink
 import TagProtocols
 
-/// Whatever answers to REQA, anticollision and SELECT, activation ends.
+/// Activation ends for any answers to REQA, anticollision and SELECT.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count) { choice, answers in
         let link = HostileLink(.nfcA, answers)
         let activation = NFCAActivation(link: link)
-        // A tag costs REQA, repeated 6 times; 3 levels with 33 rounds of anticollision, begun 3 times, and SELECT; HLTA.
+        // A tag takes REQA, repeated 6 times; 3 levels with 33 rounds of anticollision, started 3 times, and SELECT; HLTA.
         // 16 tags and 3 failures; then each of the 16 may be woken 3 times with WUPA and 3 SELECTs.
         let limit = 19 * (6 + 3 * (3 * 33 + 1) + 1) + 16 * 3 * 4
         let found = await bounded("activateAll", answers, atMost: limit) { () throws(TagError) in

@@ -4,7 +4,7 @@
 import TagLink
 import TagProtocols
 
-/// Whatever answers to REQB, in its slots, to HLTB and to ATTRIB, activation ends.
+/// Activation ends for any answers to REQB, in its slots, to HLTB and to ATTRIB.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count) { choice, answers in
@@ -19,7 +19,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 await bounded("halt", answers, atMost: 1) { () throws(TagError) in try await activation.halt(target) }
             }
             guard let tag = makeForumTag(for: target, link: link) else { continue }
-            // ATTRIB, and once more.
+            // ATTRIB, repeated once.
             await bounded("prepare", answers, atMost: 2) { () throws(TagError) in try await tag.prepare() }
             await bounded("isPresent", answers, atMost: 3) { () throws(TagError) in await tag.isPresent() }
         }

@@ -8,10 +8,10 @@ import TagLink
 private let layer = HostileReader()
 private let service = ServiceConnection(layer: layer, limits: .usual)
 
-/// Whatever a reader answers, its features are read, a way for frames is found or not, and a frame that goes this way has an
-/// answer or an error of the link's own, all within a few commands.
+/// For any answers of a reader, its features are read, a route for frames is found or not, and a frame on this route gets an
+/// answer or a link error, all within a few commands.
 ///
-/// An octet of length and the card's ATR; then answers, each an octet of length and its octets.
+/// Input: a length byte and the card's ATR; then answers, each a length byte and its bytes.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

@@ -4,10 +4,10 @@ import TagLink
 // modules: CSystemCalls SystemLibrary TagLink PN532Driver
 @testable import PN532Driver
 
-/// Whatever comes over a chip's line, in whatever pieces, the same frames are found, no more than one is kept, and what a list
-/// of targets says is read or refused.
+/// For any bytes on a chip's line, the same frames are found for all sizes of pieces, at most one is buffered, and a list of
+/// targets is read or refused.
 ///
-/// The first octet is the length of the pieces.
+/// Input: the first byte is the length of the pieces.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

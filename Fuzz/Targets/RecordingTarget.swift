@@ -4,10 +4,10 @@ import TagLink
 // modules: CSystemCalls SystemLibrary PrivateStorage TagLink VisibleText TagTrace
 @testable import TagTrace
 
-/// Any text is a recording or is none, in whatever pieces it comes; what is one is the same when it was written and read
-/// again, is shown in entries, and is followed to its end by the calls that it has.
+/// Any text is read as a recording or refused, with the same result for all sizes of pieces. A recording stays the same when it
+/// is written and read again, has entries to show, and can be replayed to its end by its own calls.
 ///
-/// The first octet is the length of the pieces.
+/// Input: the first byte is the length of the pieces.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))

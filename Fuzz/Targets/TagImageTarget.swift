@@ -3,8 +3,8 @@
 import TagLink
 import VirtualTags
 
-/// Any file is read as an image of a tag or refused; a tag that is made of it answers frames, and its image is written
-/// and read again as the same.
+/// Any file is read as an image of a tag or refused. A tag that is made from it answers frames, and its image stays the same
+/// when it is written and read again.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
@@ -12,14 +12,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let tag = image.makeTag()
     exercise(tag)
     image.update(from: tag)
-    // A format may have no place for what the tag holds now; what it writes it reads.
+    // A format may not be able to hold the tag's content now. What it writes it can read.
     if let encoded = try? image.encoded() {
         guard let again = try? TagImage(parsing: encoded, as: image.format) else {
             fatalError("An image that was written can't be read: \(String(decoding: encoded, as: UTF8.self))")
         }
         guard (try? again.encoded()) == encoded else { fatalError("An image that was written is written otherwise.") }
     }
-    // One of the formats, by the length, so that runs stay short.
+    // The length chooses one of the formats, so that runs stay short.
     let format = TagImage.Format.allCases[bytes.count % TagImage.Format.allCases.count]
     if let converted = try? TagImage(image.contents, format: format).encoded(),
         (try? TagImage(parsing: converted, as: format)) == nil

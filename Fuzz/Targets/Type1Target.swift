@@ -4,13 +4,13 @@
 import TagLink
 import TagProtocols
 
-/// Whatever a Type 1 tag answers, every procedure ends.
+/// Every procedure ends for any answers of a Type 1 tag.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count, patience: 100) { choice, answers in
         let header: UInt8 = choice & 1 != 0 ? 0x12 : 0x11
         let isBare = choice & 2 != 0
-        // RID says who the tag is, and data come behind the echo of their address, unless it is told to be bare.
+        // Unless the input asks for bare answers, RID gives the tag's identity, and data follow the echo of their address.
         let link = HostileLink(.nfcA, answers) { request, octets in
             guard !isBare, let command = request.bytes.first else { return nil }
             switch command {
@@ -25,13 +25,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 let length = command == 0x10 ? 128 : 8
                 let memory = (octets + [UInt8](repeating: 0, count: length)).prefix(length)
                 return Frame([request.bytes[1]] + memory, checksum: .crcB)
-            // Most writes are taken.
+            // Most writes succeed.
             case 0x53, 0x1A, 0x54, 0x1B:
                 return octets.count > 2 ? nil : Frame(Array(request.bytes[1...].dropLast(4)), checksum: .crcB)
             default: return nil
             }
         }
-        // 256 blocks read and 300 octets written one by one, each tried 3 times, and as many lock octets; RALL and RID.
+        // 256 block reads and 300 single byte writes, each tried 3 times, and as many lock bytes; RALL and RID.
         let part = ExercisePart(choice >> 2)
         guard part == .format else {
             await exercise(Type1Tag(link: link), answers, part: part, atMost: 3 * (256 + 304 + 8 * 32 + 2))

@@ -4,13 +4,13 @@
 import TagLink
 import TagProtocols
 
-/// Whatever a Type 2 tag answers, every procedure ends.
+/// Every procedure ends for any answers of a Type 2 tag.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count, patience: 100) { choice, answers in
         let isBare = choice & 1 != 0
         let uid: [UInt8] = [choice & 2 != 0 ? 0x04 : 0x02, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]
-        // Answers have the length that was asked for, and the tag can be woken, unless it is told to be bare.
+        // Unless the input asks for bare answers, answers have the requested length, and the tag can be woken.
         let link = HostileLink(.nfcA, answers) { request, octets in
             guard !isBare, octets.count > 1 || request.checksum == .none, let command = request.bytes.first else {
                 return nil
@@ -34,7 +34,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         // sector selected: 3 times two frames, of which the first is tried 3 times with the tag woken.
         let wake = 3 * 3
         let command = 3 * (1 + wake + 3 * (1 + wake + 3 * (1 + wake)))
-        // 130 READs for 512 pages, and 80 WRITEs for 300 octets, or of locks; GET_VERSION.
+        // 130 READs for 512 pages, and 80 WRITEs for 300 bytes, or for locks; GET_VERSION.
         let limit = (130 + 80 + 70 + 2) * command
         let tag = Type2Tag(target: target, link: link)
         let part = ExercisePart(choice >> 2)

@@ -4,14 +4,14 @@
 import TagLink
 import TagProtocols
 
-/// Whatever a FeliCa card answers to polling and commands, every procedure ends.
+/// Every procedure ends for any answers of a FeliCa card to polling and commands.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count) { choice, answers in
         let idm = [UInt8](repeating: 2, count: 8)
         let isBare = choice & 1 != 0
         let sumsUp = choice & 2 != 0
-        // Answers have their length, code and IDm in front, and an attribute block its checksum, unless told to be bare.
+        // Unless the input asks for bare answers, they begin with length, code and IDm, and an attribute block has its checksum.
         let link = HostileLink(.nfcF, answers) { request, octets in
             guard !isBare, request.bytes.count > 1, octets.count <= 244 else { return nil }
             var octets = octets
@@ -46,7 +46,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
                 try await card.requestSystemCodes()
             }
         }
-        // Nmaxb has 16 bits, so that there are 65,535 CHECKs of a block, each tried 3 times; polling; the attribute block.
+        // Nmaxb has 16 bits: up to 65,535 CHECKs of a block, each tried 3 times; polling; the attribute block.
         let limit = 3 * (65535 + 1) + 3
         await exercise(Type3Tag(target: target, link: link), answers, atMost: limit)
         let tag = Type3Tag(target: target, link: link)

@@ -4,13 +4,13 @@
 import TagLink
 import TagProtocols
 
-/// Whatever a card answers to APDUs, the procedures of Type 4 tags and ISO/IEC 7816-4 end.
+/// The procedures of Type 4 tags and ISO/IEC 7816-4 end for any answers of a card to APDUs.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count) { choice, answers in
         let card = HostileCard(answers, isBare: choice & 1 != 0)
-        // A response of one octet each, and GET RESPONSE for it: as many as the longest message has octets; MLe is 15 at
-        // least; SELECT twice for each of two applications, the container and the file.
+        // Responses of one byte, each with GET RESPONSE: as many as the longest message has bytes. MLe is at least 15.
+        // SELECT twice for each of two applications, the container and the file.
         let limit = Type4Tag.maximumMessageLength + Type4Tag.maximumMessageLength / 13 + 16 * 600
         await exercise(Type4Tag(link: card), answers, atMost: limit)
         let tag = Type4Tag(link: card)
@@ -21,7 +21,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         await bounded("GetVersion", answers, atMost: 3 * 514) { () throws(TagError) in
             try await DESFireVersion.read(from: card)
         }
-        // An octet at a time, each of them with GET RESPONSE.
+        // One byte at a time, each with GET RESPONSE.
         await bounded("EF.CardAccess", answers, atMost: 1025 * 514) { () throws(TagError) in
             try await card.readCardAccess()
         }
@@ -30,7 +30,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private final class HostileCard: APDULink {
     private let answers: Answers
-    /// Whether what comes is the whole response; else it is the data of one that is well, mostly.
+    /// Whether an answer is the whole response; otherwise it is usually the data of a successful response.
     private let isBare: Bool
 
     init(_ answers: Answers, isBare: Bool) {
@@ -47,7 +47,7 @@ private final class HostileCard: APDULink {
         guard !isBare else { return octets }
         switch apdu[1] {
         case 0xA4, 0xD6, 0xD7: return octets.count == 2 ? octets : [0x90, 0x00]
-        // As many octets as were asked for, where there are more.
+        // At most the requested number of bytes.
         case 0xB0: return octets.prefix(apdu.last == 0 ? 256 : Int(apdu.last ?? 0)) + [0x90, 0x00]
         default: return octets + [0x90, 0x00]
         }

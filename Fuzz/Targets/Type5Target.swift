@@ -4,13 +4,13 @@
 import TagLink
 import TagProtocols
 
-/// Whatever answers to an inventory, and whatever a Type 5 tag answers, every procedure ends.
+/// Every procedure ends for any answers to an inventory, and for any answers of a Type 5 tag.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    // An exchange may bring 1,024 octets, so that a few tell as much as many.
+    // An exchange can have 1,024 bytes, so a few exchanges test as much as many.
     unsafe runToEnd(start, count, patience: 40) { choice, answers in
         let isBare = choice & 1 != 0
-        // Reads bring as many blocks of 4 octets as they ask for, unless the tag is told to be bare.
+        // Unless the input asks for bare answers, reads return the requested number of 4-byte blocks.
         let link = HostileLink(.nfcV, answers) { request, octets in
             guard !isBare, octets.count > 2, request.bytes.count > 3 else { return nil }
             let parameters = request.bytes.dropFirst(request.bytes[0] & 0x20 != 0 ? 10 : 2)
@@ -29,7 +29,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let inventory = NFCVInventory(link: link)
         let part = ExercisePart(choice >> 5)
         var found: [NFCVTarget] = []
-        // An inventory asks a thousand times: it is for one in eight inputs.
+        // An inventory takes a thousand exchanges, so only one in eight inputs has it.
         if choice & 2 != 0, part == .format {
             // Three times with one slot, then 64 rounds of 16 slots.
             found =
@@ -40,7 +40,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
         let makers: [UInt8] = [0x02, 0x04, 0x07, 0x08]
         let target = found.first ?? NFCVTarget(uid: [0xE0, makers[Int(choice >> 2 & 3)], 0x23, 4, 5, 6, 7, 8])
-        // Every one of 65,536 blocks is read and locked by itself; a command is tried 3 times, with an EOF for the answer
+        // Each of the 65,536 blocks is read and locked separately. A command is tried 3 times, with an EOF for the answer
         // to each write, and once more with the other option; the two commands for the memory's size.
         let limit = 3 * (2 + 2 * 65536 + 3) + 2 * 2 * 3 * (80 + 65536)
         let tag = Type5Tag(target: target, link: link, isAlone: choice & 16 != 0)

@@ -5,10 +5,10 @@ import VirtualTags
 
 private let products = TagProduct.all
 
-/// Whatever frames a reader sends, and wherever the power goes, a virtual tag of every product answers or is silent, and what it holds
-/// then makes a tag again.
+/// A virtual tag of each product answers any frames or is silent, whenever it loses power. Its content can then be made into a
+/// tag again.
 ///
-/// The first octet is the product. Each frame is an octet that says how it is sent and how long it is, and its octets.
+/// Input: the first byte chooses the product. Each frame is a byte with its kind and length, followed by its bytes.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
@@ -36,7 +36,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// The way to a tag's commands, so that most frames reach them.
+/// Activates the tag, so that most frames reach its commands.
 private func activate(_ tag: any VirtualTag) {
     func send(_ frame: Frame) -> Frame? { tag.answer(frame, disturbance: nil)?.frame }
     guard tag.technology == .nfcA else { return }

@@ -5,14 +5,14 @@ import ProcessFigures
 import TagLink
 import VirtualTags
 
-/// Measures what a frame to a virtual tag costs, and what a session adds to a command.
+/// Measures the CPU time of a frame to a virtual tag, and the time that a session adds to a command.
 @main
 struct CommandBenchmark {
     static let usage = """
         Usage: command-benchmark [--json] [--rounds N] [--commands N]
-          --json        print one JSON object a line
+          --json        print one JSON object per line
           --rounds N    measure N times (default 5)
-          --commands N  how many commands a round has (default 200000; 5 rounds make a million)
+          --commands N  the commands per round (default 200000; 5 rounds make a million)
 
         """
 
@@ -40,8 +40,8 @@ struct CommandBenchmark {
             } else {
                 print(
                     """
-                    round \(round): \(link) ns of CPU an exchange with the tag, \(session) ns a command through a \
-                    session, \(session - link) ns of it the session's, \(memory) KB resident
+                    round \(round): \(link) ns of CPU per exchange with the tag, \(session) ns per command in a \
+                    session, of which the session takes \(session - link) ns, \(memory) KB resident
                     """
                 )
             }
@@ -68,7 +68,7 @@ struct CommandBenchmark {
         return (ProcessUsage.processorNanoseconds - start) / count
     }
 
-    /// READ commands through a session, each given when the one before has been answered, in nanoseconds of CPU each.
+    /// READ commands through a session, each sent after the answer to the one before, in nanoseconds of CPU each.
     static func sessionCost(_ count: Int) async throws -> Int {
         let commander = Commander(environment: NFCEnvironment(reader: .field(makeField())))
         _ = await commander.run(1000)

@@ -9,9 +9,9 @@ import PlainScans
 struct FaultBenchmark {
     static let usage = """
         Usage: fault-benchmark [--json] [--rounds N] [--runs N]
-          --json      print one JSON object a line
+          --json      print one JSON object per line
           --rounds N  measure N times (default 5)
-          --runs N    how many runs with faults a round has (default 1000)
+          --runs N    the runs with faults per round (default 1000)
 
         """
 
@@ -30,7 +30,7 @@ struct FaultBenchmark {
                 exit(argument == "--help" ? 0 : 2)
             }
         }
-        // As a test: not on the main actor.
+        // As in a test: not on the main actor.
         let (last, count) = (max(1, rounds), max(1, runs))
         let asJSON = json
         try await Task.detached { try await measure(rounds: last, runs: count, json: asJSON) }.value
@@ -39,7 +39,7 @@ struct FaultBenchmark {
     static func measure(rounds: Int, runs: Int, json: Bool) async throws {
         let scans = PlainScans()
         for round in 1...rounds {
-            // Before and after, as a machine has moments that are slower than others.
+            // Measure before and after, because the speed of the machine varies.
             let before = await scans.run(2000).microseconds
             let start = ContinuousClock.now
             let report = try await explore(
@@ -70,7 +70,7 @@ struct FaultBenchmark {
 
 /// Reads the number on a tag, and writes the next one.
 final class Counter: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-    // Sendable because everything is used on the session's queue, once it has begun.
+    // Sendable because all of it is used only on the session's queue after the start.
     private var session: NFCNDEFReaderSession?
     private var itself: Counter?
     private var completion: (@Sendable (Result<Int, any Error>) -> Void)?

@@ -2,14 +2,14 @@
 import Foundation
 import UniversalLinks
 
-/// Measures how fast links are matched against a file of 100 rules, and against a pattern that was made to be slow.
+/// Measures how fast links are matched against a file of 100 rules, and against a pattern that is designed to be slow.
 @main
 struct LinkBenchmark {
     static let usage = """
         Usage: link-benchmark [--json] [--rounds N] [--matches N]
-          --json       print one JSON object a line
+          --json       print one JSON object per line
           --rounds N   measure N times (default 5)
-          --matches N  how many links a round has (default 1000000)
+          --matches N  the links per round (default 1000000)
 
         """
 
@@ -34,7 +34,7 @@ struct LinkBenchmark {
         for length in [1000, 2000, 4000, 8000, 16000] { try measureSlowPattern(length, json: json) }
     }
 
-    /// 100 rules for the paths of a site, and links that match each of them or none.
+    /// 100 rules for the paths of a site, and links that match one of them or none.
     static func measureRules(_ count: Int, round: Int, json: Bool) throws {
         let rules = (0..<100).map { index in
             switch index % 4 {
@@ -66,7 +66,7 @@ struct LinkBenchmark {
         }
     }
 
-    /// `*a*a*a…*b` against a path of `a` alone: twice the path has to take twice the time.
+    /// `*a*a*a…*b` against a path of only `a`: twice the length must take twice the time.
     static func measureSlowPattern(_ length: Int, json: Bool) throws {
         let pattern = String(repeating: "*a", count: 60) + "*b"
         let text = #"{"applinks":{"details":[{"appIDs":["T.app"],"components":[{"/":"/\#(pattern)"}]}]}}"#
@@ -82,7 +82,7 @@ struct LinkBenchmark {
         if json {
             print(#"{"pattern":"*a*a…*b","path_octets":\#(length),"ns_per_octet":\#(each)}"#)
         } else {
-            print("*a*a…*b against \(length) bytes: \(each) ns a byte")
+            print("*a*a…*b against \(length) bytes: \(each) ns per byte")
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// What is measured of the codec.
+/// The measurements of the codec.
 struct Codec {
     let messages: [[UInt8]]
     let rounds: Int
@@ -10,7 +10,7 @@ struct Codec {
         [try view(), try parse(), try typed(), try encodeReused(), try encodeFresh(), try length()]
     }
 
-    /// Frames, checks and visits every record, which refers to the message's octets.
+    /// Frames, checks and visits every record, which refers to the message's bytes.
     private func view() throws -> Measurement {
         try Measurement.run("parse_view", "parse, records refer", rounds: rounds, messages: messages.count) {
             var sum = 0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// Messages to measure with: always the same, and of the kinds that are found on tags.
+/// The messages to measure with: always the same, and of kinds that are common on tags.
 enum Corpus {
-    /// A generator of numbers that gives the same ones everywhere (SplitMix64).
+    /// A random number generator with the same numbers everywhere (SplitMix64).
     struct Generator: RandomNumberGenerator {
         var state: UInt64
 

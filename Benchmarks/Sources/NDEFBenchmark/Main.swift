@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Measures the NDEF codec, beside ndeflib when a Python that has it is given.
+/// Measures the NDEF codec, and also ndeflib if a Python with it is given.
 @main
 struct NDEFBenchmark {
     static let usage = """
         Usage: ndef-benchmark [--json] [--rounds N] [--messages N] [--peer PYTHON]
-          --json         print one JSON object a line
+          --json         print one JSON object per line
           --rounds N     measure N times and take the best (default 15)
-          --messages N   how many messages there are (default 1000)
-          --peer PYTHON  measure ndeflib too, with a Python that has it, such as .venv/bin/python
+          --messages N   the number of messages (default 1000)
+          --peer PYTHON  also measure ndeflib, with a Python that has it, such as .venv/bin/python
 
         """
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many messages a second something does.
+/// The rate of an operation in messages per second.
 struct Measurement: Sendable {
-    /// What was measured, as a key.
+    /// The name of the operation, as a key.
     var name: String
-    /// What was measured, for people.
+    /// The name of the operation, for people.
     var title: String
-    /// The best round, in messages a second.
+    /// The best round, in messages per second.
     var best: Double
-    /// The round in the middle.
+    /// The median round.
     var median: Double
 
     /// Measures.
     ///
     /// - Parameters:
-    ///   - rounds: how many times; the best is taken, because the machine has other things to do.
-    ///   - messages: how many messages one call does.
-    ///   - body: does them, and gives a number that depends on all of the work so that none is left out.
+    ///   - rounds: the number of rounds; the best one counts, because the machine may have other work.
+    ///   - messages: the messages of one call.
+    ///   - body: handles them, and returns a number that depends on all of the work, so that none is optimized away.
     static func run(
         _ name: String,
         _ title: String,
@@ -24,7 +24,7 @@ struct Measurement: Sendable {
         messages: Int,
         _ body: () throws -> Int
     ) rethrows -> Measurement {
-        // How many calls take about 50 ms.
+        // The number of calls that take about 50 ms.
         var calls = 1
         while true {
             let time = try duration(calls, body)
@@ -49,7 +49,7 @@ struct Measurement: Sendable {
         return time
     }
 
-    /// Takes a value where the compiler can't see it.
+    /// Uses a value in a way that the compiler can't remove.
     @inline(never)
     private static func blackHole(_ value: Int) {
         if value == .min { print("") }

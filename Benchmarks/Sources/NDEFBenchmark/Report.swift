@@ -8,10 +8,10 @@ struct Report {
     var messageCount: Int
     var octets: Int
 
-    /// A table of rates, with ndeflib's beside when they were measured.
+    /// A table of rates, with those of ndeflib if they were measured.
     var table: String {
         let average = String(format: "%.1f", Double(octets) / Double(messageCount))
-        var text = "\(messageCount) messages, \(average) bytes on average; messages a second, best round (median)\n\n"
+        var text = "\(messageCount) messages, \(average) bytes on average; messages per second, best round (median)\n\n"
         for one in ours {
             text += one.title.padding(toLength: 34, withPad: " ", startingAt: 0)
             text += Self.rate(one.best) + "  (" + Self.rate(one.median) + ")"
@@ -23,7 +23,7 @@ struct Report {
         return text
     }
 
-    /// An object a line.
+    /// One JSON object per line.
     var json: String {
         ours.map { one in
             var line = #"{"name":"\#(one.name)","messages_per_second":\#(Int(one.best)),"median":\#(Int(one.median))"#

@@ -6,15 +6,15 @@ import PCSCDriver
 import ProcessFigures
 import TagLink
 
-/// Compares an APDU through the PC/SC driver with the same SCardTransmit from C, in one run, in turns; and measures what
-/// waiting for a tag costs.
+/// Compares an APDU through the PC/SC driver with the same SCardTransmit from C, in turns in one run. Then measures the CPU
+/// time of waiting for a tag.
 @main
 struct PCSCBenchmark {
     static let usage = """
         Usage: pcsc-benchmark [--json] [--reader NAME] [--rounds N] [--commands N] [--wait S]
-          --reader NAME  a part of the reader's name (default: the first); a card with ISO-DEP has to be on it
+          --reader NAME  a part of the reader's name (default: the first); a card with ISO-DEP must be on it
           --rounds N     rounds, each with a turn of C and a turn of the driver (default 40)
-          --commands N   commands a turn (default 200)
+          --commands N   commands per turn (default 200)
           --wait S       seconds to wait for a tag and count CPU (default 2)
 
         """
@@ -39,20 +39,20 @@ struct PCSCBenchmark {
             }
         }
         let reader = try PCSCReader.find(choice)
-        // GET CHALLENGE: short both ways.
+        // GET CHALLENGE: short command and response.
         let command: [UInt8] = [0x00, 0x84, 0x00, 0x00, 0x08]
         var native: [UInt64] = []
         var driver: [UInt64] = []
         var ratios: [Double] = []
         for round in 0..<max(1, rounds) {
-            // Who comes first takes turns too: what goes before leaves its traces in caches and clocks.
+            // Take turns at going first, because the first turn changes caches and clock rates.
             let isDriverFirst = round % 2 == 1
             var through = isDriverFirst ? try await driverTurn(reader, command, commands) : []
             let fromC = try await nativeTurn(reader, command, commands)
             if !isDriverFirst { through = try await driverTurn(reader, command, commands) }
             native += fromC
             driver += through
-            // Turns that follow each other have the same load beside them.
+            // Turns that follow each other run under the same load.
             ratios.append(Double(median(through)) / Double(median(fromC)))
         }
         let before = ProcessUsage.processorNanoseconds
@@ -73,7 +73,7 @@ struct PCSCBenchmark {
             print(
                 """
                 \(reader.name): an APDU takes \(c) ns from C and \(swift) ns through the driver (medians of \
-                \(native.count)), \(String(format: "%.3f", ratio)) times as long (median of rounds); waiting \(wait) s cost \
+                \(native.count)), \(String(format: "%.3f", ratio)) times as long (median of rounds); waiting \(wait) s took \
                 \(waiting / 1000) us of CPU
                 """
             )
@@ -82,7 +82,7 @@ struct PCSCBenchmark {
 
     static func median(_ times: [UInt64]) -> UInt64 { times.sorted()[times.count / 2] }
 
-    /// On the same thread as the driver's turn: where a thread runs decides how soon the service's answer wakes it.
+    /// Runs on the same thread as the driver's turn, because the thread affects how soon the service's answer wakes it.
     static func nativeTurn(_ reader: PCSCReader, _ command: [UInt8], _ count: Int) async throws -> [UInt64] {
         let name = reader.name
         return try await Task(executorPreference: reader.executor) {
@@ -93,7 +93,7 @@ struct PCSCBenchmark {
         }.value
     }
 
-    /// On the driver's own thread, where a session's commands run too.
+    /// Runs on the driver's own thread, as a session's commands do.
     static func driverTurn(_ reader: PCSCReader, _ command: [UInt8], _ count: Int) async throws -> [UInt64] {
         let tags = try await reader.discover(Set(Technology.allCases), systemCodes: [])
         guard let tag = tags.first, case .commands(let link, _) = tag.port, let executor = reader.executor else {

@@ -6,9 +6,9 @@ import NFCRuntime
 import TagLink
 import VirtualTags
 
-/// Makes one whole scan of an NTAG213 after the other, as an app would: a session, its tag, a connection, the message, the end.
+/// Scans an NTAG213 repeatedly, as an app would: a session, its tag, a connection, the message, the end.
 public struct PlainScans: Sendable {
-    /// How many bytes of message a scan reads.
+    /// The length of the message that a scan reads.
     public static let messageLength = message.count
 
     private static let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x04] + Array("example.com".utf8)
@@ -25,7 +25,7 @@ public struct PlainScans: Sendable {
         scanner = Scanner(environment: NFCEnvironment(reader: .field(field)))
     }
 
-    /// Makes a number of scans.
+    /// Runs a number of scans.
     ///
     /// - Returns: how many bytes of message were read, and how long a scan took in microseconds.
     public func run(_ count: Int) async -> (bytes: Int, microseconds: Double) {
@@ -48,7 +48,7 @@ private final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, @unchecked 
         self.environment = environment
     }
 
-    /// Makes a number of scans.
+    /// Runs a number of scans.
     ///
     /// - Returns: how many bytes of message were read.
     func run(_ count: Int) async -> Int {

@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// What this process has used.
+/// The resources that this process has used.
 public enum ProcessUsage {
     /// Processor time of all threads, in user and kernel mode.
     public static var processorNanoseconds: Int {
@@ -14,10 +14,10 @@ public enum ProcessUsage {
     /// Resident memory, in KB.
     public static var residentKilobytes: Int { status("VmRSS") }
 
-    /// How many threads there are.
+    /// The number of threads.
     public static var threads: Int { status("Threads") }
 
-    /// A number of `/proc/self/status`; 0 when it is not there.
+    /// A number from `/proc/self/status`; 0 when it is missing.
     private static func status(_ name: String) -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }

@@ -3,14 +3,14 @@ import Foundation
 import PlainScans
 import ProcessFigures
 
-/// Measures whole scans of an NTAG213 in the virtual field, and what they leave behind.
+/// Measures complete scans of an NTAG213 in the virtual field, and the memory and threads that remain.
 @main
 struct ScanBenchmark {
     static let usage = """
         Usage: scan-benchmark [--json] [--rounds N] [--scans N]
-          --json      print one JSON object a line
+          --json      print one JSON object per line
           --rounds N  measure N times (default 5)
-          --scans N   how many scans a round has (default 20000; 200000 with 5 rounds make a million)
+          --scans N   the scans per round (default 20000; 200000 with 5 rounds make a million)
 
         """
 
@@ -49,7 +49,7 @@ struct ScanBenchmark {
                     #"{"round":\#(round),"scans":\#(scans),"per_second":\#(rate),"rss_kb":\#(memory),"threads":\#(threads)}"#
                 )
             } else {
-                print("round \(round): \(scans) scans, \(rate) a second, \(memory) KB resident, \(threads) threads")
+                print("round \(round): \(scans) scans, \(rate) per second, \(memory) KB resident, \(threads) threads")
             }
         }
     }
