@@ -12,9 +12,9 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// Tests against programs of others. Each of these peers has a target of its own in Tests, with whatever script it is
-// driven by beside the Swift files; what all of them need to run a program is in PeerSupport, and what shows our tags to
-// foreign readers in EmulationSupport.
+// Tests against programs of other projects. Each of these peers has its own target in Tests, with its script beside the
+// Swift files. PeerSupport has the code to run programs, and EmulationSupport the code that shows our tags to foreign
+// readers.
 let package = Package(
     name: "IntegrationTests",
     dependencies: [
@@ -49,7 +49,7 @@ let package = Package(
         .executableTarget(
             name: "SessionProbe",
             dependencies: [.product(name: "CoreNFC", package: "OpenCoreNFC")],
-            // In mode 5, as most apps are: sessions and tags are not Sendable, and this app hands them from thread to thread.
+            // In Swift 5 mode, as most apps: sessions and tags are not Sendable, and this app passes them between threads.
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
         .executableTarget(

@@ -2,7 +2,7 @@
 import Foundation
 public import PeerSupport
 
-/// Our own programs on readers of tests.
+/// Starts our own programs on the readers of tests.
 public enum Client {
     /// Starts `nfc` on a pcscd.
     public static func nfc(_ arguments: [String], on daemon: PCSCDaemon) throws -> TalkingProgram {
@@ -12,7 +12,7 @@ public enum Client {
     /// Starts the sample app.
     public static func tagReader(on daemon: PCSCDaemon) throws -> TalkingProgram {
         let path = EmulatedTag.tool.deletingLastPathComponent().appending(path: "TagReader").path
-        // Its messages go with the files of pcscd, not to those of the person who runs the tests.
+        // Its messages are saved beside the files of pcscd, not in those of the person who runs the tests.
         let store = ["TAGREADER_STORE": daemon.socketPath + ".messages.json"]
         return try TalkingProgram(path, [], environment: daemon.environment.merging(store) { $1 })
     }
@@ -21,16 +21,16 @@ public enum Client {
     ///
     /// - Parameters:
     ///   - kind: `ndef` or `tag`.
-    ///   - environment: its variables.
+    ///   - environment: its environment variables.
     public static func probe(_ kind: String, _ environment: [String: String]) throws -> TalkingProgram {
         try TalkingProgram(path("SessionProbe"), [kind], environment: environment)
     }
 
-    /// Starts a test of a flow as the test kit runs it.
+    /// Starts a test of a flow with the test kit.
     ///
     /// - Parameters:
-    ///   - product: the tag that it asks for.
-    ///   - environment: its variables.
+    ///   - product: the tag that it needs.
+    ///   - environment: its environment variables.
     public static func flow(_ product: String, _ environment: [String: String]) throws -> TalkingProgram {
         try TalkingProgram(path("FlowProbe"), [product], environment: environment)
     }

@@ -3,35 +3,35 @@ public import Foundation
 import PeerSupport
 public import VirtualTags
 
-/// A tag that `nfc emulate` shows to foreign programs, with files, sockets and lines of its own.
+/// A tag that `nfc emulate` shows to foreign programs, with its own files, sockets and serial lines.
 public final class EmulatedTag {
     /// How the tag is shown.
     public enum Reader: Sendable {
-        /// A reader of a pcscd of its own.
+        /// A reader of a private pcscd.
         case pcsc
-        /// A PN532 at a line in the tag's own folder.
+        /// A PN532 on a serial line in the tag's own folder.
         case pn532
-        /// A PN532 at a line of this name in /dev.
+        /// A PN532 on a serial line of this name in /dev.
         case device(String)
-        /// A reader for a ``PCSCDaemon``, of the model's name unless another one is given.
+        /// A reader for a ``PCSCDaemon``; its default name is the model's.
         case reader(name: String?)
     }
 
-    /// Why a tag can't be shown.
+    /// Why a tag could not be shown.
     public struct Failure: Error, CustomStringConvertible {
         /// What happened.
         public var description: String
     }
 
-    /// What foreign programs have to find in their environment.
+    /// The environment variables that foreign programs need.
     public let environment: [String: String]
-    /// What the tool said when it was ready.
+    /// The tool's output when it was ready.
     public let ready: [String: String]
     private let folder: URL
     private let image: URL
     private let program: TalkingProgram
 
-    /// The tool: what NFC_TOOL says, else what `swift build` has made in the root of the repository.
+    /// The tool: from NFC_TOOL, or from `swift build` in the root of the repository.
     public static var tool: URL {
         if let path = ProcessInfo.processInfo.environment["NFC_TOOL"] { return URL(fileURLWithPath: path) }
         return packageFolder.deletingLastPathComponent().appending(path: ".build/debug/nfc")
@@ -44,7 +44,7 @@ public final class EmulatedTag {
 
     /// Shows a tag, and waits until foreign programs can find it.
     public init(_ contents: TagContents, on reader: Reader) async throws {
-        // A UNIX socket's path is short.
+        // The path of a UNIX socket must be short.
         folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         image = folder.appending(path: "tag.json")
@@ -74,24 +74,24 @@ public final class EmulatedTag {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// The lines for pcscd.
+    /// pcscd's configuration.
     public var configuration: String {
         get throws { try String(contentsOfFile: ready["reader_conf"] ?? "", encoding: .utf8) }
     }
 
-    /// Gives the tool a command, such as `remove`, and waits until it is done.
+    /// Sends the tool a command, such as `remove`, and waits until it is done.
     public func perform(_ command: String) async throws {
         program.say(command)
         let line = try await program.line(with: #""event":"command""#)
         guard line.contains(#""ok":true"#) else { throw Failure(description: line) }
     }
 
-    /// Waits until the tool says something.
+    /// Waits for a line of the tool's output.
     public func line(with text: String) async throws {
         try await program.line(with: text)
     }
 
-    /// Ends the tool, by its own number, and gives back what it saved of the tag.
+    /// Ends the tool by its process identifier, and returns the saved tag.
     public func stop() async throws -> TagContents {
         program.send(signal: SIGTERM)
         let status = try await program.end(within: .seconds(10))
@@ -101,7 +101,7 @@ public final class EmulatedTag {
         return try TagImage(parsing: [UInt8](Data(contentsOf: image))).contents
     }
 
-    /// Kills the tool, so that it can do nothing more.
+    /// Kills the tool, so that it can't clean up.
     public func kill() async throws {
         program.send(signal: SIGKILL)
         _ = try await program.end(within: .seconds(10))

@@ -2,13 +2,13 @@
 public import Foundation
 import PeerSupport
 
-/// Two PN532 of `nfc emulate` that lie on one another, at lines in a folder of their own.
+/// Two PN532 of `nfc emulate` in each other's field, on serial lines in their own folder.
 public final class FacingAdapters {
     /// The folder, for what foreign programs read and write.
     public let folder: URL
     private let program: TalkingProgram
 
-    /// Offers both, and waits until programs can find them.
+    /// Starts both, and waits until programs can find them.
     public init() async throws {
         folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -24,15 +24,15 @@ public final class FacingAdapters {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// What a program that uses libnfc has to find in its environment to be the card.
+    /// The environment variables with which a libnfc program is the card.
     public var cardEnvironment: [String: String] {
         ["LIBNFC_DEVICE": "pn532_uart:\(folder.path)/card", "LIBNFC_LOG_LEVEL": "0"]
     }
 
-    /// What one of our programs has to find to be the reader.
+    /// The environment variables with which one of our programs is the reader.
     public var readerEnvironment: [String: String] { ["NFC_READER": "pn532:\(folder.path)/reader"] }
 
-    /// Ends the tool, by its own number.
+    /// Ends the tool by its process identifier.
     public func stop() async throws {
         program.send(signal: SIGTERM)
         let status = try await program.end(within: .seconds(10))

@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 import PeerSupport
 
-/// The real pcscd with readers of a test's own, at a socket of its own. It can be killed and started again.
+/// The real pcscd with a test's own readers and socket. It can be killed and started again.
 public final class PCSCDaemon {
-    /// What programs have to find in their environment.
+    /// The environment variables that programs need.
     public let environment: [String: String]
     private let folder: URL
     let socketPath: String
@@ -13,9 +13,9 @@ public final class PCSCDaemon {
 
     /// Starts pcscd.
     ///
-    /// - Parameter configurations: the lines for each reader.
+    /// - Parameter configurations: the configuration of each reader.
     public init(_ configurations: [String]) throws {
-        // A UNIX socket's path is short.
+        // The path of a UNIX socket must be short.
         folder = URL(fileURLWithPath: "/tmp/ocd-\(UUID().uuidString.prefix(8))")
         let lines = folder.appending(path: "reader.conf.d")
         try FileManager.default.createDirectory(at: lines, withIntermediateDirectories: true)
@@ -34,7 +34,7 @@ public final class PCSCDaemon {
 
     /// Starts pcscd after ``stop()`` or ``kill()``.
     public func start() throws {
-        // It takes a socket that listens already, by systemd's protocol.
+        // pcscd accepts a socket that already listens, by systemd's protocol.
         let socket = try SocketAtPath.listen(socketPath)
         defer { close(socket) }
         let log = try FileHandle(forWritingTo: Self.made(folder.appending(path: "log")))
@@ -47,12 +47,12 @@ public final class PCSCDaemon {
         )
     }
 
-    /// Ends pcscd without giving it a chance to do anything.
+    /// Kills pcscd, so that it can't clean up.
     public func kill() async throws {
         try await end(SIGKILL)
     }
 
-    /// Ends pcscd in good order.
+    /// Ends pcscd normally.
     public func stop() async throws {
         try await end(SIGTERM)
     }
@@ -67,7 +67,7 @@ public final class PCSCDaemon {
         try? FileManager.default.removeItem(atPath: socketPath)
     }
 
-    /// Its number.
+    /// Its process identifier.
     public var identifier: Int32 { program?.identifier ?? 0 }
 
     private static func made(_ file: URL) throws -> URL {
@@ -78,7 +78,7 @@ public final class PCSCDaemon {
 
 /// UNIX sockets at paths.
 enum SocketAtPath {
-    /// A socket that listens at a path, in place of whatever was there.
+    /// Creates a socket that listens at a path, and replaces an existing file.
     static func listen(_ path: String) throws(PeerError) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -2,17 +2,17 @@
 public import Foundation
 import PeerSupport
 
-/// A program of somebody else, run to its end.
+/// A foreign program that runs to its end.
 public struct Program: Sendable {
-    /// What it wrote, and how it ended.
+    /// Its output, and how it ended.
     public struct Result: Sendable {
-        /// Standard output and standard error, as they came.
+        /// Standard output and standard error, in order.
         public var output: String
         /// The exit status; the signal's number, negated, when one ended it.
         public var status: Int32
     }
 
-    /// Where it is.
+    /// Its path.
     public let path: String
 
     /// Finds a program.
@@ -25,19 +25,19 @@ public struct Program: Sendable {
         self.path = path
     }
 
-    /// Whether all of these programs are there.
+    /// Whether all of these programs are installed.
     public static func areInstalled(_ names: String...) -> Bool {
         names.allSatisfy { Program($0) != nil }
     }
 
-    /// Runs the program, and ends it by its own number when it takes too long.
+    /// Runs the program, and ends it by its process identifier if it takes too long.
     ///
     /// - Parameters:
     ///   - arguments: its arguments.
-    ///   - environment: variables beside those of the tests.
-    ///   - input: what it reads from standard input.
-    ///   - folder: the folder in which it runs; one that is taken away afterwards when nil.
-    ///   - limit: how many seconds it may take.
+    ///   - environment: variables in addition to those of the tests.
+    ///   - input: its standard input.
+    ///   - folder: the folder in which it runs; nil for one that is removed afterwards.
+    ///   - limit: the time limit in seconds.
     public func run(
         _ arguments: [String],
         environment: [String: String] = [:],

@@ -6,7 +6,7 @@ public enum Samples {
     /// A link to https://example.com.
     public static let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x04] + Array("example.com".utf8)
 
-    /// The octets of a tag's image.
+    /// The bytes of a tag's image.
     public static func image(_ contents: TagContents) throws -> [UInt8] {
         Array(try TagImage(contents).encoded())
     }
@@ -18,7 +18,7 @@ public enum Samples {
     public static func type2(_ product: Type2Product = .ntag213) -> TagContents {
         var contents = Type2Contents(blank: product, uid: uid)
         let messageTLV = [0x03, UInt8(message.count)] + message + [0xFE]
-        // Products that are delivered with a lock control TLV keep it.
+        // Products that have a lock control TLV from the factory keep it.
         let start = contents.memory[16] == 0x01 ? 21 : 16
         contents.memory.replaceSubrange(start..<start + messageTLV.count, with: messageTLV)
         return .type2(contents)
@@ -83,7 +83,7 @@ public enum Samples {
         )
     }
 
-    /// The second line of the travel document's machine readable zone, from which the keys to it come.
+    /// The second line of the travel document's machine readable zone, from which its keys are derived.
     public static let travelDocumentLine = "L898902C36UTO7408122F1204159ZE184226B<<<<<10"
 
     /// An electronic travel document with basic access control, the specimen of ICAO Doc 9303.

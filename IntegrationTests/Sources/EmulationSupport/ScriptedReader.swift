@@ -4,19 +4,19 @@ import Glibc
 import PeerSupport
 import Synchronization
 
-/// A reader behind the real pcscd that answers whatever a test makes it answer.
+/// A reader behind the real pcscd, whose answers a test chooses.
 ///
-/// It speaks with our driver as `nfc emulate` does, but has no tag and no manners.
+/// It speaks to our driver as `nfc emulate` does, but has no tag and may send wrong data.
 public final class ScriptedReader: Sendable {
-    /// What becomes of an APDU.
+    /// The answer to an APDU.
     public enum Answer: Sendable {
-        /// These octets, few or none as they may be.
+        /// These bytes, even if they are too few or none.
         case octets([UInt8])
-        /// Nothing, ever.
+        /// No answer.
         case hang
-        /// The reader's driver says that it went wrong.
+        /// The reader's driver reports a failure.
         case failure
-        /// Something that the driver does not understand.
+        /// Bytes that the driver does not understand.
         case garbage
     }
 
@@ -26,7 +26,7 @@ public final class ScriptedReader: Sendable {
         var apdus: [[UInt8]] = []
     }
 
-    /// The lines for pcscd.
+    /// pcscd's configuration.
     public let configuration: String
     private let folder: URL
     private let socket: Int32
@@ -34,13 +34,13 @@ public final class ScriptedReader: Sendable {
     private let answer: @Sendable ([UInt8]) -> Answer
     private let state: Mutex<State>
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
     ///   - name: its name, to which pcscd adds two numbers.
     ///   - answerToReset: the ATR of the card in it.
-    ///   - isInserted: whether the card is in it from the beginning.
-    ///   - answer: what becomes of each APDU.
+    ///   - isInserted: whether the card is inserted at the beginning.
+    ///   - answer: returns the answer to each APDU.
     public init(
         _ name: String,
         answerToReset: [UInt8],
@@ -78,13 +78,13 @@ public final class ScriptedReader: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// The APDUs that came.
+    /// The APDUs so far.
     public var apdus: [[UInt8]] { state.withLock { $0.apdus } }
 
-    /// Puts the card in.
+    /// Inserts the card.
     public func insert() { change(true) }
 
-    /// Takes the card out.
+    /// Removes the card.
     public func remove() { change(false) }
 
     private func change(_ isInserted: Bool) {
@@ -98,7 +98,7 @@ public final class ScriptedReader: Sendable {
 
     private func serve(_ connection: Int32) {
         state.withLock { $0.connection = connection }
-        // The reader greets first, with the version of the protocol.
+        // The reader sends the first message, with the version of the protocol.
         Self.send(connection, 0x48, 0, [2])
         defer {
             state.withLock { $0.connection = -1 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test of an app's flow as the test kit runs it: on a virtual tag, or on the reader that NFC_TEST_READER names. It says
-// what the flow saw, and exits with 1 when the test fails.
+// A test of an app's flow with the test kit: on a virtual tag, or on the reader of NFC_TEST_READER. It prints what the flow
+// saw, and exits with 1 when the test fails.
 //
 // Usage: FlowProbe PRODUCT
 @unsafe @preconcurrency import CoreNFC
@@ -17,7 +17,7 @@ struct FlowProbe {
                 .everyLoss,
                 near: .product(product, holding: .uri("https://example.com"))
             ) { field in
-                // The second one finds what the first one wrote.
+                // The second run finds what the first one wrote.
                 let old = try await field.completion("write") { Writer(link).start($0) }.get()
                 let new = try await field.completion("write again") { Writer(link).start($0) }.get()
                 field.note("found \(old)")
@@ -38,7 +38,7 @@ struct FlowProbe {
         }
     }
 
-    /// Says a line.
+    /// Prints a line.
     static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
@@ -46,10 +46,10 @@ struct FlowProbe {
 
 /// A client that reads a link and writes another one.
 private final class Writer: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-    // Sendable because everything is used on the session's queue, once it has begun.
+    // Sendable because all of it is used only on the session's queue after the start.
     private let link: String
     private var session: NFCNDEFReaderSession?
-    /// A session holds its delegate weakly: the client holds itself until the session ends.
+    /// A session holds its delegate weakly, so the client holds itself until the session ends.
     private var itself: Writer?
     private var completion: (@Sendable (Result<String, any Error>) -> Void)?
 

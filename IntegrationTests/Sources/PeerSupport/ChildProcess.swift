@@ -3,14 +3,14 @@ import Glibc
 
 /// A child process whose standard input and output are one end of a pair of sockets.
 ///
-/// Nobody but the child inherits its end, and it inherits no other's.
+/// No other process inherits the child's end, and the child inherits no other end.
 final class ChildProcess {
-    /// What there was to read.
+    /// The result of a read.
     enum Output {
         case octets([UInt8])
         /// The child closed its output.
         case end
-        /// The time is up.
+        /// There was no output before the time limit.
         case nothing
     }
 
@@ -20,10 +20,10 @@ final class ChildProcess {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: where it is.
-    ///   - arguments: what it is started with.
-    ///   - environment: its variables beside those of the tests.
-    ///   - joinsErrors: standard error goes to the socket too, and not to that of the tests.
+    ///   - path: its path.
+    ///   - arguments: its arguments.
+    ///   - environment: variables in addition to those of the tests.
+    ///   - joinsErrors: whether standard error also goes to the socket, and not to that of the tests.
     init(
         _ path: String,
         _ arguments: [String],
@@ -35,7 +35,7 @@ final class ChildProcess {
         guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
             throw PeerError("There are no sockets: error \(errno).")
         }
-        // The child has this end then; were it kept, the child's end could not be seen.
+        // The child now has this end. If we kept it open, we would not see when the child closes it.
         defer { close(ends[1]) }
         do throws(PeerError) {
             program = try SpawnedProgram(
@@ -56,14 +56,14 @@ final class ChildProcess {
         close(socket)
     }
 
-    /// Lets the child see the end of its input.
+    /// Closes the child's input.
     func closeInput() {
         shutdown(socket, Int32(SHUT_WR))
     }
 
-    /// Writes octets, all of them.
+    /// Writes all bytes.
     ///
-    /// - Returns: whether the child took them.
+    /// - Returns: whether the child received them.
     func write(_ octets: [UInt8]) -> Bool {
         var rest = octets[...]
         while !rest.isEmpty {
@@ -77,7 +77,7 @@ final class ChildProcess {
         return true
     }
 
-    /// Waits for output, and reads what there is.
+    /// Waits for output, and reads it.
     func read(until deadline: ContinuousClock.Instant) -> Output {
         while true {
             var poller = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
@@ -87,12 +87,12 @@ final class ChildProcess {
             var chunk = [UInt8](repeating: 0, count: 65536)
             let count = unsafe Glibc.read(socket, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            // A child that ended with input unread resets the connection, which is an end too.
+            // A child that ends with unread input resets the connection, which also counts as the end.
             return count > 0 ? .octets(Array(chunk.prefix(count))) : .end
         }
     }
 
-    /// Waits for the child's end, and kills it when that takes too long.
+    /// Waits for the child's end, and kills it if that takes too long.
     ///
     /// - Returns: its exit status, or the number of the signal that ended it, negated.
     func wait(until deadline: ContinuousClock.Instant) -> Int32 {

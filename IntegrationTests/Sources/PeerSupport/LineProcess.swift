@@ -2,12 +2,12 @@
 import Dispatch
 import Glibc
 
-/// A program that is talked to in lines: one in, one out.
+/// A program with a line protocol: one line in, one line out.
 ///
-/// Whatever the program does, each question ends: with a line, with the program's end, or with its death at the hands of
-/// the time limit. What it writes to standard error goes to that of the tests. It is ended with the last reference.
+/// Each question ends, with any program: with a line, with the program's end, or when the program is killed after the time
+/// limit. Its standard error is that of the tests. The program is killed with the last reference.
 public final class LineProcess: @unchecked Sendable {
-    // Safe: what may change is touched on `queue` alone, but for the end, when nobody else is left.
+    // Safe: mutable state is used only on `queue`, except in deinit, when there is no other reference.
     private let queue = DispatchQueue(label: "LineProcess")
     private let child: ChildProcess
     private var received: [UInt8] = []
@@ -16,8 +16,8 @@ public final class LineProcess: @unchecked Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: where it is.
-    ///   - arguments: what it is started with.
+    ///   - path: its path.
+    ///   - arguments: its arguments.
     /// - Throws: ``PeerError`` when it can't be started.
     public init(_ path: String, _ arguments: [String]) throws(PeerError) {
         child = try ChildProcess(path, arguments)
@@ -31,7 +31,7 @@ public final class LineProcess: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - line: the line, without its end.
-    ///   - limit: how long the answer may take. After it the program is killed.
+    ///   - limit: how long the answer may take. Then the program is killed.
     /// - Returns: the answer, without its end.
     /// - Throws: ``PeerError`` when the program ended, or was killed.
     public func ask(_ line: String, within limit: Duration = .seconds(60)) async throws -> String {
@@ -40,7 +40,7 @@ public final class LineProcess: @unchecked Sendable {
 
     /// Closes the program's standard input, and waits for its end.
     ///
-    /// - Parameter limit: how long it may take. After it the program is killed.
+    /// - Parameter limit: how long it may take. Then the program is killed.
     /// - Returns: its exit status; that of a killed program is the signal's number, negated.
     public func finish(within limit: Duration = .seconds(20)) async throws -> Int32 {
         try await onQueue {
@@ -78,7 +78,7 @@ public final class LineProcess: @unchecked Sendable {
         }
     }
 
-    /// Waits for the program's end, once, and kills it when that takes too long.
+    /// Waits for the program's end, once, and kills it if that takes too long.
     private func end(_ deadline: ContinuousClock.Instant) -> Int32 {
         let status = self.status ?? child.wait(until: deadline)
         self.status = status

@@ -3,10 +3,10 @@ import Foundation
 
 /// The Python interpreter that has the peers installed.
 public enum PythonInterpreter {
-    /// Where it is: what the environment variable `NFC_PYTHON` says, else `.venv/bin/python` in the root of the
-    /// repository when that is there. Nil when neither is; then tests with Python peers are skipped.
+    /// Its path: the environment variable `NFC_PYTHON`, or `.venv/bin/python` in the root of the repository if it
+    /// exists. Nil when there is neither; then tests with Python peers are skipped.
     ///
-    /// What `NFC_PYTHON` says is not looked at: a wrong path has to fail a test, not skip it.
+    /// The path in `NFC_PYTHON` is not checked: a wrong path must fail a test, not skip it.
     public static let path: String? = {
         if let path = ProcessInfo.processInfo.environment["NFC_PYTHON"], !path.isEmpty { return path }
         let root = URL(filePath: #filePath)

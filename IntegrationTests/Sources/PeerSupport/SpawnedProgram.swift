@@ -4,10 +4,10 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program that was started, and that inherits no descriptors but those that it is given.
+/// A started program. It inherits only the listed descriptors.
 ///
-/// `Foundation.Process` learns of a program's end from a socket that any other program may inherit which is started at
-/// the same moment, and then never learns of it.
+/// `Foundation.Process` detects a program's end by a socket. Another program that is started at the same moment may inherit
+/// the socket, and then the end is never detected.
 public final class SpawnedProgram: Sendable {
     private struct State: Sendable {
         var status: Int32?
@@ -15,18 +15,18 @@ public final class SpawnedProgram: Sendable {
         var nextKey = 0
     }
 
-    /// Its number.
+    /// Its process identifier.
     public let identifier: Int32
     private let state: Mutex<State>
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: where it is.
-    ///   - arguments: what it is started with.
-    ///   - environment: its variables beside those of the tests.
-    ///   - folder: the folder in which it runs; that of the tests when nil.
-    ///   - descriptors: by the numbers that it knows them by, those that it has.
+    ///   - path: its path.
+    ///   - arguments: its arguments.
+    ///   - environment: variables in addition to those of the tests.
+    ///   - folder: the folder in which it runs; nil for that of the tests.
+    ///   - descriptors: the descriptors that it inherits, by their numbers in the program.
     /// - Throws: ``PeerError`` when it can't be started.
     public init(
         _ path: String,
@@ -38,13 +38,13 @@ public final class SpawnedProgram: Sendable {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // First out of the way of the numbers that they get.
+        // Copy them first to high numbers, so that they don't collide with the numbers in the program.
         let copies = descriptors.mapValues { fcntl($0, F_DUPFD_CLOEXEC, 64) }
         defer { for copy in copies.values { close(copy) } }
         for (number, copy) in copies { unsafe posix_spawn_file_actions_adddup2(&actions, copy, number) }
         _ = unsafe spawnActionsCloseFrom(&actions, max(2, descriptors.keys.max() ?? 0) + 1)
         if let folder { _ = unsafe spawnActionsChangeFolder(&actions, folder) }
-        // Threads that run tests hold signals back, which a program would inherit.
+        // Threads that run tests block signals, and a program would inherit that.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -71,9 +71,9 @@ public final class SpawnedProgram: Sendable {
     /// The exit status, or the number of the signal that ended it, negated; nil while it runs.
     public var status: Int32? { state.withLock { $0.status } }
 
-    /// Sends it a signal, unless it has ended.
+    /// Sends a signal, unless the program has ended.
     public func send(signal: Int32) {
-        // Under the lock, so that the number is not somebody else's meanwhile.
+        // Under the lock, so that the identifier can't belong to another process by now.
         state.withLock { state in
             if state.status == nil { kill(identifier, signal) }
         }
@@ -81,8 +81,8 @@ public final class SpawnedProgram: Sendable {
 
     /// Waits for its end.
     ///
-    /// - Parameter limit: how long.
-    /// - Returns: as ``status``; nil when it still runs.
+    /// - Parameter limit: how long to wait.
+    /// - Returns: the ``status``; nil when the program still runs.
     public func end(within limit: Duration) async -> Int32? {
         await withCheckedContinuation { continuation in
             let key = state.withLock { state -> Int? in

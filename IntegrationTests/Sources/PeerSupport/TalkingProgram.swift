@@ -2,9 +2,9 @@
 import Foundation
 import Synchronization
 
-/// A program that takes lines when it is given some, and says lines when something happens.
+/// A program that accepts lines of input, and prints lines when something happens.
 ///
-/// Each wait ends: with the line, with the program's end, or with its limit. It is killed with the last reference.
+/// Each wait ends: with the line, with the program's end, or at its time limit. The program is killed with the last reference.
 public final class TalkingProgram: Sendable {
     private struct Waiter: Sendable {
         var isMeant: @Sendable (String) -> Bool
@@ -13,7 +13,7 @@ public final class TalkingProgram: Sendable {
 
     private struct State: Sendable {
         var lines: [String] = []
-        /// The lines from here on were not waited for yet.
+        /// The index of the first line that was not waited for yet.
         var cursor = 0
         var hasEnded = false
         var waiters: [Int: Waiter] = [:]
@@ -23,7 +23,7 @@ public final class TalkingProgram: Sendable {
     private let child: Child
     private let state = Shared()
 
-    /// What the reading thread shares with the program.
+    /// The state that the reading thread shares with the program.
     private final class Shared: Sendable {
         let value = Mutex(State())
     }
@@ -37,9 +37,9 @@ public final class TalkingProgram: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: where it is.
-    ///   - arguments: what it is started with.
-    ///   - environment: its variables beside those of the tests.
+    ///   - path: its path.
+    ///   - arguments: its arguments.
+    ///   - environment: variables in addition to those of the tests.
     /// - Throws: ``PeerError`` when it can't be started.
     public init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws(PeerError) {
         let process = try ChildProcess(path, arguments, environment: environment, joinsErrors: true)
@@ -52,23 +52,23 @@ public final class TalkingProgram: Sendable {
         child.process.program.send(signal: SIGKILL)
     }
 
-    /// Its number.
+    /// Its process identifier.
     public var identifier: Int32 { child.process.program.identifier }
 
-    /// All that it has said.
+    /// All of its output so far.
     public var output: String { state.value.withLock { $0.lines.joined(separator: "\n") } }
 
-    /// Gives it a line.
+    /// Sends it a line.
     public func say(_ line: String) {
         state.value.withLock { _ in _ = child.process.write(Array(line.utf8) + [0x0A]) }
     }
 
-    /// Waits for a line, and takes it, with those before it.
+    /// Waits for a line, and consumes it and the lines before it.
     ///
     /// - Parameters:
-    ///   - limit: how long.
-    ///   - isMeant: whether it is the one.
-    /// - Throws: ``PeerError`` when the program ended, or did not say it in time.
+    ///   - limit: how long to wait.
+    ///   - isMeant: returns whether a line is the right one.
+    /// - Throws: ``PeerError`` when the program ended, or did not print the line in time.
     @discardableResult
     public func line(
         within limit: Duration = .seconds(20),
@@ -102,7 +102,7 @@ public final class TalkingProgram: Sendable {
         return try result.get()
     }
 
-    /// Waits for a line that has a text in it.
+    /// Waits for a line that contains a text.
     @discardableResult
     public func line(with text: String, within limit: Duration = .seconds(20)) async throws -> String {
         do {
@@ -117,12 +117,12 @@ public final class TalkingProgram: Sendable {
         child.process.program.send(signal: signal)
     }
 
-    /// Lets it see the end of its input.
+    /// Closes its input.
     public func closeInput() {
         child.process.closeInput()
     }
 
-    /// Waits for its end, and kills it when that takes too long. All that it has said is in ``output`` then.
+    /// Waits for its end, and kills it if that takes too long. Then ``output`` has all of its output.
     ///
     /// - Returns: its exit status, or the number of the signal that ended it, negated.
     /// - Throws: ``PeerError`` when it did not end in time.
@@ -135,7 +135,7 @@ public final class TalkingProgram: Sendable {
         throw PeerError("The program did not end in \(limit). It has said: \(output)")
     }
 
-    /// Waits until its output has ended too; not for long, since a child of its own may hold that open.
+    /// Waits a short time until its output has also ended. A child of the program may keep the output open.
     private func untilAllIsRead() async {
         let limit = ContinuousClock.now + .seconds(1)
         while !state.value.withLock({ $0.hasEnded }), ContinuousClock.now < limit {

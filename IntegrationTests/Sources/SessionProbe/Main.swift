@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An app with a reader session, for a test: it says what its delegate hears, and does what it reads from standard input.
+// An app with a reader session, for a test: it prints the calls of its delegate, and runs commands from standard input.
 //
 // Usage: SessionProbe ndef | tag
 import CoreNFC
@@ -9,7 +9,7 @@ import Foundation
 struct SessionProbe {
     static func main() async {
         let probe: any Probe = CommandLine.arguments.last == "ndef" ? MessageProbe() : TagProbe()
-        // Standard input is waited for on a thread of its own, so that a command does not wait for the one before.
+        // Another thread reads standard input, so that a command does not wait for the one before.
         let (lines, input) = AsyncStream.makeStream(of: String.self)
         Thread {
             while let line = readLine() { input.yield(line) }
@@ -27,7 +27,7 @@ struct SessionProbe {
         }
     }
 
-    /// Says a line.
+    /// Prints a line.
     static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
@@ -50,7 +50,7 @@ struct SessionProbe {
     }
 }
 
-/// What both kinds of sessions do.
+/// The functions of both kinds of sessions.
 protocol Probe: AnyObject, Sendable {
     func begin()
     func invalidate()

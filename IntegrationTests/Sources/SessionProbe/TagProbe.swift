@@ -3,7 +3,7 @@ import CoreNFC
 import Foundation
 import Synchronization
 
-/// An app that works with tags: it connects to each, and does what it is told.
+/// An app that works with tags: it connects to each, and runs commands.
 final class TagProbe: NSObject, Probe, NFCTagReaderSessionDelegate, Sendable {
     private let session = Mutex<NFCTagReaderSession?>(nil)
     private let tag = Mutex<NFCTag?>(nil)
@@ -38,7 +38,7 @@ final class TagProbe: NSObject, Probe, NFCTagReaderSessionDelegate, Sendable {
                 let (data, sw1, sw2) = try await card.sendCommand(apdu: apdu)
                 SessionProbe.say("answer \(SessionProbe.text(data + [sw1, sw2]))")
             case "until-lost":
-                // As Apple's sample waits until a tag is taken away.
+                // Apple's sample waits like this until a tag is removed.
                 guard let session = session.withLock({ $0 }) else { return }
                 while (try? await session.connect(to: tag)) != nil, tag.isAvailable {
                     SessionProbe.say("near")
@@ -46,7 +46,7 @@ final class TagProbe: NSObject, Probe, NFCTagReaderSessionDelegate, Sendable {
                 }
                 SessionProbe.say("gone")
             case "until-unavailable":
-                // As an SDK for hardware keys does.
+                // An SDK for hardware keys waits like this.
                 while session.withLock({ $0 })?.connectedTag?.isAvailable == true {
                     SessionProbe.say("near")
                     try await Task.sleep(for: .milliseconds(500))

@@ -26,7 +26,7 @@ extension BackgroundService {
             try await desk.event("delivered")
             #expect(try await desk.inbox().isEmpty)
             let owner = try await desk.ask("owner", "org.opencorenfc.TagReader") as? String
-            // It runs now. The tag that stayed is not read again; one that comes again is.
+            // The app runs now. The tag that stayed is not read again; a tag that comes again is read.
             try desk.takeAway()
             try await Task.sleep(for: .milliseconds(1500))
             try desk.bring("https://tagreader.example/x/2")
@@ -90,7 +90,7 @@ extension BackgroundService {
             try await desk.start()
             try desk.bring("https://b.example/1")
             try await desk.event("shown")
-            // Another tag comes and goes, so that the field is looked at anew.
+            // Another tag comes and goes, so that the field is checked again.
             for number: UInt8 in 2...4 {
                 try desk.bring("nothing".utf8.map { $0 }, number: number)
                 try await desk.event("bad-message")
@@ -98,7 +98,7 @@ extension BackgroundService {
             }
             #expect(try await desk.notifications().count == 1)
             #expect(try await desk.inbox().count == 1)
-            // What `nfc inbox` removes loses its notification.
+            // Entries that `nfc inbox` removes lose their notifications.
             #expect(try await desk.nfc("inbox", "clear").status == 0)
             for _ in 0..<1000 where (try await desk.ask("calls", "CloseNotification") as? [Any])?.isEmpty != false {
                 try await Task.sleep(for: .milliseconds(10))

@@ -6,7 +6,7 @@ import Testing
 
 extension BackgroundService {
     @Suite struct `The conditions of background reading` {
-        /// Waits until tags are not read for one reason, and holds what the status says against it.
+        /// Waits until tags are not read for one reason, and compares the status with it.
         private func expectObstacle(_ obstacle: String, _ condition: String, _ desk: Desk) async throws {
             #expect(try await desk.event("not-reading")["obstacles"] == obstacle)
             let status = try #require(try await desk.ask("status") as? [String: Any])
@@ -32,7 +32,7 @@ extension BackgroundService {
             try await desk.start()
             try desk.bring("https://b.example/1")
             try await desk.event("shown")
-            // It leaves, and much later the display goes off and on; then it leaves while the display is off.
+            // The tag leaves, and much later the display goes off and on. Then the tag leaves while the display is off.
             for isTakenInTheDark in [false, true] {
                 if !isTakenInTheDark {
                     try desk.takeAway()
@@ -59,7 +59,7 @@ extension BackgroundService {
             try await desk.event("not-reading")
             try await desk.ask("login", ["IdleHint": false])
             try await desk.event("reading")
-            // Another tag shows that the field was looked at.
+            // Another tag shows that the field was checked.
             try desk.bring("https://b.example/2", number: 2)
             try await desk.event("shown")
             #expect(try await desk.notifications().count == 2)
@@ -78,7 +78,7 @@ extension BackgroundService {
             try await desk.ask("login", ["LockedHint": true])
             try await desk.start()
             try await desk.kill()
-            // The system was started anew.
+            // The system was restarted.
             try desk.write("machine/proc/sys/kernel/random/boot_id", "boot-2\n")
             try await desk.start(waitsFor: "not-reading")
         }
@@ -90,7 +90,7 @@ extension BackgroundService {
             try await desk.start()
             try await desk.ask("login", ["IdleHint": true])
             try await expectObstacle("display-off", "display", desk)
-            // Of a compositor more is known.
+            // A compositor reports more.
             try await desk.ask("display_on_bus")
             try await desk.event("reading")
             try await desk.ask("display", 3)
@@ -112,7 +112,7 @@ extension BackgroundService {
             try await expectObstacle("camera", "camera", desk)
             try camera.close()
             try await desk.event("reading")
-            // A camera that is plugged in later counts as well.
+            // A camera that is plugged in later also counts.
             try desk.write("machine/dev/video1", "")
             _ = try await desk.ask("status")
             try await desk.wait("the second camera is known") {
@@ -151,7 +151,7 @@ extension BackgroundService {
             #expect(scan.status == 0, "\(scan.lines)")
             #expect(try await desk.event("not-reading")["obstacles"] == "reader-session")
             try await desk.event("reading")
-            // The tag lay there all the time.
+            // The tag was on the reader all the time.
             _ = try await desk.ask("status")
             #expect(try await desk.notifications().count == 1)
         }
@@ -161,8 +161,8 @@ extension BackgroundService {
         {
             let desk = try await Desk()
             try await desk.start()
-            // It comes while the session has the reader: the service has never seen it. The session goes on for a while,
-            // so that both have noticed the file: each has a field of its own here.
+            // The tag comes while the session has the reader, so the service has never seen it. The session continues for
+            // a while, so that both notice the file: each has its own field here.
             let path = Desk.programs.appending(path: "nfc").path
             let arguments = ["scan", "--many", "--timeout", "1.5", "--tags", desk.folder.path + "/tags", "--json"]
             let app = try TalkingProgram(path, arguments, environment: desk.environment)
@@ -171,11 +171,11 @@ extension BackgroundService {
             #expect(try await app.end() == 0, "\(app.output)")
             #expect(app.output.contains("b.example/1"))
             try await desk.event("reading")
-            // Another tag shows that the field was looked at.
+            // Another tag shows that the field was checked.
             try desk.bring("https://b.example/2", number: 2)
             try await desk.event("shown")
             #expect(try await desk.notifications().count == 1)
-            // When it comes again it is offered.
+            // When the tag comes again, it is offered.
             try desk.takeAway()
             try await Task.sleep(for: .milliseconds(1500))
             try desk.bring("https://b.example/1")

@@ -15,7 +15,7 @@ extension BackgroundService {
             #expect(left.count == (step == "before-storing" ? 0 : 1))
             let isAnnounced = step == "announced"
             #expect(left.allSatisfy { $0["announced"] as? Bool == isAnnounced })
-            // The tag still lies there.
+            // The tag is still on the reader.
             try await desk.start(waitsFor: isAnnounced ? "reading" : "shown")
             #expect(try await desk.inbox().count == 1)
             let shown = try await desk.notifications()
@@ -39,7 +39,7 @@ extension BackgroundService {
             #expect(step == "delivering" || desk.lines(of: "opened").count == 2)
             try desk.takeAway()
             try await desk.start()
-            // Nothing is shown again; the notification of before still opens what was not opened.
+            // Nothing is shown again. The earlier notification still opens its link.
             #expect(try await desk.notifications().count == 1)
             if step == "delivering" {
                 try await desk.ask("act", 1, "default")
@@ -57,7 +57,7 @@ extension BackgroundService {
                 try await Task.sleep(for: .milliseconds(.random(in: 0...60)))
                 try await desk.kill()
             }
-            // All tags lie there, more than are let in at once: what was not kept comes now or is turned away.
+            // All tags are on the reader, more than are accepted at once. Tags that were not saved come now or are refused.
             try await desk.start()
             try await desk.wait("all that is let in is there") { desk.files(in: "state/nfc/inbox").count >= 8 }
             let entries = try await desk.inbox()

@@ -9,7 +9,7 @@ extension BackgroundService {
     @Suite struct Demonstration {
         private let place = Place()
 
-        /// The names of the steps, or of the failure, that were printed.
+        /// The names of the printed steps, or of the failure.
         private func steps(_ program: TalkingProgram) throws -> [String] {
             try program.output.split(separator: "\n").map { line in
                 let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -30,7 +30,7 @@ extension BackgroundService {
         }
 
         @Test func `Everything is taken away when it is killed, whatever it does`() async throws {
-            // While the service waits for the click, and while the app is up.
+            // While the service waits for the click, and while the app runs.
             let waiting = try place.demo("--terminal")
             try await waiting.line(with: "Press Return")
             #expect(try place.programs().count == 2)
@@ -54,7 +54,7 @@ extension BackgroundService {
             let kept = try place.folders()
             let killed = try place.demo("--terminal")
             try await killed.line(with: "Press Return")
-            // What would have ended its programs is killed before it.
+            // The process that would end its programs is killed first.
             let watchers = try Place.processes {
                 $0.ppid == killed.identifier && $0.words.contains { $0.contains("--take-away") }
             }
@@ -77,7 +77,7 @@ extension BackgroundService {
     }
 }
 
-/// A folder for temporary files of a test's own, with the demonstrations in it.
+/// A test's own folder for temporary files, with the demonstrations in it.
 private final class Place: Sendable {
     let folder = URL(fileURLWithPath: "/tmp/demo-\(UUID().uuidString.prefix(8))")
 
@@ -104,7 +104,7 @@ private final class Place: Sendable {
             .map { "\(folder.path)/\($0)" }
     }
 
-    /// The command lines of the programs of a demonstration; of all of them where none is named.
+    /// The command lines of the programs of a demonstration, or of all demonstrations if none is named.
     func programs(of demonstration: String? = nil) throws -> [String] {
         let mark = "NFC_DEMO=\(demonstration ?? folder.path)"
         return try Self.processes { process in
@@ -149,7 +149,7 @@ private final class Place: Sendable {
         }
     }
 
-    /// The numbers of the processes that are meant.
+    /// The identifiers of the matching processes.
     static func processes(_ isMeant: (Process) -> Bool) throws -> [Int32] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init).filter { number in
             Process(number).map(isMeant) ?? false

@@ -8,7 +8,7 @@ extension Desk {
 
     /// Installs the sample app, which takes links of https://tagreader.example/x/ with their messages.
     ///
-    /// - Parameter isBusActivated: whether the bus starts it; else the deliverer does, by its command.
+    /// - Parameter isBusActivated: whether the bus starts it; otherwise the deliverer runs its command.
     func installApp(isBusActivated: Bool = true) throws {
         let name = "org.opencorenfc.TagReader"
         let program = Self.programs.appending(path: "TagReader").path
@@ -45,14 +45,14 @@ extension Desk {
         )
     }
 
-    /// How many records each message has that the sample app was given.
+    /// The number of records of each message that the sample app received.
     func given() throws -> [Int] {
         let data = try Data(contentsOf: folder.appending(path: "messages.json"))
         let object = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         return (object?["messages"] as? [[String: Any]] ?? []).map { ($0["records"] as? [Any])?.count ?? 0 }
     }
 
-    /// Installs a browser, which writes its arguments to the file `opened`, one a line, with their number before them.
+    /// Installs a browser, which writes the number of its arguments and then one argument per line to the file `opened`.
     func installBrowser() throws {
         let script = "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$@\" >> '\(folder.path)/opened'\n"
         try write("bin/browser", script, mode: 0o755)

@@ -4,11 +4,11 @@ import NDEF
 import PeerSupport
 import VirtualTags
 
-/// A user's desk of a test's own: buses, notifications, a session, a reader, an inbox, and the service.
+/// A test's own user environment: buses, notifications, a session, a reader, an inbox, and the service.
 ///
 /// One task uses it at a time.
 final class Desk: @unchecked Sendable {
-    // Safe: a test is one task, and only it has the desk.
+    // Safe: a test is one task, and only that task uses the desk.
 
     /// The interpreter that has dbusmock; nil when it is not installed.
     static let python: String? = {
@@ -19,7 +19,7 @@ final class Desk: @unchecked Sendable {
     let folder: URL
     let environment: [String: String]
     private let peer: TalkingProgram
-    /// The systemd of the user; nil where there is none.
+    /// The systemd of the user; nil when there is none.
     private let manager: TalkingProgram?
     private(set) var service: TalkingProgram?
 
@@ -27,16 +27,16 @@ final class Desk: @unchecked Sendable {
     static let programs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug")
 
-    /// Makes a desk with a session that is unlocked, and notifications.
+    /// Creates a desk with an unlocked session and notifications.
     ///
-    /// - Parameter systemd: whether the user has a systemd, whose bus is that of the session.
+    /// - Parameter systemd: whether the user has a systemd, whose bus is the session bus.
     init(
         notifications: Bool = true,
         login: Bool = true,
         systemd: Bool = false,
         variables: [String: String] = [:]
     ) async throws {
-        // A socket's path is short.
+        // The path of a socket must be short.
         folder = URL(fileURLWithPath: "/tmp/nfcd-\(UUID().uuidString.prefix(8))")
         for name in ["tags", "run", "state", "data/applications", "data/nfc/apps", "cache", "machine/dev", "bin"] {
             try FileManager.default.createDirectory(
@@ -65,7 +65,7 @@ final class Desk: @unchecked Sendable {
             from: Data(try await peer.line(with: "DBUS_SYSTEM_BUS_ADDRESS").utf8)
         )
         environment = addresses.merging(own) { $1 }
-        // Web links have a browser, which can't be started.
+        // Web links have a browser, but it can't be started.
         try write("bin/xdg-open", "#!/bin/sh\nexit 1\n", mode: 0o755)
         try write("machine/proc/sys/kernel/random/boot_id", "boot-1\n")
         if notifications { try await ask("notify_on") }
@@ -74,7 +74,7 @@ final class Desk: @unchecked Sendable {
 
     private static func manager(_ folder: URL, _ scripts: URL, _ own: [String: String]) throws -> TalkingProgram {
         var variables = own
-        // What the units are given: nfcd reads the desk's tags.
+        // The environment of the units: nfcd reads the desk's tags.
         variables["NFC_TAGS"] = folder.path + "/tags"
         variables["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(folder.path)/system"
         let script = scripts.appending(path: "systemd_peer.sh").path
@@ -86,7 +86,7 @@ final class Desk: @unchecked Sendable {
         peer.closeInput()
         manager?.closeInput()
         let (peer, manager, folder) = (peer, manager, folder)
-        // The last of all has no time to wait for its peer.
+        // deinit can't wait for the peer.
         try? FileManager.default.removeItem(at: folder)
         Task {
             _ = try? await peer.end(within: .seconds(20))
@@ -97,11 +97,11 @@ final class Desk: @unchecked Sendable {
 
     // MARK: The desktop
 
-    /// Has the desktop do something.
+    /// Runs a command of the desktop.
     @discardableResult
     func ask(_ name: String, _ arguments: Any...) async throws -> Any? { try await ask(name, list: arguments) }
 
-    /// Has the desktop do something.
+    /// Runs a command of the desktop.
     @discardableResult
     func ask(_ name: String, list arguments: [Any]) async throws -> Any? {
         let line = try JSONSerialization.data(withJSONObject: [name] + arguments)
@@ -112,7 +112,7 @@ final class Desk: @unchecked Sendable {
         return object?["value"]
     }
 
-    /// The notifications that were shown, in order: each by its arguments.
+    /// The arguments of the notifications that were shown, in order.
     func notifications() async throws -> [Notification] {
         let calls = try await ask("calls", "Notify") as? [[Any]] ?? []
         return calls.compactMap { $0.last as? [Any] }.map(Notification.init)
@@ -120,7 +120,7 @@ final class Desk: @unchecked Sendable {
 
     // MARK: The service
 
-    /// Starts the service, and waits until it has its name.
+    /// Starts the service, and waits until it owns its name.
     func start(_ arguments: String..., dyingAt step: String? = nil, waitsFor event: String? = "reading") async throws {
         var variables = environment
         variables["NFC_DIE_AT"] = step
@@ -141,7 +141,7 @@ final class Desk: @unchecked Sendable {
         return try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
     }
 
-    /// Kills the service, with nothing that it could do about that.
+    /// Kills the service with SIGKILL.
     func kill() async throws {
         service?.send(signal: SIGKILL)
         _ = try await service?.end()
@@ -162,12 +162,12 @@ final class Desk: @unchecked Sendable {
         let path = Self.programs.appending(path: "nfc").path
         let program = try TalkingProgram(path, arguments, environment: environment)
         let status = try await program.end()
-        // Its last line may be on its way still.
+        // Its last line may not have arrived yet.
         _ = try? await program.line(within: .seconds(5)) { _ in false }
         return (status, program.output.split(separator: "\n").map(String.init))
     }
 
-    /// What the inbox has, as `nfc inbox list --json` says.
+    /// The entries of the inbox, from `nfc inbox list --json`.
     func inbox() async throws -> [[String: Any]] {
         try await nfc("inbox", "list", "--json").lines.compactMap { line in
             try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -187,13 +187,13 @@ final class Desk: @unchecked Sendable {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
     }
 
-    /// The lines of a file of the desk; none when it is not there.
+    /// The lines of a file of the desk; empty when it does not exist.
     func lines(of name: String) -> [String] {
         let text = (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition holds.
     func wait(_ what: String, within limit: Duration = .seconds(20), _ isSo: () -> Bool) async throws {
         let end = ContinuousClock.now + limit
         while !isSo() {
@@ -220,7 +220,7 @@ final class Desk: @unchecked Sendable {
             type2.memory.replaceSubrange(16..<16 + octets.count, with: octets)
             contents = .type2(type2)
         } else {
-            // Mapping version 3, whose lengths have four octets.
+            // Mapping version 3, whose lengths have four bytes.
             let size = message.count + 4
             func octets(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(value >> $0 & 0xFF) } }
             let container: [UInt8] =
@@ -236,13 +236,13 @@ final class Desk: @unchecked Sendable {
         try Data(TagImage(contents).encoded()).write(to: path, options: .atomic)
     }
 
-    /// Takes a tag away.
+    /// Removes a tag.
     func takeAway(number: UInt8 = 1) throws {
         try FileManager.default.removeItem(at: folder.appending(path: "tags/\(number).json"))
     }
 }
 
-/// A notification, as the desktop was asked for it.
+/// A notification that the desktop was asked to show.
 struct Notification {
     var replaces: Int
     var icon: String
@@ -250,7 +250,7 @@ struct Notification {
     var body: String
     var actions: [String]
     var hints: [String: Any]
-    /// After how many milliseconds it goes; -1 leaves that to the desktop, and 0 is never.
+    /// After how many milliseconds it expires; -1 leaves that to the desktop, and 0 is never.
     var timeout: Int
 
     init(_ arguments: [Any]) {

@@ -7,7 +7,7 @@ import Testing
 
 extension BackgroundService {
     @Suite struct `What the service takes` {
-        /// The ticks of the processor that a process has had, and its memory in octets.
+        /// The processor time of a process in ticks, and its memory in bytes.
         private func usage(_ process: Int32) throws -> (ticks: Int, memory: Int) {
             let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
             let words = text.split(separator: ")").last?.split(separator: " ") ?? []
@@ -27,7 +27,7 @@ extension BackgroundService {
                 times.append(try #require(Double(try await desk.event("arrived")["ms"] ?? "")))
                 try await desk.event("shown")
                 try desk.takeAway(number: number)
-                // So that none is turned away.
+                // Wait, so that no tag is refused.
                 try await Task.sleep(for: .milliseconds(round < 7 ? 0 : 2000))
                 if round == 11, ProcessInfo.processInfo.environment["NFC_FIGURES"] == nil { break }
             }

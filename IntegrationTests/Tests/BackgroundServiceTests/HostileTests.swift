@@ -6,7 +6,7 @@ import Testing
 
 extension BackgroundService {
     @Suite struct `Hostile tags` {
-        /// A message with a URI record of any octets.
+        /// A message with a URI record of arbitrary bytes.
         private func message(_ uri: [UInt8]) throws -> [UInt8] {
             let length = uri.count + 1
             let head: [UInt8] = [
@@ -86,7 +86,7 @@ extension BackgroundService {
         @Test func `Of very many arrivals few have an effect, and the service goes on`() async throws {
             let desk = try await Desk()
             try await desk.start()
-            // As fast as the desk can: each is another tag.
+            // As fast as possible, each time another tag.
             for round in 0..<400 {
                 try desk.bring("https://b.example/\(round)", number: UInt8(round % 200 + 1))
                 if round % 100 == 99 { for number in 1...200 { try? desk.takeAway(number: UInt8(number)) } }

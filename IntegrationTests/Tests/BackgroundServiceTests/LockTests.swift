@@ -4,7 +4,7 @@ import Testing
 
 extension BackgroundService {
     @Suite struct `A locked screen` {
-        /// A desk with a browser, and a link that is offered on its locked screen.
+        /// A desk with a browser and a locked screen, on which a link is offered.
         private func lockedDesk() async throws -> Desk {
             let desk = try await Desk()
             try desk.installBrowser()
@@ -68,7 +68,7 @@ extension BackgroundService {
             try await desk.ask("login", ["LockedHint": true])
             try await desk.event("lock")
             if let step {
-                // The service that is killed at the step is started only now: it takes the notification over.
+                // The service that dies at the step starts only now, and takes over the notification.
                 try await desk.kill()
                 try await desk.start(dyingAt: step)
                 try await desk.ask("act", 1, "default")
@@ -85,7 +85,7 @@ extension BackgroundService {
             try await desk.event("delivered")
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
             #expect(try await desk.inbox().isEmpty)
-            // Neither a lock nor another start opens it again.
+            // Neither locking nor a restart opens it again.
             try await desk.kill()
             try await desk.start()
             try await desk.ask("login", ["LockedHint": true])
@@ -126,7 +126,7 @@ extension BackgroundService {
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
             try await desk.ask("login_off")
-            // The conditions were looked at again: without logind the display counts as on, and tags are read.
+            // The conditions were checked again: without logind the display counts as on, and tags are read.
             for _ in 0..<400 {
                 let status = try #require(try await desk.ask("status") as? [String: Any])
                 let conditions = try #require(status["conditions"] as? [[String: Any]])
@@ -154,7 +154,7 @@ extension BackgroundService {
             try await desk.ask("login", ["LockedHint": false])
             try await desk.event("delivered")
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
-            // Without a service it says what to do.
+            // Without a service the message says what to do.
             try desk.takeAway()
             try await Task.sleep(for: .milliseconds(1500))
             try desk.bring("https://b.example/2")

@@ -7,7 +7,7 @@ import Testing
 
 extension BackgroundService {
     @Suite struct `The state of the reader` {
-        /// Holds the status, its JSON and its exit status against what the log has just said.
+        /// Compares the status, its JSON and its exit status with the last line of the log.
         private func expectReading(_ isReading: Bool, _ desk: Desk, reader: String) async throws {
             let command = try await desk.nfc("background", "status")
             #expect(command.status == (isReading ? 0 : 3))
@@ -48,7 +48,7 @@ extension BackgroundService {
             try daemon.start()
             try await desk.event("reading")
             try await expectReading(true, desk, reader: "Our Reader")
-            // The tag lay there all the time.
+            // The tag was on the reader all the time.
             #expect(try await desk.notifications().count == 1)
             _ = try await tag.stop()
         }

@@ -27,7 +27,7 @@ extension BackgroundService {
             try await desk.event("shown")
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
-            // Its late answer is that the screen is locked.
+            // Its late answer says that the screen is locked.
             try await desk.ask("go_on", "saver")
             for _ in 0..<2000 {
                 let status = try await desk.ask("status") as? [String: Any]
@@ -141,9 +141,9 @@ extension BackgroundService {
             try await desk.start()
             try desk.bring("https://b.example/1")
             try await desk.event("arrived")
-            // A call of the command's waits for two seconds at most.
+            // A call of the command waits at most two seconds.
             #expect(try await desk.nfc("background", "status").status == 0)
-            // The program comes by another way.
+            // The program appears in another way.
             try await desk.ask("notify_on")
             try await desk.event("shown")
         }
@@ -155,7 +155,7 @@ extension BackgroundService {
             let error = try await desk.ask("flood", 4000) as? String
             #expect(error == "org.freedesktop.DBus.Error.InvalidArgs")
             let after = try #require(try await desk.ask("memory", "org.opencorenfc.Background") as? Int)
-            // The message is of 8 MB, whose bytes are there twice for a moment; of its values there would be 4,000,000.
+            // The message has 8 MB, which are in memory twice for a moment. It would have 4,000,000 values.
             #expect(after - before < 64, "\(before) MB, then \(after) MB")
         }
     }

@@ -5,7 +5,7 @@ import PeerSupport
 import Testing
 
 extension BackgroundService {
-    /// With a real systemd of a user, which runs the service by the unit that `nfc background enable` writes.
+    /// Tests with a real user systemd, which runs the service from the unit that `nfc background enable` writes.
     @Suite(
         .serialized,
         .enabled(
@@ -14,14 +14,14 @@ extension BackgroundService {
         )
     )
     struct `A systemd of the user` {
-        /// What the status of a process says of one thing.
+        /// A field of the status of a process.
         private func status(_ process: String, _ key: String) -> String? {
             let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
             return text.split(separator: "\n").first { $0.hasPrefix(key + ":") }
                 .map { $0.dropFirst(key.count + 1).trimmingCharacters(in: .whitespaces) }
         }
 
-        /// Installs a browser that writes what it is given, and how it is confined, and then goes on for a while.
+        /// Installs a browser that writes its arguments and its confinement, and then runs for a while.
         private func installBrowser(_ desk: Desk, _ rest: String = "exec sleep 1000") throws {
             try desk.installBrowser()
             let script = """
@@ -63,7 +63,7 @@ extension BackgroundService {
             #expect(status(browser, "Seccomp") == "0")
             #expect(confinement[1] == "0022")
             #expect(confinement.contains { $0.contains("/app-nfc-browser-") })
-            // It has left the inbox when the browser has run for a moment.
+            // The link leaves the inbox when the browser has run for a moment.
             try await desk.wait("The link leaves the inbox") {
                 let files = try? FileManager.default.contentsOfDirectory(atPath: desk.folder.path + "/state/nfc/inbox")
                 return files?.isEmpty == true
@@ -97,7 +97,7 @@ extension BackgroundService {
             #expect(opened.status == 1)
             #expect(opened.lines.joined().contains(reason), "\(opened.lines)")
             #expect(try await desk.inbox().count == 1)
-            // What is no program is not started at all.
+            // A file that is not a program is not started.
             try desk.write("bin/browser", "no program", mode: 0o755)
             for name in ["gio", "xdg-open"] { try desk.write("bin/\(name)", "#!/bin/sh\nexit 1\n", mode: 0o755) }
             let refused = try await desk.nfc("inbox", "open", "--json")
@@ -106,7 +106,7 @@ extension BackgroundService {
 
         @Test func `Where the service can't begin, enable leaves nothing behind`() async throws {
             let desk = try await Desk(systemd: true)
-            // It can't have an inbox.
+            // The service can't create its inbox.
             try desk.write("state/nfc/inbox", "a file")
             let refused = try await desk.nfc("background", "enable", "--json")
             #expect(refused.status == 1)

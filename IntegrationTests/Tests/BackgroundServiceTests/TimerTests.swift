@@ -4,21 +4,21 @@ import PeerSupport
 import Testing
 
 extension BackgroundService {
-    /// What the service does by itself when a time is over, with nothing else that would have it look.
+    /// Tests actions of the service that only a timer starts.
     @Suite struct `The service's own times` {
         @Test func `An inbox whose folder is lost is tried again until there is one, and has what came meanwhile`()
             async throws
         {
             let desk = try await Desk()
             try await desk.start()
-            // The folder around it goes, so that nothing is watched any more, and a file is in its place.
+            // A file replaces the parent folder, so that nothing is watched any more.
             let place = desk.folder.appending(path: "state/nfc")
             try FileManager.default.moveItem(at: place, to: desk.folder.appending(path: "state/before"))
             try Data().write(to: place)
             _ = try await desk.service?.line(with: #""error":"inbox""#)
             try desk.bring("https://b.example/1")
             try await desk.event("not-kept")
-            // Its state is not asked now: that has it look too.
+            // Do not ask for the status here, because that also starts a check.
             try FileManager.default.removeItem(at: place)
             try await desk.event("kept")
             #expect(desk.files(in: "state/nfc/inbox").count == 1)
@@ -31,7 +31,7 @@ extension BackgroundService {
             try await desk.start()
             try desk.bring("https://b.example/1")
             try await desk.event("shown")
-            // What is removed file by file counts as cleared by the person.
+            // Entries that are removed one by one count as cleared by the person.
             let place = desk.folder.appending(path: "state/nfc/inbox")
             try FileManager.default.moveItem(at: place, to: desk.folder.appending(path: "state/before"))
             try await desk.wait("the entry is there again") { desk.files(in: "state/nfc/inbox").count == 1 }
@@ -51,7 +51,7 @@ extension BackgroundService {
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
             try await desk.event("shown")
-            // Longer than a desktop takes that closes what was clicked, although the prompt has taken its place.
+            // Longer than a desktop takes to close a clicked notification, even when the prompt has replaced it.
             try await Task.sleep(for: .milliseconds(400))
             try await desk.ask("close", 1, 2)
             try await desk.ask("login", ["LockedHint": false])

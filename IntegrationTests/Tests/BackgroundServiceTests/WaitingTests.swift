@@ -4,7 +4,7 @@ import Testing
 
 extension BackgroundService {
     @Suite struct `What waits` {
-        /// Brings tags with links, each with a notification of its own.
+        /// Brings tags with links, each with its own notification.
         private func bring(_ numbers: ClosedRange<UInt8>, to desk: Desk) async throws {
             for number in numbers {
                 try desk.bring("https://h\(number).example/", number: number)
@@ -56,7 +56,7 @@ extension BackgroundService {
             try await desk.ask("act", 1, "default")
             try await desk.event("delivered")
             #expect(desk.lines(of: "opened") == ["1", "https://h1.example/"])
-            // What is done is not shown again.
+            // Opened links are not shown again.
             try await desk.ask("notify_off")
             try await desk.ask("notify_on")
             try desk.takeAway(number: 1)
@@ -83,7 +83,7 @@ extension BackgroundService {
             #expect(summary.map(\.title) == ["3 links are waiting"])
             #expect(summary[0].body == "“h3.example”, “h2.example”, “h1.example”")
             #expect(summary[0].actions == ["default", "Show"])
-            // The service that is killed now does not show it again, and a click still works.
+            // After a kill now, the service does not show it again, and a click still works.
             try await desk.kill()
             try await desk.start()
             #expect(try await desk.notifications().count == 1)
@@ -108,7 +108,7 @@ extension BackgroundService {
             try await desk.ask("notify_on")
             try await desk.event("shown")
             #expect(try await desk.notifications().map(\.body) == ["Open “h2.example” in the browser"])
-            // After a start of the system as well.
+            // The same after a restart of the system.
             try await desk.kill()
             try await desk.ask("notify_off")
             try await desk.ask("notify_on")
@@ -134,7 +134,7 @@ extension BackgroundService {
 
         @Test func `Twelve tags at once: eight are shown, and one summary counts the other four`() async throws {
             let desk = try await Desk()
-            // All of them are in the field at the first look.
+            // All of them are in the field at the first poll.
             for number: UInt8 in 1...12 { try desk.bring("https://h\(number).example/", number: number) }
             try await desk.start(waitsFor: nil)
             #expect(try await desk.event("summary")["count"] == "4")
@@ -145,7 +145,7 @@ extension BackgroundService {
             let inbox = try await desk.inbox()
             #expect(inbox.count == 12)
             #expect(inbox.allSatisfy { $0["announced"] as? Bool == true })
-            // It is withdrawn with what it counts.
+            // The notification is withdrawn together with the entries that it counts.
             #expect(try await desk.nfc("inbox", "clear").status == 0)
             for _ in 0..<1000 where (try await desk.ask("calls", "CloseNotification") as? [Any])?.count != 9 {
                 try await Task.sleep(for: .milliseconds(10))

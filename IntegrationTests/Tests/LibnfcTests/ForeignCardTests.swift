@@ -4,7 +4,7 @@ import Foundation
 import PeerSupport
 import Testing
 
-/// Checks our reader on a card that is libnfc's: a Type 4 tag behind a PN532, with rules of its own.
+/// Checks our reader on libnfc's card: a Type 4 tag behind a PN532, with its own rules.
 @Suite(
     .serialized,
     .enabled(if: Program.areInstalled("nfc-emulate-forum-tag4"), "libnfc-bin is not installed.")
@@ -45,7 +45,7 @@ struct `libnfc's card and our reader` {
         #expect(try await probe.line(with: "status ") == "status 2 65532")
         probe.say("read")
         #expect(try await probe.line(with: "message ") == Self.summary)
-        // Two records, and longer than one of the card's commands.
+        // Two records, longer than one command of the card.
         let link = "04" + String(repeating: "61", count: 254)
         probe.say("write 91010554" + "02656e4142" + "5101ff55" + link)
         try await probe.line(with: "written")
@@ -61,7 +61,7 @@ struct `libnfc's card and our reader` {
         probe.say("invalidate")
         try await probe.line(with: "ended 200")
         _ = try await card.end(within: .seconds(10))
-        // Its own words of what came.
+        // The card's own log of the command.
         #expect(card.output.contains("00  d6  00  00"), "\(card.output)")
         try await adapters.stop()
     }

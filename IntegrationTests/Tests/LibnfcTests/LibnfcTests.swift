@@ -92,7 +92,7 @@ struct `libnfc, libfreefare and our tags` {
             input: String(repeating: "n\n", count: 8)
         )
         #expect(written.contains("0 pages failed"), "\(written)")
-        // It reads its own writing back.
+        // The program reads back what it wrote.
         _ = try await run("nfc-mfultralight", ["r", dump.path], tag)
         #expect([UInt8](try Data(contentsOf: dump))[80..<84] == [0xCA, 0xFE, 0xF0, 0x0D])
         guard case .type2(let after) = try await tag.stop() else { return }
@@ -133,7 +133,7 @@ struct `libnfc, libfreefare and our tags` {
         _ = try await tag.stop()
     }
 
-    /// What a DESFire has been configured to, and its ATS.
+    /// The configuration of a DESFire, and its ATS.
     private func configuration(_ contents: TagContents) throws -> (DESFireConfiguration, ats: [UInt8]) {
         guard case .type4(let tag) = contents, case .desfire(let desfire) = tag.kind,
             case .nfcA(_, _, _, let ats) = tag.frontEnd
@@ -149,7 +149,7 @@ struct `libnfc, libfreefare and our tags` {
         guard case .type4(var contents) = Samples.desfire(),
             case .nfcA(let uid, let atqa, let sak, _) = contents.frontEnd
         else { return }
-        // The program sets the ATS that cards are delivered with.
+        // The program sets the factory ATS.
         contents.frontEnd = .nfcA(uid: uid, atqa: atqa, sak: sak, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0xAA])
         let tag = try await EmulatedTag(.type4(contents), on: .pn532)
         let first = plain(try await run("nfc-list", [], tag))

@@ -8,7 +8,7 @@ import VirtualTags
 @Suite(
     .serialized,
     .enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)),
-    // nfcpy takes names in /dev alone.
+    // nfcpy accepts only names in /dev.
     .enabled(if: geteuid() == 0, "Only root can make a serial line in /dev.")
 )
 struct `nfcpy on a serial PN532 and our tags` {
@@ -29,7 +29,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         return [0xD1, 0x01, UInt8(body.count), 0x54] + body
     }
 
-    /// Lets nfcpy read and write a tag; gives what the image holds afterwards.
+    /// Lets nfcpy read and write a tag, and returns the content of the image afterwards.
     private func exchange(
         _ contents: TagContents,
         _ rate: String,
@@ -39,7 +39,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         try await run("nfcpy_serial_peer.py", contents, [rate, text], line: line)
     }
 
-    /// Lets nfcpy work with a tag; gives what the script found, and what the image holds afterwards.
+    /// Lets nfcpy work with a tag. Returns the result of the script, and the content of the image afterwards.
     private func run<Found: Decodable>(
         _ script: String,
         _ contents: TagContents,
@@ -54,7 +54,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         let result = try await python.run([path, tag.ready["nfcpy_path"] ?? ""] + arguments)
         let after = try await tag.stop()
         #expect(!FileManager.default.fileExists(atPath: "/dev/" + name))
-        // nfcpy gives a chip 100 ms for each answer, which a busy machine does not always keep.
+        // nfcpy gives a chip 100 ms for each answer. A busy machine does not always keep this limit.
         if result.status != 0, attempts > 1, result.output.contains("Connection timed out") {
             return try await run(script, contents, arguments, line: line, attempts: attempts - 1)
         }
@@ -96,7 +96,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         #expect(contents.userMemory.dropFirst(16).starts(with: Self.record("three")))
     }
 
-    /// A tag with the name under which a test shows it.
+    /// A tag, named as in the test's output.
     enum Type4Sample: String, CaseIterable {
         case plain, desfire
 
@@ -146,7 +146,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         let record = [0xC1, 0x01, 0, 0, UInt8(body.count >> 8), UInt8(body.count & 0xFF), 0x54] + body
         #expect(answer.after == Self.hex(record))
         guard case .type1(let contents) = after else { return }
-        // The message goes on behind the bytes that are reserved and those of the locks.
+        // The message continues after the reserved bytes and the lock bytes.
         #expect(contents.memory[128...].starts(with: record.dropFirst(104 - 26)))
     }
 

@@ -5,16 +5,16 @@ import PeerSupport
 import TagLink
 import VirtualTags
 
-/// A virtual field whose reader is nfcpy: frames come and go as datagrams of its `udp` device.
+/// A virtual field whose reader is nfcpy. Frames are datagrams of its `udp` device.
 final class DatagramField: Sendable {
-    /// The field. Between two tasks of the peer's it may be used by a reader of our own.
+    /// The field. Between two tasks of the peer, our own reader may use it.
     let field: VirtualField
     /// The port on the loopback interface.
     let port: UInt16
     // Safe: a dispatch source may be cancelled from any thread.
     nonisolated(unsafe) private let source: any DispatchSourceRead
 
-    /// Puts a tag behind a port of its own.
+    /// Puts a tag behind its own port.
     init(_ tag: any VirtualTag) throws {
         let field = VirtualField(name: "udp", technologies: [.nfcA, .nfcB, .nfcF], maximumFrameLength: 290)
         field.bring(tag)
@@ -25,7 +25,7 @@ final class DatagramField: Sendable {
             queue: DispatchQueue(label: "DatagramField")
         )
         source.setEventHandler { while let datagram = socket.receive() { continuation.yield(datagram) } }
-        // The socket is kept until nobody waits for it any more.
+        // Keep the socket open until nothing waits for it any more.
         source.setCancelHandler {
             continuation.finish()
             withExtendedLifetime(socket) {}
@@ -47,9 +47,9 @@ final class DatagramField: Sendable {
         unsafe source.cancel()
     }
 
-    /// Hands a datagram's frame to the field.
+    /// Passes a datagram's frame to the field.
     ///
-    /// - Returns: the datagram to answer with; nil when it was not one of the device's, or said that the field is off.
+    /// - Returns: the answer; nil when the datagram is not one of the device's, or means that the field is off.
     private static func answer(_ datagram: [UInt8], _ frames: inout FrameMaker, _ field: VirtualField) async -> [UInt8]?
     {
         guard let datagram = FrameDatagram(datagram) else { return nil }

@@ -4,7 +4,7 @@ import PeerSupport
 
 /// A UDP socket on a port of the loopback interface that the system chooses.
 ///
-/// Closed when the last reference goes. Programs that are started meanwhile do not inherit it.
+/// It is closed with the last reference. Child processes do not inherit it.
 final class DatagramSocket: Sendable {
     let descriptor: Int32
     let port: UInt16
@@ -38,7 +38,7 @@ final class DatagramSocket: Sendable {
         close(descriptor)
     }
 
-    /// The next datagram that has come, and who sent it; nil when there is none.
+    /// The next datagram and its sender; nil when there is none.
     func receive() -> (octets: [UInt8], sender: sockaddr_in)? {
         var octets = [UInt8](repeating: 0, count: 4096)
         var sender = sockaddr_in()
@@ -51,7 +51,7 @@ final class DatagramSocket: Sendable {
         return count >= 0 ? (Array(octets.prefix(count)), sender) : nil
     }
 
-    /// Sends a datagram. One that can't be sent is lost, as datagrams are.
+    /// Sends a datagram. It is lost if it can't be sent.
     func send(_ octets: [UInt8], to receiver: sockaddr_in) {
         var receiver = receiver
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A datagram of nfcpy's `udp` device: a bit rate and the octets of a frame, such as `106A 9320`, or `RFOFF`.
+/// A datagram of nfcpy's `udp` device: a bit rate and the bytes of a frame, such as `106A 9320`, or `RFOFF`.
 ///
-/// Neither checksums nor parity are in it, and frames of a few bits are an octet; what the frame is on the air follows
-/// from the octets.
+/// It contains neither checksums nor parity, and a frame of a few bits is one byte. The frame on the air follows from the
+/// bytes.
 enum FrameDatagram: Equatable {
     case fieldOff
     case frame(bitRate: String, octets: [UInt8])
 
-    /// What the device takes for a tag that is silent. To nfcpy by itself it is a frame at a bit rate that it does not
-    /// wait for.
+    /// The datagram for a silent tag. nfcpy itself sees a frame at a bit rate that it does not wait
+    /// for.
     static let silence = Array("none 00".utf8)
 
-    /// Takes a datagram apart; nil when it is none of the device's.
+    /// Parses a datagram; nil when it is not one of the device's.
     init?(_ datagram: [UInt8]) {
         let words = datagram.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
         if words == ["RFOFF"] {
@@ -31,7 +31,7 @@ enum FrameDatagram: Equatable {
         )
     }
 
-    /// The datagram of an answer. One without octets is an answer that was damaged.
+    /// The datagram of an answer. Without bytes it is a damaged answer.
     static func answer(_ octets: [UInt8], bitRate: String) -> [UInt8] {
         let hex = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return Array((hex.isEmpty ? bitRate : "\(bitRate) \(hex)").utf8)
@@ -48,12 +48,12 @@ enum FrameDatagram: Equatable {
     }
 }
 
-/// What a reader chip knows when it sends octets: how they go over the air.
+/// Makes frames from bytes, as a reader chip does when it sends them.
 struct FrameMaker {
     /// Whether the tag that answered last is a Type 1 tag, whose commands have CRC_B.
     private var isType1 = false
 
-    /// The frame of octets from nfcpy.
+    /// The frame of bytes from nfcpy.
     func frame(_ octets: [UInt8], _ technology: Technology) -> Frame {
         guard technology == .nfcA else { return Frame(octets) }
         switch octets.first {
@@ -66,7 +66,7 @@ struct FrameMaker {
         }
     }
 
-    /// Learns from the answer to REQA or WUPA what kind of tag it is (NFC Forum Digital 2.3, 4.6.3).
+    /// Finds the kind of tag from the answer to REQA or WUPA (NFC Forum Digital 2.3, 4.6.3).
     mutating func learn(from answer: Frame, to request: Frame) {
         guard request.validBitsInLastByte == 7, answer.bytes.count == 2 else { return }
         isType1 = answer.bytes[0] & 0x1F == 0 && answer.bytes[1] & 0x0F == 0x0C

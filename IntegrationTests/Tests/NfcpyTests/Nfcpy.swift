@@ -2,7 +2,7 @@
 import Foundation
 import PeerSupport
 
-/// nfcpy in a process of its own, in front of a virtual field.
+/// nfcpy in its own process, connected to a virtual field.
 final class Nfcpy: Sendable {
     private let process: LineProcess
 
@@ -10,35 +10,35 @@ final class Nfcpy: Sendable {
     ///
     /// - Parameters:
     ///   - field: the field with the tag.
-    ///   - bitRate: what it polls for: `106A`, `106B` or `212F`.
+    ///   - bitRate: the bit rate that it polls for: `106A`, `106B` or `212F`.
     init(_ field: DatagramField, bitRate: String) throws {
         guard let python = PythonInterpreter.path else { throw PeerError(PythonInterpreter.reason) }
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "nfcpy_peer.py")
         process = try LineProcess(python, [script.path, String(field.port), bitRate])
     }
 
-    /// Has it do something, whatever becomes of it.
+    /// Sends a request, which may fail.
     func attempt(_ request: Request) async throws -> Answer {
         let line = try JSONEncoder().encode(request)
         let answer = try await process.ask(String(decoding: line, as: UTF8.self))
         return try JSONDecoder().decode(Answer.self, from: Data(answer.utf8))
     }
 
-    /// Has it do something that has to succeed.
+    /// Sends a request that must succeed.
     func ask(_ request: Request) async throws -> Answer {
         let answer = try await attempt(request)
         guard answer.ok else { throw PeerError("nfcpy failed to \(request.do): \(answer.error ?? "no reason").") }
         return answer
     }
 
-    /// Lets it go; it has to end by itself.
+    /// Ends the input; the process must then end by itself.
     func finish() async throws {
         let status = try await process.finish()
         guard status == 0 else { throw PeerError("nfcpy ended with \(status).") }
     }
 }
 
-/// What nfcpy is asked for: a line of input of `nfcpy_peer.py`.
+/// A request to nfcpy: a line of input of `nfcpy_peer.py`.
 struct Request: Encodable {
     var `do`: String
     var octets: String?
@@ -54,14 +54,14 @@ struct Request: Encodable {
     static func encode(_ records: [RecordDescription]) -> Request { Request(do: "encode", records: records) }
 }
 
-/// What it says: a line of output of `nfcpy_peer.py`.
+/// An answer of nfcpy: a line of output of `nfcpy_peer.py`.
 struct Answer: Decodable {
     struct Message: Decodable, Equatable {
-        /// The octets on the tag.
+        /// The bytes on the tag.
         var octets: String
-        /// What ndeflib makes of them.
+        /// The records that ndeflib decodes from them.
         var records: [RecordDescription]
-        /// What it encodes those records to.
+        /// The bytes that ndeflib encodes from those records.
         var again: String
     }
 
@@ -78,7 +78,7 @@ struct Answer: Decodable {
 }
 
 extension Sequence<UInt8> {
-    /// The octets in lower case, without separators.
+    /// The bytes in lower case, without separators.
     var hexadecimal: String {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

@@ -8,7 +8,7 @@ import VirtualTags
 struct OwnReader {
     let field: VirtualField
 
-    /// Turns the field on, activates the tag, and has something done with it. The field is off afterwards.
+    /// Turns the field on, activates the tag, and works with it. The field is off afterwards.
     private func use<Result>(_ work: (any ForumTag) async throws -> Result) async throws -> Result {
         field.switchCarrier(false)
         field.switchCarrier(true)
@@ -21,7 +21,7 @@ struct OwnReader {
         try await use { try await $0.detectNDEF().capacity }
     }
 
-    /// Whether the tag says that nothing may be written.
+    /// Whether the tag is read-only.
     func isReadOnly() async throws -> Bool {
         try await use { try await $0.detectNDEF().access == .readOnly }
     }

@@ -4,14 +4,14 @@ import PeerSupport
 import Testing
 import VirtualTags
 
-/// Where nfcpy 1.0.4 departs from the specifications, so that a difference found in the other tests is not one of these.
+/// Deviations of nfcpy 1.0.4 from the specifications, so that differences in the other tests are not among them.
 @Suite(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
 struct `Faults of nfcpy` {
-    /// With 257 octets from the TLV on, a length field of one octet leaves room for 254 and one of three for 253. nfcpy
-    /// takes the latter (it should from 259 on).
+    /// With 257 bytes from the TLV on, a length field of one byte leaves room for 254 bytes, and one of three for 253. nfcpy
+    /// uses the latter (correct only from 259 on).
     @Test func `The capacity of a TLV with 257 bytes is one byte short`() async throws {
         var contents = Type2Contents(blank: .ntag215, uid: [0x04, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06])
-        // 264 octets, the TLV from the eighth on.
+        // 264 bytes, the TLV starts at the eighth.
         contents.memory[14] = 33
         contents.memory.replaceSubrange(16..<26, with: [0, 0, 0, 0, 0, 0, 0, 0x03, 0x00, 0xFE])
         let datagrams = try DatagramField(Type2Tag(contents))
@@ -19,7 +19,7 @@ struct `Faults of nfcpy` {
         let reader = OwnReader(field: datagrams.field)
         #expect(try await reader.capacity() == 254)
         #expect(try await peer.ask(.read).capacity == 253)
-        // What nfcpy takes for impossible it reads all the same.
+        // nfcpy still reads the message that it considers impossible.
         let octets = try Sample.filling(254, seed: 5).message.encoded()
         try await reader.write(octets)
         #expect(try await peer.ask(.read).message?.octets == octets.hexadecimal)
@@ -28,7 +28,7 @@ struct `Faults of nfcpy` {
         try await peer.finish()
     }
 
-    /// The lock control TLV of a Topaz 512 says octets 122 to 127; octets 120 and 121 are reserved. nfcpy locks those
+    /// The lock control TLV of a Topaz 512 says bytes 122 to 127; bytes 120 and 121 are reserved. nfcpy locks those
     /// two, and leaves the 48 blocks of the upper memory open.
     @Test func `Protecting a Topaz 512 leaves its upper memory open`() async throws {
         let tag = Type1Tag(.topaz512)
@@ -40,14 +40,14 @@ struct `Faults of nfcpy` {
         #expect(memory[112..<114] == [0xFF, 0xFF])
         #expect(memory[120..<122] == [0xFF, 0xFF])
         #expect(memory[122..<128] == [0, 0, 0, 0, 0, 0])
-        // The capability container holds it shut for readers that heed it.
+        // For readers that check the capability container, the tag is read-only.
         #expect(try await OwnReader(field: datagrams.field).isReadOnly())
         #expect(try await peer.ask(.read).writable == false)
         try await peer.finish()
     }
 
-    /// On a Topaz 512 the length field of three octets begins in one block and ends in the next. nfcpy writes the first
-    /// block first, so that FF stands before an old length for as long as the second write has not come.
+    /// On a Topaz 512 the length field of three bytes begins in one block and ends in the next. nfcpy writes the first
+    /// block first, so that FF precedes an old length until the second write.
     @Test func `A write that is cut within a split length field leaves a broken message`() async throws {
         let old = try Sample.filling(300, seed: 1).message.encoded()
         let new = try Sample.filling(400, seed: 2).message.encoded()
@@ -56,7 +56,7 @@ struct `Faults of nfcpy` {
         #expect(states.filter { $0 != old && $0 != [] && $0 != new }.count == 1)
     }
 
-    /// What is on a Topaz 512 when a task of nfcpy's is cut off after each of its writes.
+    /// The content of a Topaz 512 when a task of nfcpy is cut after each of its writes.
     private func states(cutting request: Request, from old: [UInt8]) async throws -> [[UInt8]?] {
         let tag = Type1Tag(.topaz512)
         try await OwnReader(field: fieldWith(tag)).write(old)
@@ -81,7 +81,7 @@ struct `Faults of nfcpy` {
         return field
     }
 
-    /// nfcpy takes its counter from a loop over the octets, which a message of none does not enter.
+    /// nfcpy takes its counter from a loop over the bytes, which does not run for an empty message.
     @Test(arguments: Product.type1 + [Product.type2[0]])
     func `A message of no bytes is not written to Types 1 and 2`(_ product: Product) async throws {
         let datagrams = try DatagramField(product.make())

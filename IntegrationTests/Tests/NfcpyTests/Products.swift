@@ -3,10 +3,10 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// A virtual product, and what nfcpy takes it for.
+/// A virtual product, and how nfcpy recognizes it.
 struct Product: Sendable, CustomTestStringConvertible {
     var name: String
-    /// What nfcpy polls for.
+    /// The bit rate that nfcpy polls for.
     var bitRate: String
     /// The type of tag that nfcpy sees.
     var type: String
@@ -83,7 +83,7 @@ struct Product: Sendable, CustomTestStringConvertible {
         type4A(
             "generic Type 4A with short frames, which asks for more time",
             NDEFApplication(size: 700, maximumRead: 59, maximumWrite: 52),
-            // Frames of 32 octets, FWI 4: programming takes longer than it.
+            // Frames of 32 bytes, FWI 4: programming takes longer than that frame waiting time.
             ats: [0x05, 0x72, 0x80, 0x40, 0x02]
         ),
         desfire("DESFire EV1 2K", .kilobytes2),

@@ -6,7 +6,7 @@ import VirtualTags
 
 @Suite(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
 struct `nfcpy and virtual tags` {
-    /// Lengths of messages: short, where the length field grows, and where the tag is full.
+    /// Lengths of messages: short ones, those at which the length field grows, and those that fill the tag.
     private static func lengths(_ capacity: Int) -> [Int] {
         Set([20, 253, 254, 255, 256, capacity - 1, capacity]).filter { $0 <= capacity }.sorted() + [12]
     }
@@ -22,7 +22,7 @@ struct `nfcpy and virtual tags` {
         let blank = try await peer.ask(.read)
         #expect(blank.type == product.type)
         #expect(blank.product == product.recognized)
-        // Of a Type 1 tag's UID nfcpy knows the four octets that RID tells.
+        // nfcpy knows only the four bytes of a Type 1 tag's UID that RID returns.
         let identifier = product.type == "Type1Tag" ? Array(tag.identifier.prefix(4)) : tag.identifier
         #expect(blank.identifier == identifier.hexadecimal)
         #expect(blank.capacity == capacity)
@@ -35,7 +35,7 @@ struct `nfcpy and virtual tags` {
             let octets = try sample.message.encoded()
             try #require(octets.count == length)
 
-            // The peer writes; the memory, our reader and the peer itself have to agree.
+            // The peer writes; the memory, our reader and the peer itself must agree.
             _ = try await peer.ask(.write(octets))
             #expect(tag.holds(octets), "\(length) bytes")
             #expect(try await reader.read() == octets)
@@ -56,7 +56,7 @@ struct `nfcpy and virtual tags` {
             )
         }
 
-        // Emptied by our reader; nfcpy can't: it does not write messages of no octets.
+        // Our reader empties the tag, because nfcpy does not write empty messages.
         try await reader.write([])
         #expect(try await peer.ask(.read).message?.octets == "")
         try await peer.finish()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// A record as ndeflib describes it and makes it.
+/// A record as ndeflib describes and creates it.
 struct RecordDescription: Codable, Hashable {
     struct Title: Codable, Hashable {
         var language: String
@@ -90,9 +90,9 @@ struct Sample: Sendable, CustomStringConvertible {
         ]
     }
 
-    /// A message of a given length, 10 octets or more: one record of media type `x/y`.
+    /// A message of a given length, 10 bytes or more: one record of media type `x/y`.
     static func filling(_ length: Int, seed: UInt8) -> Sample {
-        // A short record needs 6 octets more than its payload, a long one 9; between them an identifier fills up.
+        // A short record needs 6 bytes more than its payload, a long one 9. In between, an identifier fills the gap.
         let identifier = (262...264).contains(length) ? "i12" : ""
         let overhead = identifier.isEmpty ? (length < 262 ? 6 : 9) : 10
         let payload = (0..<(length - overhead)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(seed)) }

@@ -2,7 +2,7 @@
 import VirtualTags
 
 extension VirtualTag {
-    /// Whether the tag's memory holds a message in the form of the tag's type, looked at without any reader.
+    /// Whether the tag's memory holds a message in the format of the tag's type, checked without a reader.
     func holds(_ message: [UInt8]) -> Bool {
         switch self {
         case let tag as Type1Tag:
@@ -41,7 +41,7 @@ extension VirtualTag {
         }
     }
 
-    /// Whether the attribute information says that the message is there and whole, and the message follows it.
+    /// Whether the attribute information says that the message is complete, and the message follows it.
     private static func holds(_ message: [UInt8], _ blocks: [UInt8]) -> Bool {
         let sum = blocks[0..<14].reduce(0) { $0 + Int($1) }
         return Int(blocks[14]) << 8 | Int(blocks[15]) == sum
@@ -62,7 +62,7 @@ extension VirtualTag {
 }
 
 extension Collection where Element == UInt8 {
-    /// Whether the octets are somewhere among these.
+    /// Whether the bytes occur somewhere in these.
     func contains(_ octets: [UInt8]) -> Bool {
         var rest = self[...]
         while rest.count >= octets.count {

@@ -5,9 +5,9 @@ import NFCRuntime
 import PCSCDriver
 import TagLink
 
-/// A session on the reader of these tests, as an app has it.
+/// A session on the reader of these tests, as in an app.
 final class CardReader: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
-    // Sendable because the session is kept under a lock, and streams may be used from any thread.
+    // Sendable because a lock guards the session, and streams may be used from any thread.
     private let (tags, found) = AsyncStream.makeStream(of: NFCTag.self)
     private let (ends, ended) = AsyncStream.makeStream(of: NFCReaderError.Code.self)
     private let lock = NSLock()
@@ -19,7 +19,7 @@ final class CardReader: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendab
         return kept
     }
 
-    /// Begins a session.
+    /// Starts a session.
     func begin() {
         let environment = NFCEnvironment(reader: .discovering(PCSCReader(.named(OpenPGPPeer.readerName))))
         let session = NFCEnvironment.$scoped.withValue(environment) {

@@ -3,7 +3,7 @@ import CoreNFC
 import Foundation
 import Testing
 
-/// Checks sessions on a card of others behind the real pcscd.
+/// Checks sessions on a foreign card behind the real pcscd.
 @Suite(.serialized, .enabled(if: OpenPGPPeer.whyNot == nil, "\(OpenPGPPeer.whyNot ?? "")"), .timeLimit(.minutes(2)))
 struct OpenPGPCardTests {
     private static let application = Data([0xD2, 0x76, 0x00, 0x01, 0x24, 0x01])
@@ -50,7 +50,7 @@ struct OpenPGPCardTests {
         let related = try await Self.send([0x00, 0xCA, 0x00, 0x6E, 0x00], to: tag)
         #expect(related.status == 0x9000 && related.data.count > 100)
 
-        // The administrator's password lets data be put; 5F50 is a URL, sent in two chained commands.
+        // PUT DATA needs the administrator's password; 5F50 is a URL, sent in two chained commands.
         let verified = try await Self.send([0x00, 0x20, 0x00, 0x83, 0x08] + "12345678".utf8, to: tag)
         #expect(verified.status == 0x9000)
         let address = Array("https://example.com/keys/card.asc".utf8)
@@ -63,7 +63,7 @@ struct OpenPGPCardTests {
         let read = try await Self.send([0x00, 0xCA, 0x5F, 0x50, 0x00], to: tag)
         #expect(read.data == address)
 
-        // A signature of 256 octets, of which 128 are asked for at a time.
+        // A signature of 256 bytes, read 128 bytes at a time.
         let key = try await Self.send([0x00, 0x47, 0x80, 0x00, 0x02, 0xB6, 0x00, 0x00], to: tag)
         #expect(key.status == 0x9000 && key.data.count > 256 && key.data.starts(with: [0x7F, 0x49]))
         let user = try await Self.send([0x00, 0x20, 0x00, 0x81, 0x06] + "123456".utf8, to: tag)

@@ -2,13 +2,13 @@
 import Foundation
 import PeerSupport
 
-/// The pcscd of these tests with jcecard's OpenPGP card. The library of pcscd knows one service a process, so that all tests
-/// share it, and run one after the other.
+/// The pcscd of these tests with jcecard's OpenPGP card. The library of pcscd supports one service per process, so all tests
+/// share it and run one after the other.
 actor OpenPGPPeer {
     /// A part of the reader's name.
     static let readerName = "Virtual PCD of a test"
 
-    /// Why tests are skipped; nil when everything is there.
+    /// Why tests are skipped; nil when everything is installed.
     static let whyNot: String? = {
         #if !arch(x86_64)
             return "jcecard needs a library that is built for x86-64 alone."
@@ -35,14 +35,14 @@ actor OpenPGPPeer {
         _ = try await running()
     }
 
-    /// Asks for something, see the script.
+    /// Sends a command; see the script.
     func ask(_ command: String) async throws -> String {
         try await running().ask(command, within: .seconds(30))
     }
 
     private func running() async throws -> LineProcess {
         if let process { return process }
-        // Short, since a socket's path has 108 octets at the most.
+        // Short, because a socket's path has at most 108 bytes.
         let folder = FileManager.default.temporaryDirectory.appending(path: "pcsc-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "openpgp_peer.py").path

@@ -9,7 +9,7 @@ import Testing
 struct `Bad readers behind the real pcscd` {
     private static let card: [UInt8] = [0x3B, 0x81, 0x80, 0x01, 0x80, 0x80]
 
-    /// A card with ISO-DEP that tells its UID, and answers everything else as the test says.
+    /// A card with ISO-DEP that reports its UID, and gives the test's answers to all other commands.
     private static func answers(
         _ other: @escaping @Sendable ([UInt8]) -> ScriptedReader.Answer
     ) -> @Sendable ([UInt8]) -> ScriptedReader.Answer {

@@ -33,7 +33,7 @@ struct `Our programs behind the real pcscd` {
             #expect(try await replay.end() == 0, "\(replay.output)")
             #expect(replay.output == live.output)
         }
-        // What the replay wrote is nowhere.
+        // The write during the replay was not saved.
         let file = desk.tag.file("0.jsonl").path
         let other = try Client.nfc(["write", Self.old, "--json", "--reader", "replay:" + file], on: desk.daemon)
         #expect(try await other.end() != 0, "\(other.output)")
@@ -90,7 +90,7 @@ struct `Our programs behind the real pcscd` {
             #expect(try await scan.end() == 0, "after write \(count): \(scan.output)")
             let holds = [Self.link, Self.old, #""message_hex":"""#].contains { scan.output.contains($0) }
             #expect(holds, "after write \(count): \(scan.output)")
-            // The next one begins with the old message again.
+            // The next run begins with the old message again.
             if !isThrough {
                 let again = try Client.nfc(["write", Self.old], on: desk.daemon)
                 #expect(try await again.end() == 0, "\(again.output)")
@@ -143,7 +143,7 @@ struct `Our programs behind the real pcscd` {
         _ = try await desk.close()
     }
 
-    /// A PC/SC program that begins a transaction with the card in the first reader, and says so.
+    /// A PC/SC program that begins a transaction with the card in the first reader, and reports it.
     private static let transaction = """
         import time; from smartcard.scard import *
         context = SCardEstablishContext(SCARD_SCOPE_SYSTEM)[1]
@@ -167,7 +167,7 @@ struct `Our programs behind the real pcscd` {
             #expect(try await scan.end(within: .seconds(9)) == 1)
             #expect(scan.output.contains("The card is in use by another program"), "\(scan.output)")
         }
-        // What a reader can do, with and without its card, is not waited for without end either.
+        // The query for a reader's features, with and without a card, also has a time limit.
         let readers = try Client.nfc(["readers", "--verbose", "--json"], on: desk.daemon)
         #expect(try await readers.end(within: .seconds(15)) == 0)
         #expect(readers.output.contains("in use by another program"), "\(readers.output)")

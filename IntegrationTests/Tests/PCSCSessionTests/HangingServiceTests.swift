@@ -4,10 +4,10 @@ import Foundation
 import PeerSupport
 import Testing
 
-/// Checks that the real pcscd, stopped at any moment, holds up nobody.
+/// Checks that no program hangs when the real pcscd stops at any moment.
 @Suite(.serialized, .enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."), .timeLimit(.minutes(5)))
 struct `A pcscd that hangs` {
-    /// Longer than any limit that is meant to end the wait, and shorter than what a call may take.
+    /// Longer than any limit that should end the wait, and shorter than the maximum time of a call.
     private static let soon = Duration.seconds(10)
 
     @Test func `ends neither a command nor an app later than they would end`() async throws {
@@ -88,7 +88,7 @@ struct `A pcscd that hangs` {
             try await app.line(with: "ended", within: Self.soon)
             threads.append(try Self.threads(of: app.identifier))
         }
-        // Dispatch and the runtime have pools of their own.
+        // Dispatch and the runtime have their own thread pools.
         #expect(threads[7] <= threads[3] + 1, "\(threads)")
         app.closeInput()
         #expect(try await app.end() == 0)

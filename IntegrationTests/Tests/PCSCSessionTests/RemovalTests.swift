@@ -4,9 +4,9 @@ import Foundation
 import PeerSupport
 import Testing
 
-/// Checks that an app notices that a tag has left, which looks every 500 ms as Apple's sample does.
+/// Checks that an app that polls every 500 ms, as Apple's sample does, notices that a tag has left.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `A tag that leaves a reader` {
-    /// How an app looks whether the tag is there.
+    /// How an app checks that the tag is still there.
     enum Look: String, CaseIterable, Sendable {
         /// It connects to the tag again.
         case connect = "until-lost"
@@ -14,9 +14,9 @@ import Testing
         case available = "until-unavailable"
     }
 
-    /// Takes the tag off just after the app has looked, and says how long it took until the app knew.
+    /// Removes the tag just after a check of the app, and measures how long the app took to notice.
     ///
-    /// - Returns: the shortest of three times, for the machine may be busy.
+    /// - Returns: the shortest of three times, because the machine may be busy.
     private static func time(_ tag: EmulatedTag, _ app: TalkingProgram, _ look: Look) async throws -> Duration {
         var times: [Duration] = []
         for _ in 0..<3 {
@@ -54,7 +54,7 @@ import Testing
         let tag = try await EmulatedTag(sample.contents, on: .pn532)
         let app = try Client.probe("tag", ["NFC_READER": "pn532:" + tag.file("pn532").path])
         let time = try await Self.time(tag, app, look)
-        // What a PN532 is asked in the background shows at the next look.
+        // A PN532 is asked in the background, so the result appears at the next check.
         #expect(time <= .milliseconds(look == .connect ? 600 : 1100), "It took \(time).")
         _ = try await tag.stop()
     }

@@ -3,7 +3,7 @@ import EmulationSupport
 import Foundation
 import VirtualTags
 
-/// A tag with a message, by the name under which tests show it.
+/// A tag with a message, named as in the tests' output.
 enum Sample: String, CaseIterable, Sendable {
     case type2, type3, type4, type5
 
@@ -20,7 +20,7 @@ enum Sample: String, CaseIterable, Sendable {
     var uid: String { contents.uid.map { String(format: "%02x", $0) }.joined() }
 }
 
-/// A tag on a reader of a pcscd of its own.
+/// A tag on a reader of a private pcscd.
 struct Desk {
     let tag: EmulatedTag
     let daemon: PCSCDaemon
@@ -30,7 +30,7 @@ struct Desk {
         daemon = try PCSCDaemon([tag.configuration])
     }
 
-    /// Ends all, and gives what is on the tag.
+    /// Ends everything, and returns the content of the tag.
     func close() async throws -> TagContents {
         try await daemon.stop()
         return try await tag.stop()

@@ -4,7 +4,7 @@ import Foundation
 import PeerSupport
 import Testing
 
-/// Checks commands on a serial line that goes away, or may not be opened.
+/// Checks commands on a serial line that disappears or must not be opened.
 struct `Serial lines` {
     @Test func `A line that goes away ends the command`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pn532)
@@ -32,7 +32,7 @@ struct `Serial lines` {
         }
         let info = try await run("info")
         #expect(info["uid"] as? String == sample.uid)
-        // The chip tells what tags answer to it.
+        // The chip reports the answers of tags.
         #expect((info["atqa"] != nil) == (sample != .type3))
         let written = try await run("write", "--message", "d101055504612e6465", "--check")
         #expect(written["exchanges"] as? Int ?? 0 > 0)
@@ -67,7 +67,7 @@ struct `Serial lines` {
     func `Who may not open the line is told which group may`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pn532)
         defer { withExtendedLifetime(tag) {} }
-        // Where anybody may run it, wherever the sources are.
+        // A place where every user may run it, independent of the place of the sources.
         let tool = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))-nfc")
         try FileManager.default.copyItem(at: EmulatedTag.tool, to: tool)
         defer { try? FileManager.default.removeItem(at: tool) }

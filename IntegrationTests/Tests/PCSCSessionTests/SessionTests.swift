@@ -17,7 +17,7 @@ struct `Sessions behind the real pcscd` {
         app.say("read")
         try await app.line(with: Self.message)
         try await desk.tag.perform("unplug")
-        // Another message than the one that is there.
+        // A different message from the one on the tag.
         app.say("write d101055504612e6465")
         try await app.line(with: "error 100")
         app.say("restart")
@@ -53,7 +53,7 @@ struct `Sessions behind the real pcscd` {
         app.say("read")
         try await app.line(with: Self.message)
         try await desk.daemon.kill()
-        // Another message than the one that is there.
+        // A different message from the one on the tag.
         app.say("write d101055504612e6465")
         try await app.line(with: "error 100")
         app.say("restart")

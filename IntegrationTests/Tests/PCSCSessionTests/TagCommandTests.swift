@@ -5,7 +5,7 @@ import PeerSupport
 import Synchronization
 import Testing
 
-/// Checks `nfc tag` on the real pcscd with our reader: what it tells, and how it ends when tag or reader leave.
+/// Checks `nfc tag` on the real pcscd with our reader: its output, and how it ends when the tag or the reader leaves.
 @Suite(.serialized, .enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."), .timeLimit(.minutes(5)))
 struct `nfc tag behind the real pcscd` {
     private static let link = "https://example.org/a"
@@ -35,7 +35,7 @@ struct `nfc tag behind the real pcscd` {
         #expect(info.object["product"] as? String == sample.product)
         #expect(info.object["status"] as? String == "read-write")
         #expect(info.object["message_hex"] as? String == Self.old)
-        // PC/SC tells no ATQA and no SAK, and what it does not tell is not made up.
+        // PC/SC reports no ATQA and no SAK, so the output has none.
         #expect(info.object["atqa"] == nil && info.object["sak"] == nil)
         for key in sample.factKeys { #expect(info.object[key] != nil, "\(key)") }
 
@@ -121,7 +121,7 @@ struct `nfc tag behind the real pcscd` {
             #expect(read.status == 0, "after write \(count)")
             let left = read.object["message_hex"] as? String ?? "?"
             #expect([Self.old, "", Self.message].contains(left), "after write \(count): \(left)")
-            // The advice is good: writing again puts it right, whatever is there.
+            // The advice is correct: writing again repairs the tag.
             let again = try await Self.tag(
                 ["write", "--message", isThrough ? Self.message : Self.old],
                 on: desk.daemon
@@ -245,7 +245,7 @@ struct `nfc tag behind the real pcscd` {
         async throws
     {
         let reader = try ScriptedReader("Short NFC Reader", answerToReset: ScriptedCard.answerToReset) { apdu in
-            // The first write, and the reader is away: garbage is how it leaves.
+            // The reader leaves at the first write; garbage makes it leave.
             apdu[1] == 0xD6 ? .garbage : .octets(ScriptedCard.answer(apdu))
         }
         let daemon = try PCSCDaemon([reader.configuration])
@@ -319,7 +319,7 @@ private enum ScriptedCard {
     private static let container: [UInt8] = [0, 15, 0x20, 0, 0x3B, 0, 0x34, 4, 6, 0xE1, 0x04, 1, 0, 0, 0]
     private static let done: [UInt8] = [0x90, 0x00]
 
-    /// What it answers to what a write begins with: SELECT, and READ BINARY of the container, which has 15 octets, and of
+    /// The answers to the first commands of a write: SELECT, READ BINARY of the container, which has 15 bytes, and of
     /// the file's start.
     static func answer(_ apdu: [UInt8]) -> [UInt8] {
         switch (apdu[0], apdu[1]) {
@@ -343,7 +343,7 @@ extension Sample {
         }
     }
 
-    /// What it says that it is; a generic card does not say.
+    /// The product that it reports; nil for a generic card.
     fileprivate var product: String? {
         switch self {
         case .type2: "NTAG213"
@@ -353,7 +353,7 @@ extension Sample {
         }
     }
 
-    /// What can be known of it behind PC/SC.
+    /// The facts that are available over PC/SC.
     fileprivate var factKeys: [String] {
         switch self {
         case .type2: ["version_hex", "pages", "map", "static_lock_hex", "dynamic_lock_hex", "locked_pages", "cc_hex"]
@@ -363,7 +363,7 @@ extension Sample {
         }
     }
 
-    /// Frames through the reader's chip are counted; of a card with ISO-DEP the reader shows commands alone.
+    /// Frames through the reader's chip are counted. For a card with ISO-DEP the reader shows only commands.
     fileprivate func expectCounts(_ object: [String: Any]) {
         for key in ["exchanges", "bytes_on_air", "airtime_us"] {
             if self == .type4 {

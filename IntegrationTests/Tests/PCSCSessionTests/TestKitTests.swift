@@ -6,7 +6,7 @@ import Testing
 /// Checks that a test of an app runs on virtual tags and on a reader.
 @Suite(.serialized, .enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."), .timeLimit(.minutes(5)))
 struct `One flow of the test kit` {
-    /// What the flow's first run did, and how many runs were made.
+    /// The result of the flow's first run, and the number of runs.
     private static func flow(_ product: String, _ environment: [String: String]) async throws -> (
         lines: [Substring], runs: Int
     ) {

@@ -12,7 +12,7 @@ struct `The end of an emulation` {
         let image = folder.appending(path: "tag.json").path
         try Data(Samples.image(Samples.type2())).write(to: URL(fileURLWithPath: image))
         let link = folder.appending(path: "pn532").path
-        // Ever later, from before the handler is there until the line is.
+        // Later each time, from before the handler is installed until the line exists.
         for delay in stride(from: 0, through: 60, by: 4) {
             let tool = try TalkingProgram(
                 EmulatedTag.tool.path,
@@ -22,7 +22,7 @@ struct `The end of an emulation` {
             tool.send(signal: SIGTERM)
             let status = try await tool.end(within: .seconds(10))
             #expect(status == 0 || status == -SIGTERM, "\(tool.output)")
-            // Before the handler is there, there is nothing that could be left.
+            // Before the handler is installed, nothing can be left behind.
             #expect(unsafe access(link, F_OK) != 0)
         }
         let tool = try TalkingProgram(EmulatedTag.tool.path, ["emulate", "--image", image, "--pn532", link, "--json"])
@@ -75,7 +75,7 @@ struct `The end of an emulation` {
         try await tag.line(with: sentence)
     }
 
-    /// Whether a process runs; one that has ended and was not waited for does not.
+    /// Whether a process runs; a zombie does not.
     private static func isRunning(_ process: Int32) -> Bool {
         guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
         return !status.contains(") Z ")

@@ -10,7 +10,7 @@ import VirtualTags
     .enabled(if: Program.areInstalled("pcscd", "opensc-tool", "setpriv"), "A program is not installed.")
 )
 struct `A reader that root installs in the system's pcscd` {
-    /// Whether this user may have a view of the file system of its own, and be another user.
+    /// Whether this user may create a mount namespace and act as another user.
     @Sendable private static func canBeOthers() async throws -> Bool {
         guard geteuid() == 0, let unshare = Program("unshare") else { return false }
         return try await unshare.run(["--mount", "true"]).status == 0

@@ -8,7 +8,7 @@ private let readerName = "ACS ACR122U PICC Interface 00 00"
 
 @Suite(.serialized, .enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."))
 struct `PC/SC programs and our tags` {
-    /// What the program printed, as hexadecimal octets without spaces or line breaks.
+    /// The program's output, as hexadecimal bytes without spaces or line breaks.
     private func octets(_ text: String) -> String {
         text.filter(\.isHexDigit).lowercased()
     }
@@ -24,7 +24,7 @@ struct `PC/SC programs and our tags` {
     }
 
     private func pyscard(_ tag: EmulatedTag, _ commands: [String]) async throws -> PyscardAnswer {
-        // Debian's package belongs to Debian's interpreter.
+        // Debian's package works only with Debian's interpreter.
         let python = try #require(Program("/usr/bin/python3"))
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "pyscard_peer.py").path
         let result = try await python.run([script] + commands, environment: tag.environment)
@@ -77,7 +77,7 @@ struct `PC/SC programs and our tags` {
             ],
             environment: tag.environment
         )
-        // Three status words, the message's 18 octets in lines of 16, and what was written.
+        // Three status words, the message's 18 bytes in lines of 16, and what was written.
         #expect(read.output.components(separatedBy: "SW1=0x90, SW2=0x00").count == 6, "\(read.output)")
         #expect(read.output.contains("00 10 D1 01 0C 55 04 65 78 61 6D 70 6C 65 2E 63"), "\(read.output)")
         #expect(read.output.contains("AA BB CC"), "\(read.output)")

@@ -102,7 +102,7 @@ import Testing
             #expect(found == 1)
             var scanner = NDEFRecordScanner()
             var steps = 0
-            // A chunk that was taken isn't looked at again when more octets come.
+            // A chunk that was taken isn't looked at again when more bytes come.
             for end in stride(from: 4, to: chunked.count, by: 4) {
                 let before = scanner.offset
                 _ = try? scanner.next(in: chunked.span.extracting(0..<end))

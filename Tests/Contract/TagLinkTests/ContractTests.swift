@@ -70,7 +70,7 @@ import Testing
     @Test func `A link for frames counts what is on the air, one for commands does not`() {
         #expect(PlainLink().countsAir)
         #expect(!CommandLink().countsAir)
-        // A block of 256 octets has its length, control octet and checksum in it.
+        // A block of 256 bytes has its length, control byte and checksum in it.
         #expect(CommandLink().singleBlockCommandLength == 253)
         #expect(CommandLink().singleBlockResponseLength == 253)
         CommandLink().wasActivated()

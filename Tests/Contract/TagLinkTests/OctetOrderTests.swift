@@ -2,7 +2,7 @@
 import TagLink
 import Testing
 
-/// Numbers of octets, against the standard library's own order of octets.
+/// Numbers of bytes, against the standard library's own order of bytes.
 @Suite("Numbers of bytes")
 struct OctetOrderTests {
     @Test("are two bytes in either order", arguments: [0, 1, 0xFF, 0x100, 0x1234, 0xFFFF] as [UInt16])

@@ -12,7 +12,7 @@ import VirtualTags
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
         var make: @Sendable () -> any VirtualTag
-        /// The first octets of the question.
+        /// The first bytes of the question.
         var question: [UInt8]
         var testDescription: String { name }
     }

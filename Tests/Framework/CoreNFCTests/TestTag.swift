@@ -15,7 +15,7 @@ enum TestTag {
         ntag213(message: [0xD1, 1, UInt8(uri.utf8.count + 1), 0x55, 0] + Array(uri.utf8), serial: serial)
     }
 
-    /// An NTAG213 with its factory lock control TLV and a message of fewer than 255 octets.
+    /// An NTAG213 with its factory lock control TLV and a message of fewer than 255 bytes.
     static func ntag213(message: [UInt8], serial: UInt8 = 0) -> Type2Tag {
         var contents = Type2Contents(blank: .ntag213, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, serial])
         let messageTLV = [3, UInt8(message.count)] + message + [0xFE]

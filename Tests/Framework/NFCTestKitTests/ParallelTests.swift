@@ -27,7 +27,7 @@ import Testing
         #expect(traces.count == 200)
         for (number, (trace, message)) in traces {
             #expect(message == .uri("https://example.com/\(number)/new"))
-            // One alone does the same, octet for octet and moment for moment.
+            // One alone does the same, byte for byte and moment for moment.
             guard number.isMultiple(of: 40) else { continue }
             let alone = try await withField(seed: UInt64(number % 10)) { field in
                 async let old = field.completion("write") {

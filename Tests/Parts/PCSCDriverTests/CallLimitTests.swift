@@ -70,7 +70,7 @@ import Testing
         let states = [
             SmartCardReaderState("A", flags: [.present, .changed]), SmartCardReaderState("B", answerToReset: [1, 2]),
         ]
-        // SCARD_READERSTATE of pcsc-lite: five words, 33 octets of ATR, filled up to whole words.
+        // SCARD_READERSTATE of pcsc-lite: five words, 33 bytes of ATR, filled up to whole words.
         let (word, stride) = (MemoryLayout<UInt>.size, 5 * MemoryLayout<UInt>.size + 40)
         let table = ReaderStateTable(states)
         unsafe table.withPointer { memory in
@@ -90,7 +90,7 @@ import Testing
         let read = table.states
         #expect(read.map(\.reader) == ["A", "B"])
         #expect(read[1].flags.rawValue == 0x0001_0022 && read[1].answerToReset == [0x3B, 0x80])
-        // More octets than an ATR has are not taken.
+        // More bytes than an ATR has are not taken.
         #expect(read[0].answerToReset.count == 33 && read[0].flags == [])
         #expect(ReaderStateTable([]).states.isEmpty)
     }

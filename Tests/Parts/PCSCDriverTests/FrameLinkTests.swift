@@ -216,7 +216,7 @@ struct FrameLinkTests {
         )
         let (tag, link, reader) = try await Self.link(service)
         #expect(tag.identity == .nfcV(uid: [UInt8](hex: "e004015000112233"), dsfid: 0))
-        // 21 ms and the reader's 5: 26000 us, 6590 in hexadecimal, least octet first.
+        // 21 ms and the reader's 5: 26000 us, 6590 in hexadecimal, least byte first.
         func send(_ block: UInt8) async throws(LinkError) -> Frame {
             try await link.transceive(Frame([0x02, 0x20, block]), timeout: .milliseconds(21))
         }

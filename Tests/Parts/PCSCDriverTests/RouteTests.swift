@@ -6,7 +6,7 @@ import Testing
 
 /// Checks each way for frames by itself: what goes to the reader, and what is made of each of its answers.
 struct RouteTests {
-    /// What became of a frame: its answer in hex, with the bits of its last octet where they are not eight, or an error.
+    /// What became of a frame: its answer in hex, with the bits of its last byte where they are not eight, or an error.
     private enum Outcome: Equatable {
         case answer(String)
         case bits(UInt8, Int)

@@ -197,7 +197,7 @@ struct CardTests {
         } _: { card in
             await #expect(throws: LinkError(.frameTooLong, "")) { try await card.nextCommand() }
         }
-        // 65544 octets are the longest extended command: 250 parts and a bit.
+        // 65544 bytes are the longest extended command: 250 parts and a bit.
         #expect(log == [String](repeating: "86", count: 251))
     }
 

@@ -75,7 +75,7 @@ struct ChipFrameDecoderTests {
         var generator = SystemRandomNumberGenerator()
         var decoder = ChipFrameDecoder()
         for _ in 0..<3000 {
-            // Octets of which frames are made, so that many begin.
+            // Bytes of which frames are made, so that many begin.
             var octets: [UInt8] = []
             for _ in 0..<40 {
                 let any = UInt8.random(in: 0...0xFF, using: &generator)

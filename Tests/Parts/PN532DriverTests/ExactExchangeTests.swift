@@ -158,7 +158,7 @@ struct ExactExchangeTests {
 
     // MARK: Type 1 tags through the registers
 
-    /// Octets with a parity bit behind each, as they lie in the contactless unit's buffer.
+    /// Bytes with a parity bit behind each, as they lie in the contactless unit's buffer.
     private static func withParity(_ octets: [UInt8]) -> [UInt8] {
         let bits = octets.flatMap { octet in
             let data = (0..<8).map { octet >> UInt8($0) & 1 }
@@ -178,7 +178,7 @@ struct ExactExchangeTests {
     private static let readBlock: [UInt8] = [0x02, 0x05, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]
     private static let block: [UInt8] = [0x05, 11, 12, 13, 14, 15, 16, 17, 18]
 
-    /// A chip whose firmware has another answer to a block command, and whose buffer has octets for the host.
+    /// A chip whose firmware has another answer to a block command, and whose buffer has bytes for the host.
     private static func unit(
         _ refusal: ScriptedChip.Reply,
         level: UInt8? = nil,
@@ -279,7 +279,7 @@ struct ExactExchangeTests {
             await #expect(throws: LinkError(.unsupported, "")) {
                 try await link.transceive(Frame([0x10], checksum: .crcB), timeout: .milliseconds(1))
             }
-            // 263 octets of data are 87 registers: a command of 26 octets and its checksum.
+            // 263 bytes of data are 87 registers: a command of 26 bytes and its checksum.
             let longest = [0x54] + [UInt8](repeating: 0, count: 25)
             _ = try await link.transceive(Frame(longest, checksum: .crcB), timeout: .milliseconds(1))
             await #expect(throws: LinkError(.frameTooLong, "")) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PN532Driver
 
-/// Checks the chip's status octets and time-outs.
+/// Checks the chip's status bytes and time-outs.
 struct StatusTests {
     @Test(
         "Status bytes are errors of links (PN532 user manual, 7.1)",

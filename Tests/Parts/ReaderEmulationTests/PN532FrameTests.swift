@@ -2,7 +2,7 @@
 import ReaderEmulation
 import Testing
 
-/// A host's frame around the octets after D4.
+/// A host's frame around the bytes after D4.
 func hostFrame(_ command: [UInt8]) -> [UInt8] {
     let payload = [0xD4] + command
     let checksum = 0 &- payload.reduce(0, &+)
@@ -56,7 +56,7 @@ func hostFrame(_ command: [UInt8]) -> [UInt8] {
         for bad in [badChecksum, badLength, wrongDirection] {
             #expect(decode(bad + hostFrame([0x04]), pieces: 1) == [.command([0x04])])
         }
-        // A length that is too long is no frame; nothing waits for its octets.
+        // A length that is too long is no frame; nothing waits for its bytes.
         let long: [UInt8] = [0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02]
         #expect(decode(long + hostFrame([0x04]), pieces: 3) == [.command([0x04])])
     }

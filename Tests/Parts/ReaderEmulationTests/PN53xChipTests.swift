@@ -73,7 +73,7 @@ import VirtualTags
             guard case .answer(let answer) = await chip.receive([0x40, number, 0x30, 0x00]) else { continue }
             let offset = number == 1 ? 12 : 24
             #expect(answer.first == 0)
-            // Octets 4 to 7 of the memory are the last four of the UID.
+            // Bytes 4 to 7 of the memory are the last four of the UID.
             #expect(Array(answer[5..<9]).last == list[offset])
         }
     }

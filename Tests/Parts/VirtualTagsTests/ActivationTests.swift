@@ -36,7 +36,7 @@ import VirtualTags
 
     @Test func `A tag that knows some bits already answers the others`() async throws {
         let script = try Script(Type2Tag(.ntag213, uid: Script.uid))
-        // Two octets are known.
+        // Two bytes are known.
         #expect(await script.sendShort(0x26) == "44 00")
         #expect(await script.sendRaw("93 40 88 04") == "a1 b2 9f")
         // Eleven bits are known: 29 come, packed from the lowest bit.

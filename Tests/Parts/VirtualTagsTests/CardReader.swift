@@ -21,7 +21,7 @@ struct CardReader {
 
     var card: any Card
     var isWrapped = false
-    /// The most octets of data in a frame of a command.
+    /// The most bytes of data in a frame of a command.
     var frameLimit = 59
     var session = Session.none
 
@@ -129,7 +129,7 @@ struct CardReader {
     }
 }
 
-/// The CRC-32 of DESFire, least significant octet first, bit by bit as IEEE 802.3 has it.
+/// The CRC-32 of DESFire, least significant byte first, bit by bit as IEEE 802.3 has it.
 func crc32(_ octets: [UInt8]) -> [UInt8] {
     var register: UInt32 = 0xFFFF_FFFF
     for octet in octets {

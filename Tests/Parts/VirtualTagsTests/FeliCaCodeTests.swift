@@ -22,7 +22,7 @@ import VirtualTags
         hex(await script.send(octets([UInt8(body.count + 1)] + body)))
     }
 
-    /// Reads blocks: status flags, and the octets.
+    /// Reads blocks: status flags, and the bytes.
     private func read(_ script: LinkScript, _ blocks: UInt8...) async -> (status: [UInt8], data: [UInt8]) {
         let list = blocks.flatMap { number -> [UInt8] in [0x80, number] }
         let answer = await send(script, [0x06] + hex(idm) + [1, 0x0B, 0, UInt8(blocks.count)] + list)

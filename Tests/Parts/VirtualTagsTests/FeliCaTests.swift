@@ -6,7 +6,7 @@ import VirtualTags
 private let idm = hex("02 fe 00 11 22 33 44 55")
 private let idmText = "02 fe 00 11 22 33 44 55"
 
-/// Sends a FeliCa command with its length octet.
+/// Sends a FeliCa command with its length byte.
 private func send(_ script: LinkScript, _ command: String) async -> String {
     let body = hex(command)
     return await script.send(octets([UInt8(body.count + 1)] + body))

@@ -204,13 +204,13 @@ import VirtualTags
         #expect(await bench.script.send("26 a0 04 00 00 01") == "00 \(blocks)")
         #expect(await bench.script.send("26 a1 04 08 44 00 01") == "00 \(blocks)")
         #expect(await bench.script.send("66 a0 04 08 44 00 01") == "00 \(octets(uid.dropFirst())) \(blocks)")
-        // A mask of 12 bits: the octet that is known in part is there as a whole.
+        // A mask of 12 bits: the byte that is known in part is there as a whole.
         #expect(await bench.script.send("66 a0 04 0c 44 03 00 01") == "00 \(octets(uid.dropFirst())) \(blocks)")
         #expect(await bench.script.send("36 a0 04 55 00 00 01") == "timeout")
         #expect(await bench.script.send("26 a0 02 00 00 01") == "timeout")
         #expect(await bench.script.send("26 a0 04 00 00 f0") == "timeout")
         #expect(await bench.script.send("26 a0 04 00 00") == "timeout")
-        // Sixteen slots: the first octet 44 names the fourth, and with the slot's bits a mask of four is an octet.
+        // Sixteen slots: the first byte 44 names the fourth, and with the slot's bits a mask of four is a byte.
         #expect(await bench.script.send("46 a0 04 04 04 00 00") == "timeout")
         for _ in 1..<4 { #expect(await bench.script.sendEnd() == "timeout") }
         #expect(await bench.script.sendEnd() == "00 \(octets(uid.dropFirst())) \(octets(hex(blocks).prefix(4)))")

@@ -4,7 +4,7 @@ import Testing
 import VirtualTags
 
 @Suite struct `ISO-DEP on the card's side` {
-    /// A card with one short command, one long answer and one slow answer, with frames of 32 octets.
+    /// A card with one short command, one long answer and one slow answer, with frames of 32 bytes.
     private func makeTag(fsci: UInt8 = 2) -> Type4Tag {
         var card = ScriptedCard()
         card.answer(hex("01"), with: hex("aa 90 00"))
@@ -34,7 +34,7 @@ import VirtualTags
 
     @Test func `A long answer is chained at the reader's frame size`() async throws {
         let script = try await makeScript(rats: "e0 10")
-        // FSD 24: 21 octets of information a block.
+        // FSD 24: 21 bytes of information a block.
         #expect(await script.send("02 02") == "12 " + octets((0..<21).map { UInt8($0) }))
         #expect(await script.send("a3") == "03 " + octets((21..<40).map { UInt8($0) }))
     }

@@ -23,7 +23,7 @@ import VirtualTags
         for product in Type2Product.all { formats[product.name] = all }
         // Without a header nothing tells them from MIFARE Ultralight EV1.
         for name in ["NTAG210", "NTAG212", "NTAG I2C 1K"] { formats[name]?.remove(.mfd) }
-        // The client's pages are counted in an octet.
+        // The client's pages are counted in a byte.
         formats["NTAG I2C 2K"] = [.flipper]
         for product in ClassicProduct.allCases { formats[product.rawValue] = all }
         for name in ["ICODE SLIX", "ICODE SLIX2", "ST25TV512", "ST25TV02K", "ST25DV04K", "generic Type 5"] {
@@ -77,7 +77,7 @@ import VirtualTags
         var places = Array(stride(from: 0, to: bytes.count, by: bytes.count / 250 + 1))
         places += (bytes.count - 40)..<bytes.count
         for count in places {
-            // The last octet of a report is the end of its last line.
+            // The last byte of a report is the end of its last line.
             if format == .tagInfo, count == bytes.count - 1 { continue }
             guard let image = try? TagImage(parsing: Array(bytes.prefix(count))) else { continue }
             // Memory without a header is a smaller product's; a Flipper file may lack its last digits and lines.

@@ -16,12 +16,12 @@ struct LinkScript {
         for tag in tags { field.bring(tag) }
     }
 
-    /// Sends octets with their checksum; the answer as text, or the error's code.
+    /// Sends bytes with their checksum; the answer as text, or the error's code.
     func send(_ octets: String, timeout: Airtime = .milliseconds(500)) async -> String {
         await exchange(Frame(hex(octets), checksum: checksum), timeout: timeout)
     }
 
-    /// Sends octets without a checksum.
+    /// Sends bytes without a checksum.
     func sendRaw(_ octets: String) async -> String {
         await exchange(Frame(hex(octets), checksum: .none))
     }
@@ -42,7 +42,7 @@ struct LinkScript {
         }
     }
 
-    /// Activates an NFC-A tag with a 7-octet UID, up to its SAK.
+    /// Activates an NFC-A tag with a 7-byte UID, up to its SAK.
     func activateA(_ uid: [UInt8] = Type4Tag.defaultUID) async {
         _ = await exchange(Frame(bits: [0x52], validBitsInLastByte: 7))
         let first = [0x88] + uid[0..<3]

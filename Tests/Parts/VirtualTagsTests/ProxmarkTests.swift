@@ -125,7 +125,7 @@ import VirtualTags
         #expect(text.contains("\"FileType\": \"mfc v3\""))
         #expect(try TagImage(parsing: Array(text.utf8)).contents == .classic(signed))
         #expect(!TagImage.Format.proxmarkBinary.canHold(.classic(signed)))
-        // The same octets under another name.
+        // The same bytes under another name.
         let binary = try TagImage(parsing: Files.dump("classic-1k.mfd"), as: .proxmarkBinary)
         #expect(binary.format == .proxmarkBinary)
     }

@@ -20,12 +20,12 @@ struct Script {
         for tag in tags { field.bring(tag) }
     }
 
-    /// Sends octets with CRC_A and gives the answer as text: hexadecimal octets, `ACK`, `NAK n`, or the error's code.
+    /// Sends bytes with CRC_A and gives the answer as text: hexadecimal bytes, `ACK`, `NAK n`, or the error's code.
     func send(_ octets: String) async -> String {
         await exchange(Frame(hex(octets)))
     }
 
-    /// Sends octets as they are.
+    /// Sends bytes as they are.
     func sendRaw(_ octets: String) async -> String {
         await exchange(Frame(hex(octets), checksum: .none))
     }
@@ -35,7 +35,7 @@ struct Script {
         await exchange(Frame(bits: [command], validBitsInLastByte: 7))
     }
 
-    /// Wakes and selects the tag with a 7-octet UID.
+    /// Wakes and selects the tag with a 7-byte UID.
     func activate(_ uid: [UInt8] = Script.uid, wake: UInt8 = 0x52) async throws {
         #expect(await sendShort(wake) == "44 00")
         try await select(uid)
@@ -48,7 +48,7 @@ struct Script {
         #expect(await exchange(Frame([0x95, 0x70] + second + [second.reduce(0, ^)])) == "00")
     }
 
-    /// Wakes and selects a tag with a UID of 4 or 7 octets, and expects its answers.
+    /// Wakes and selects a tag with a UID of 4 or 7 bytes, and expects its answers.
     func activate(_ uid: [UInt8], atqa: UInt16, sak: UInt8) async throws {
         #expect(await sendShort(0x52) == octets([UInt8(atqa & 0xFF), UInt8(atqa >> 8)]))
         var rest = uid[...]
@@ -75,12 +75,12 @@ struct Script {
     }
 }
 
-/// Octets as text.
+/// Bytes as text.
 func octets(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined(separator: " ")
 }
 
-/// Octets from text; spaces do not count.
+/// Bytes from text; spaces do not count.
 func hex(_ text: String) -> [UInt8] {
     let digits = text.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

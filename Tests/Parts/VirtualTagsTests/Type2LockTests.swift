@@ -128,7 +128,7 @@ import VirtualTags
         try await script.activate()
         #expect(await script.send("a2 28 00 00 02 00") == "ACK")
         #expect(await script.send("a2 28 ff ff ff ff") == "ACK")
-        // Bits 2 and 3 are frozen; 12 lock bits and 6 block-lock bits exist; the last octet reads BD.
+        // Bits 2 and 3 are frozen; 12 lock bits and 6 block-lock bits exist; the last byte reads BD.
         #expect(await script.send("30 28").hasPrefix("f3 0f 3f bd"))
     }
 

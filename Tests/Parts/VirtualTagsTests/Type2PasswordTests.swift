@@ -254,7 +254,7 @@ import VirtualTags
 
     @Test func `UID and counter are laid over the pages in ASCII`() async throws {
         var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
-        // Both, from octet 1 of page 8.
+        // Both, from byte 1 of page 8.
         contents.memory.replaceSubrange(164..<172, with: [0xD4, 0, 0x08, 0xFF, 0x10, 0, 0, 0])
         contents.counters[2] = 0x00ABCD
         let script = try Script(Type2Tag(contents))

@@ -132,7 +132,7 @@ struct CardCryptographyTests {
     }
 }
 
-/// Octets from hexadecimal digits.
+/// Bytes from hexadecimal digits.
 private func hex(_ text: String) -> [UInt8] {
     let digits = Array(text)
     return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }

@@ -10,7 +10,7 @@ private final class CrowdedField: FrameLink {
     private enum Phase { case idle, ready(level: Int), active, halted }
 
     private struct Tag {
-        /// The octets of each cascade level with their check octet.
+        /// The bytes of each cascade level with their check byte.
         let levels: [[UInt8]]
         let atqa: [UInt8]
         var phase = Phase.idle

@@ -29,9 +29,9 @@ final class ModelTag: FrameLink {
         case damages(exchange: Int)
         /// The answer of exchange k does not arrive; the command was done.
         case drops(exchange: Int)
-        /// Commands that begin with an octet are answered with something else.
+        /// Commands that begin with a byte are answered with something else.
         case answers(command: UInt8, with: Frame)
-        /// Commands that begin with an octet are not answered, and leave the tag as it is.
+        /// Commands that begin with a byte are not answered, and leave the tag as it is.
         case ignores(command: UInt8)
         /// Another tag takes the tag's place before exchange k.
         case swaps(atExchange: Int)
@@ -251,7 +251,7 @@ extension ModelTag.Product {
         all.first { $0.name == name } ?? all[0]
     }
 
-    /// A memory with a message behind some octets of other TLVs.
+    /// A memory with a message behind some bytes of other TLVs.
     func memory(_ message: [UInt8], before: [UInt8] = []) -> [UInt8] {
         var octets = octets("04a1b29fc3d4e58072480000e110") + [areaSize, 0x00] + before
         octets += [0x03] + (message.count <= 254 ? [] : [0xFF, UInt8(message.count >> 8)])

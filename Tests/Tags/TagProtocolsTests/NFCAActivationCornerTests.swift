@@ -37,7 +37,7 @@ import Testing
             let (uids, code, left) = await Self.all(before + [Self.sense] + Self.found(4))
             #expect(uids == [[1, 2, 3, 4]] && code == nil && left == 0)
         }
-        // Too short, too long, or not whole octets.
+        // Too short, too long, or not whole bytes.
         for odd in [
             Step.raw("26", bits: 7, "04"), .raw("26", bits: 7, "040000"), .raw("26", bits: 7, "0400", responseBits: 7),
         ] {
@@ -155,7 +155,7 @@ import Testing
             let (_, code, left) = await Self.all([Self.sense, step])
             #expect(code == .badAnswer && left == 0)
         }
-        // Bit 31 is the last of a UID, and a collision there leaves the check octet alone.
+        // Bit 31 is the last of a UID, and a collision there leaves the check byte alone.
         let last = Step.raw("9320", LinkError(.collision, "", collision: .init(bitIndex: 31, bits: [1, 2, 3, 4])))
         let chosen: [Step] = [
             .raw("9360 01020384", "84"), .exchange("9370 0102038484", "00"), .exchange("5000", .timeout),

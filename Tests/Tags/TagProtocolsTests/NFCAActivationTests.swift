@@ -72,11 +72,11 @@ import Testing
     }
 
     @Test func `Two tags are told apart by the bit on which they collide`() async throws {
-        // UIDs 01020304 and 01020704: octet 2 is 03 = 11000000 and 07 = 11100000 in order of arrival: bit 18.
+        // UIDs 01020304 and 01020704: byte 2 is 03 = 11000000 and 07 = 11100000 in order of arrival: bit 18.
         let link = ScriptedLink([
             .raw("26", bits: 7, "0400"),
             .raw("9320", Self.collision(18, "010203")),
-            // 19 bits are known: 2 octets and 3 bits, 010207 with the last bit a 1; 21 bits are left.
+            // 19 bits are known: 2 bytes and 3 bits, 010207 with the last bit a 1; 21 bits are left.
             .raw("9343 010207", bits: 3, "800000", responseBits: 5),
             .exchange("9370 0102070400", "00"),
             .exchange("5000", .timeout),

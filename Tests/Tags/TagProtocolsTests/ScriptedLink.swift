@@ -65,7 +65,7 @@ final class ScriptedLink: FrameLink {
 }
 
 extension ScriptedLink.Step {
-    /// A command with its checksum, and an answer of whole octets with one.
+    /// A command with its checksum, and an answer of whole bytes with one.
     static func exchange(_ request: String, _ response: String) -> Self {
         Self(request: Frame(octets(request)), result: .success(Frame(octets(response))))
     }
@@ -102,13 +102,13 @@ extension ScriptedLink.Step {
     ]
 }
 
-/// Octets from hexadecimal digits; spaces don't count.
+/// Bytes from hexadecimal digits; spaces don't count.
 func octets(_ hex: String) -> [UInt8] {
     let digits = hex.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }
 
-/// Hexadecimal digits of octets.
+/// Hexadecimal digits of bytes.
 func hex(_ octets: some Sequence<UInt8>) -> String {
     octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

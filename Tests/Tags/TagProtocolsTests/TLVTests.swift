@@ -6,7 +6,7 @@ import Testing
 
 /// Where a message lies in a tag's memory, and in which steps another one gets there.
 @Suite struct `TLVs in a memory` {
-    /// A memory of which some octets are known.
+    /// A memory of which some bytes are known.
     private static func memory(_ hex: String, unitSize: Int = 4, at address: Int = 0) -> TLVMemory {
         var memory = TLVMemory(unitSize: unitSize, limit: 4096)
         memory.store(octets(hex), at: address)
@@ -87,10 +87,10 @@ import Testing
     }
 
     @Test func `Reserved bytes are no part of any TLV, and control TLVs reserve more`() throws {
-        // The length is behind a gap of two octets.
+        // The length is behind a gap of two bytes.
         guard case .found(let gap) = try Self.walk("03 ffff 02aabbfe", reserved: [1..<3]) else { return }
         #expect(gap.messageAddresses == [4, 5] && gap.count == 5)
-        // Three octets from address 12 on, pages of 4: 03 pages and 0 octets.
+        // Three bytes from address 12 on, pages of 4: 03 pages and 0 bytes.
         guard case .found(let controlled) = try Self.walk("0203300302 0307 aabbccddee ffffff 0102") else { return }
         #expect(
             controlled.controls.map(\.range) == [12..<15]

@@ -72,7 +72,7 @@ private final class NonsenseLink: FrameLink {
         }
     }
 
-    /// Octets that are likely to be TLVs.
+    /// Bytes that are likely to be TLVs.
     private func data(_ count: Int, _ state: inout State) -> [UInt8] {
         let likely: [UInt8] = [0, 1, 2, 3, 3, 0xFD, 0xFF, 0xFE, 0x34]
         return (0..<count).map { _ in state.next(3) == 0 ? UInt8(state.next(256)) : likely[state.next(9)] }

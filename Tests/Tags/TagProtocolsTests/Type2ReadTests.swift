@@ -8,7 +8,7 @@ func makeTag(_ link: any FrameLink) -> Type2Tag {
     Type2Tag(target: NFCATarget(atqa: 0x0044, sak: 0, uid: octets("04a1b2c3d4e580")), link: link)
 }
 
-/// A message of so many octets that says where each belongs.
+/// A message of so many bytes that says where each belongs.
 func message(_ count: Int, seed: UInt8 = 0) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 0x61) ^ seed ^ UInt8(truncatingIfNeeded: $0 >> 8) }
 }

@@ -99,7 +99,7 @@ import Testing
 
     @Test func `Bytes that a control TLV reserves inside the message are passed over and kept`() async throws {
         let product = ModelTag.Product.named("NTAG216")
-        // Two lock octets at 60 hexadecimal.
+        // Two lock bytes at 60 hexadecimal.
         var image = product.memory(message(20), before: octets("0103601044"))
         image[0x60] = 0x5A
         image[0x61] = 0xA5

@@ -33,7 +33,7 @@ import VirtualTags
         }
     }
 
-    /// Old and new messages that move the length from one octet to three and back, and fill the tag.
+    /// Old and new messages that move the length from one byte to three and back, and fill the tag.
     static func changes(_ capacity: Int) -> [(from: Int, to: Int)] {
         [
             (20, 30), (1, min(capacity, 60)), (min(capacity, 60), 2),

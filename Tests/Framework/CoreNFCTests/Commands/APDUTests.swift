@@ -43,7 +43,7 @@ import Testing
             [], [0], [0, 0xB0], [0, 0xB0, 0],
             // Lc says more, or less, than there is.
             [0, 0xD6, 0, 0, 5, 1, 2], [0, 0xD6, 0, 0, 1, 1, 2, 3],
-            // The extended form without its second octet, with Lc of 0, and with half a Le.
+            // The extended form without its second byte, with Lc of 0, and with half a Le.
             [0, 0xD6, 0, 0, 0, 1], [0, 0xD6, 0, 0, 0, 0, 0, 1], [0, 0xD6, 0, 0, 0, 0, 1, 9, 0],
             [0, 0xD6, 0, 0, 0, 0, 2, 9],
         ] as [[UInt8]]
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// A command with so many octets of data, for an answer of a length.
+    /// A command with so many bytes of data, for an answer of a length.
     private static func apdu(_ count: Int, _ expected: Int) -> NFCISO7816APDU {
         NFCISO7816APDU(
             instructionClass: 0,

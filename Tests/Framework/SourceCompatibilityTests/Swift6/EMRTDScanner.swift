@@ -187,7 +187,7 @@ final class DocumentScanner: NSObject, @MainActor NFCTagReaderSessionDelegate {
         return contents
     }
 
-    /// The size of a file whose first four octets are its tag and its length.
+    /// The size of a file whose first four bytes are its tag and its length.
     private static func size(_ head: Data) -> Int {
         let octets = [UInt8](head)
         return switch octets[1] {

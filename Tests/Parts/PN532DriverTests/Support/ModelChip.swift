@@ -177,7 +177,7 @@ final class ModelChip: @unchecked Sendable {
         switch result {
         case .failure(let error): return [error.code == .timeout ? 0x01 : error.code == .collision ? 0x06 : 0x02]
         case .success(let answer):
-            // The chip takes four bits for an octet without checksum.
+            // The chip takes four bits for a byte without checksum.
             if answer.validBitsInLastByte != 8 { return checks ? [0x02] : [0] + answer.bytes }
             guard !checks, answer.checksum == .automatic else { return [0] + answer.bytes }
             let crc = CyclicRedundancyCheck.a(answer.bytes)
@@ -186,7 +186,7 @@ final class ModelChip: @unchecked Sendable {
     }
 }
 
-/// The contactless unit when its host sends a Type 1 tag's octets one by one.
+/// The contactless unit when its host sends a Type 1 tag's bytes one by one.
 private struct Type1Unit {
     var pending: [UInt8] = []
     var received: [UInt8] = []
@@ -197,7 +197,7 @@ private struct Type1Unit {
         sent.append((octet, bits))
     }
 
-    /// The command that was sent: its first octet with 7 bits, the others whole, and its checksum right.
+    /// The command that was sent: its first byte with 7 bits, the others whole, and its checksum right.
     mutating func command() -> [UInt8]? {
         defer { sent = [] }
         let octets = sent.map(\.octet)
@@ -207,7 +207,7 @@ private struct Type1Unit {
         return octets.suffix(2) == [UInt8(crc & 0xFF), UInt8(crc >> 8)] ? command : nil
     }
 
-    /// Puts an answer into the buffer, a parity bit after each octet.
+    /// Puts an answer into the buffer, a parity bit after each byte.
     mutating func receive(_ answer: [UInt8]) {
         let crc = CyclicRedundancyCheck.b(answer)
         var bits: [UInt8] = []

@@ -53,7 +53,7 @@ final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Sends octets, as many as the line takes, when it takes any in time.
+    /// Sends bytes, as many as the line takes, when it takes any in time.
     func write(_ octets: [UInt8], milliseconds: Int32) {
         var polled = pollfd(fd: controller, events: Int16(POLLOUT), revents: 0)
         guard unsafe poll(&polled, 1, milliseconds) > 0 else { return }

@@ -13,9 +13,9 @@ final class ScriptedChip: Sendable {
         case syntaxError
         /// The acknowledgement alone.
         case silence
-        /// The acknowledgement, and then these octets.
+        /// The acknowledgement, and then these bytes.
         case octets([UInt8])
-        /// These octets alone.
+        /// These bytes alone.
         case unacknowledged([UInt8])
         /// The line goes away.
         case hangUp
@@ -61,7 +61,7 @@ final class ScriptedChip: Sendable {
         }
     }
 
-    /// Has the chip send these octets whenever it is asked for its last answer again.
+    /// Has the chip send these bytes whenever it is asked for its last answer again.
     func repeats(_ octets: [UInt8]) {
         state.withLock { $0.repeated = octets }
     }

@@ -5,7 +5,7 @@ import VirtualTags
 
 /// Files through secure messaging, and the document in a field.
 @Suite struct `Reading a travel document` {
-    /// A document whose data group 2 has more than 32767 octets.
+    /// A document whose data group 2 has more than 32767 bytes.
     private func largeDocument() throws -> EMRTDContents {
         let portrait = EMRTDContents.samplePortrait
         // A comment that a picture may have any number of.
@@ -47,7 +47,7 @@ import VirtualTags
         #expect(try terminal.send("0c b0 00 00", length: [0]).data.count == size)
         #expect(try terminal.send("0c b0 00 00").status == "67 00")
         #expect(try terminal.send("0c b0 9f 00", length: [1]).status == "6a 86")
-        // 231 octets are what fits into a protected answer of 256.
+        // 231 bytes are what fits into a protected answer of 256.
         #expect(try terminal.send("0c b0 82 00", length: [0]).data.count == 231)
         #expect(try terminal.send("0c b0 82 00", length: [231]).data.count == 231)
         #expect(try terminal.send("0c b0 82 00", length: [232]).status == "67 00")

@@ -73,7 +73,7 @@ private struct Nonsense: ModelResponder {
         }
     }
 
-    /// A capability container of a large area, and octets that are likely to be TLVs.
+    /// A capability container of a large area, and bytes that are likely to be TLVs.
     private mutating func container(_ block: UInt8?) -> [UInt8] {
         guard block == 0 else { return data(4) }
         return [0xE1 + UInt8(next(2)), 0x40, next(3) == 0 ? 0 : UInt8(next(256)), 1]
@@ -213,7 +213,7 @@ private struct Nonsense: ModelResponder {
         await #expect(throws: TagError(.lengthOverrun, "")) { try await tag.readNDEF() }
         #expect(vicinity.exchanges < 200)
 
-        // A file of 64 KB in the container, and 100 octets of it on the card.
+        // A file of 64 KB in the container, and 100 bytes of it on the card.
         var card = ModelCard(message(20), size: 65535)
         card.files[0xE104] = octets("fff0") + message(98)
         let link = ModelField(card, .nfcA)

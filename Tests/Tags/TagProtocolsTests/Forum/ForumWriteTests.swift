@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `A write takes the minimum of commands`() async throws {
-        // NLEN 0 goes with the first data, so that 872 octets are 18 commands with MLc 52 and 5 with 255.
+        // NLEN 0 goes with the first data, so that 872 bytes are 18 commands with MLc 52 and 5 with 255.
         for (limit, count) in [(52, 18), (255, 5)] {
             let link = ModelField(ModelCard(message(100), maximumWrite: limit), .nfcA)
             try await Type4Tag(link: ISODEP(link: link)).writeNDEF(message(872))

@@ -9,7 +9,7 @@ import Testing
     /// FWI 7, and what a reader waits beyond it.
     private static let waiting = ISODEPParameters.frameWaitingTime(index: 7)
     private static let usual = waiting + ISODEPParameters.waitingTolerance
-    /// An ATS of a card with frames of 16 octets, 13 of them payload, and FWI 7.
+    /// An ATS of a card with frames of 16 bytes, 13 of them payload, and FWI 7.
     private static let small = ScriptedLink.Step.exchange("e080", "0570807002")
     private static let start = ScriptedLink.Step.exchange("e080", "0578807002")
 
@@ -345,7 +345,7 @@ import Testing
             ("0a", 1), ("0a 02", 1), ("02", 1), ("a2", 1),
         ] as [(String, UInt8?)] { #expect(block(text, cid) == nil, "\(text)") }
         #expect(block("0a 01 aa", 1) == .information(number: 0, isChained: false, payload: [0xAA]))
-        // The upper half of the octet is a power level; a card with CID 0 may leave it out.
+        // The upper half of the byte is a power level; a card with CID 0 may leave it out.
         #expect(block("aa c1", 1) == .acknowledge(number: 0))
         #expect(block("02 aa", 0) == .information(number: 0, isChained: false, payload: [0xAA]))
         #expect(block("0a 00 aa", 0) == block("02 aa", 0))

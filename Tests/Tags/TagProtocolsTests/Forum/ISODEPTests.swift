@@ -4,7 +4,7 @@ import TagProtocols
 import Testing
 
 @Suite struct `ISO-DEP` {
-    /// RATS with 256 octets, and an ATS of a card with 256 octets and FWI 7.
+    /// RATS with 256 bytes, and an ATS of a card with 256 bytes and FWI 7.
     static let start = ScriptedLink.Step.exchange("e080", "0578807002")
 
     func card(_ steps: [ScriptedLink.Step], start: ScriptedLink.Step = start, cid: UInt8? = nil) -> ISODEP {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `A long command is chained, and a chained response is acknowledged`() async throws {
-        // FSCI 0: 16 octets a frame, 13 of payload.
+        // FSCI 0: 16 bytes a frame, 13 of payload.
         let command = [UInt8](0..<30)
         let card = card(
             [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A Type 3 tag with 16-octet blocks.
+/// A Type 3 tag with 16-byte blocks.
 struct ModelFeliCa: ModelResponder {
     var idm = octets("02fe001122334455")
     var pmm = octets("00f1000000014300")

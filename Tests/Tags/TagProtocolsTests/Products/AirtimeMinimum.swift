@@ -7,11 +7,11 @@ import TagLink
 /// still reads the capability container and the length, in the commands in which the detection procedure of its type
 /// does, and nothing twice. These are the minima that the project's targets are relative to.
 enum AirtimeMinimum {
-    /// What an exchange of whole octets takes.
+    /// What an exchange of whole bytes takes.
     ///
     /// - Parameters:
-    ///   - request: the request's octets without the checksum.
-    ///   - answer: the answer's octets without the checksum.
+    ///   - request: the request's bytes without the checksum.
+    ///   - answer: the answer's bytes without the checksum.
     static func exchange(_ technology: Technology, _ request: Int, _ answer: Int) -> Airtime {
         let timing = FrameTiming(technology)
         return timing.request(Frame([UInt8](repeating: 1, count: request)))
@@ -20,7 +20,7 @@ enum AirtimeMinimum {
             + timing.nextRequestDelay
     }
 
-    /// How many octets an NDEF message TLV has, without a terminator.
+    /// How many bytes an NDEF message TLV has, without a terminator.
     static func sizeOfTLV(_ message: Int) -> Int {
         message + (message <= 254 ? 2 : 4)
     }
@@ -32,10 +32,10 @@ enum AirtimeMinimum {
     static func type1(_ message: Int, start: Int, isLarge: Bool) -> Airtime {
         var total = exchange(.nfcA, 7, 122)
         guard isLarge else { return total }
-        // Octets 104 to 127 are not for data.
+        // Bytes 104 to 127 are not for data.
         let last = start + sizeOfTLV(message) - 1
         let end = last < 104 ? last : last + 24
-        // RALL ends at octet 120, and the next block for data is 16.
+        // RALL ends at byte 120, and the next block for data is 16.
         for segment in 1..<4 where end >= segment * 128 {
             let blocks = min(16, (end - segment * 128) / 8 + 1)
             total += min(exchange(.nfcA, 14, 9) * blocks, exchange(.nfcA, 14, 129))
@@ -43,7 +43,7 @@ enum AirtimeMinimum {
         return total
     }
 
-    /// Type 2: READ of page 3, which brings the container and 12 octets; then the cheapest of READ and FAST_READ, of 60
+    /// Type 2: READ of page 3, which brings the container and 12 bytes; then the cheapest of READ and FAST_READ, of 60
     /// pages at most, for the pages that are left; and SECTOR SELECT where the second sector begins.
     static func type2(_ message: Int, start: Int, hasFastRead: Bool) -> Airtime {
         let read = exchange(.nfcA, 2, 16)
@@ -94,7 +94,7 @@ enum AirtimeMinimum {
     /// Type 4: SELECT the application, SELECT and READ the container, SELECT the NDEF file, and READ the length field
     /// together with the message, in pieces of MLe, or of what one block brings where that takes less time.
     ///
-    /// The container of mapping version 3 has 17 octets; that it has shows in the 15 of the others.
+    /// The container of mapping version 3 has 17 bytes; that it has shows in the 15 of the others.
     ///
     /// - Parameter isFirst: mapping version 1, whose application is selected by its own name when the other is not there.
     static func type4(
@@ -104,7 +104,7 @@ enum AirtimeMinimum {
         isFirst: Bool = false,
         technology: Technology
     ) -> Airtime {
-        // Each side has PCB around its octets, the card a status word.
+        // Each side has PCB around its bytes, the card a status word.
         func command(_ octets: Int, _ data: Int) -> Airtime { exchange(technology, 1 + octets, 1 + data + 2) }
         var total = command(13, 0) + command(7, 0) + command(5, 15) + command(7, 0)
         if isFirst { total += command(13, 0) }
@@ -114,7 +114,7 @@ enum AirtimeMinimum {
             var time = Airtime.zero
             while rest > 0 {
                 let count = min(rest, limit)
-                // Beyond 251 octets an answer takes two blocks, the first of 253 octets and R(ACK) for the second.
+                // Beyond 251 bytes an answer takes two blocks, the first of 253 bytes and R(ACK) for the second.
                 time +=
                     count <= 251
                     ? command(5, count)
@@ -129,11 +129,11 @@ enum AirtimeMinimum {
     /// Type 5: READ MULTIPLE of the first blocks, which have the container and the TLV, then of 32 blocks at most for what
     /// is left, without the UID.
     ///
-    /// - Parameter first: how many blocks come first. With four octets in each, two would do for an empty tag and six for
-    ///   a message of 16 octets; four are as far from the best for an empty tag as from the best for 11 octets, and no
+    /// - Parameter first: how many blocks come first. With four bytes in each, two would do for an empty tag and six for
+    ///   a message of 16 bytes; four are as far from the best for an empty tag as from the best for 11 bytes, and no
     ///   other number is less far: see ``type5(knowing:)``.
     static func type5(_ message: Int, start: Int, blockSize: Int, first: Int = 4) -> Airtime {
-        // From block 256 on, the place and the count have an octet more each.
+        // From block 256 on, the place and the count have a byte more each.
         func read(_ blocks: Int, isLong: Bool = false) -> Airtime {
             exchange(.nfcV, isLong ? 6 : 4, 1 + blocks * blockSize)
         }

@@ -6,7 +6,7 @@ import VirtualTags
 
 /// Airtime of detection and reading over every product and size, against ``AirtimeMinimum``.
 ///
-/// Sizes go from 0 to full: every one up to 600 octets, on Type 5 up to 300, every 61st beyond, and the largest.
+/// Sizes go from 0 to full: every one up to 600 bytes, on Type 5 up to 300, every 61st beyond, and the largest.
 @Suite struct `Airtime of every product and size` {
     /// A size, and what it costs as a multiple of the minimum.
     typealias Figure = (size: Int, ratio: Double)
@@ -56,7 +56,7 @@ import VirtualTags
         let exchange = AirtimeMinimum.exchange(model.technology, 6, 3)
         for figure in figures {
             let minimum = model.minimum(figure.size)
-            // 20 octets come with the length: those that an empty tag does not have are its price.
+            // 20 bytes come with the length: those that an empty tag does not have are its price.
             let waste =
                 AirtimeMinimum.exchange(model.technology, 1, 20) - AirtimeMinimum.exchange(model.technology, 1, 0)
             let bound = figure.size <= 20 ? waste : exchange
@@ -97,7 +97,7 @@ import VirtualTags
             let before = bench.link.statistics
             _ = try await bench.reader.readNDEF()
             let spent = bench.link.statistics - before
-            // On NFC-B an exchange takes a third longer, beside the same octets.
+            // On NFC-B an exchange takes a third longer, beside the same bytes.
             let limit = model.technology == .nfcB ? 1.13 : 1.10
             #expect(Self.ratio(spent.airtime, model.minimum(size)) <= limit, "\(size) bytes")
         }
@@ -106,9 +106,9 @@ import VirtualTags
 
 /// Why some figures are above 1.10, and can't all be below.
 @Suite struct `Bounds on airtime that no reader gets under` {
-    /// What a reader costs at worst whose first READ BINARY asks for so many octets of the message.
+    /// What a reader costs at worst whose first READ BINARY asks for so many bytes of the message.
     ///
-    /// Up to `first` octets it pays for octets that are not there; beyond, for an exchange more.
+    /// Up to `first` bytes it pays for bytes that are not there; beyond, for an exchange more.
     private func worstOfType4(_ first: Int, sizes: ClosedRange<Int>) -> Double {
         func least(_ size: Int) -> Airtime {
             AirtimeMinimum.type4(size, maximumRead: 255, lengthSize: 2, technology: .nfcA)
@@ -121,15 +121,15 @@ import VirtualTags
     }
 
     @Test func `Type 4: no length of the first read is within 1.10 for all messages`() {
-        // The best is 13 octets, 1.128 both for an empty tag and for one of 14 octets.
+        // The best is 13 bytes, 1.128 both for an empty tag and for one of 14 bytes.
         let best = (0...60).map { worstOfType4($0, sizes: 0...245) }.min() ?? 0
         #expect(best > 1.12)
         #expect(abs(best - worstOfType4(13, sizes: 0...245)) < 0.001)
-        // It leaves every message of 14 to 47 octets, such as nearly all links, with an exchange more. With 20 they
+        // It leaves every message of 14 to 47 bytes, such as nearly all links, with an exchange more. With 20 they
         // begin at 21, where the exchange weighs less, and the price is the empty tag's.
         #expect(worstOfType4(20, sizes: 9...245) < worstOfType4(13, sizes: 9...245))
         #expect(worstOfType4(20, sizes: 0...245) < 1.191)
-        // No first read has both 17 octets and an empty tag within 1.10.
+        // No first read has both 17 bytes and an empty tag within 1.10.
         #expect((0...60).allSatisfy { max(worstOfType4($0, sizes: 0...0), worstOfType4($0, sizes: 17...17)) > 1.10 })
     }
 
@@ -147,8 +147,8 @@ import VirtualTags
 
     /// Area sizes that products with and without FAST_READ share, so that the container does not tell.
     ///
-    /// With 48 octets READ alone costs an NTAG210 1.40 of what FAST_READ would; to try FAST_READ would cost an Ultralight,
-    /// which has to be woken and selected again after it refused, 1.43. With 144 octets and no lock control TLV, which
+    /// With 48 bytes READ alone costs an NTAG210 1.40 of what FAST_READ would; to try FAST_READ would cost an Ultralight,
+    /// which has to be woken and selected again after it refused, 1.43. With 144 bytes and no lock control TLV, which
     /// NXP AN1303 wants of an Ultralight C, FAST_READ is tried.
     @Test(arguments: [
         ("NTAG210", 46, "", true, 1.40), ("MIFARE Ultralight", 46, "", false, 1.0),

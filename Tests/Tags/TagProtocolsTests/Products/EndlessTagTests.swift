@@ -11,7 +11,7 @@ private final class EndlessTag: FrameLink {
     private let state = Mutex(LinkStatistics())
     private let rule: @Sendable ([UInt8], Int) -> [UInt8]?
 
-    /// - Parameter rule: gets a request's octets and the number of exchanges before it; nil is silence.
+    /// - Parameter rule: gets a request's bytes and the number of exchanges before it; nil is silence.
     init(_ technology: Technology, _ rule: @escaping @Sendable ([UInt8], Int) -> [UInt8]?) {
         self.technology = technology
         self.rule = rule
@@ -55,7 +55,7 @@ private final class EndlessTag: FrameLink {
     }
 
     @Test func `A card that chains for ever`() async {
-        // The response outgrows what a command without extended length can bring: 4096 octets, at most one in a block.
+        // The response outgrows what a command without extended length can bring: 4096 bytes, at most one in a block.
         await ask(atMost: 4099, naming: "ISO/IEC 7816-4, 5.1") { request, _ in
             [request[0] & 1 == 0 ? 0x12 : 0x13, 0x41]
         }
@@ -95,7 +95,7 @@ private final class EndlessTag: FrameLink {
         _ = try await card.transmit([0x00, 0xA4, 0x04, 0x00])
         #expect(card.parameters.frameWaitingTime == ISODEPParameters.frameWaitingTime(index: 4))
         #expect(card.answerToSelect?.startUpGuardTime == .zero)
-        // FSCI 15 is reserved too, and a frame of FSCI 0 has 16 octets.
+        // FSCI 15 is reserved too, and a frame of FSCI 0 has 16 bytes.
         #expect(ISODEPParameters.frameSize(index: 15) == 256)
     }
 
@@ -181,7 +181,7 @@ private final class EndlessTag: FrameLink {
         let empty = card(container: container) { offset, count in offset == 0 ? [0xFF, 0xF0] : [] }
         await fails(Type4Tag(link: empty), .badAnswer, naming: "NFC Forum T4T 1.2, 5.3")
         #expect(empty.statistics.exchanges <= 10)
-        // An octet at a time would make 65,520 reads of the message.
+        // A byte at a time would make 65,520 reads of the message.
         let short = card(container: container) { offset, _ in offset == 0 ? [0xFF, 0xF0] : [0x41] }
         await fails(Type4Tag(link: short), .badAnswer, naming: "NFC Forum T4T 1.2, 5.3")
         #expect(short.statistics.exchanges <= 20)
@@ -244,7 +244,7 @@ private final class EndlessTag: FrameLink {
     @Test func `Blocks whose size changes, and answers without bytes`() async {
         let target = NFCVTarget(uid: octets("e0fe000000112233"))
         for size in [1, 3, 5, 8, 33, 62] {
-            // The first four blocks have four octets each, and later ones another number.
+            // The first four blocks have four bytes each, and later ones another number.
             let link = EndlessTag(.nfcV) { request, number in
                 let count = request[1] == 0x23 ? Int(request[3]) + 1 : 1
                 if number == 0 { return [0] + octets("e1403f01 03f0") + [UInt8](repeating: 0x41, count: 10) }
@@ -299,7 +299,7 @@ private final class EndlessTag: FrameLink {
         await fails(type3(EndlessTag(.nfcF) { _, _ in [] }), .badAnswer, naming: "NFC Forum T3T 1.0, 5")
         let long: [UInt8] = [0x10, 4, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF]
         await fails(type3(felica(long) { _ in [] }), .lengthOverrun, naming: "NFC Forum T3T 1.0, 6.1")
-        // 1 MB in blocks of 16 octets, each of which comes: 65,535 reads, and no more.
+        // 1 MB in blocks of 16 bytes, each of which comes: 65,535 reads, and no more.
         let all: [UInt8] = [0x10, 1, 1, 0xFF, 0xFF, 0, 0, 0, 0, 0, 1, 0x0F, 0xFF, 0xF0]
         let endless = felica(all) { [0, 0, UInt8($0)] + [UInt8](repeating: 0x41, count: 16 * $0) }
         #expect(try await type3(endless).readNDEF().count == 0xFFFF0)

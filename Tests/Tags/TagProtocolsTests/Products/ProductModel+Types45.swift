@@ -96,13 +96,13 @@ extension ProductModel {
         )
     }
 
-    /// The octets of an NDEF file.
+    /// The bytes of an NDEF file.
     private static func file(_ message: [UInt8], lengthSize: Int, size: Int) -> [UInt8] {
         let length = (0..<lengthSize).reversed().map { UInt8(message.count >> (8 * $0) & 0xFF) }
         return length + message + [UInt8](repeating: 0, count: size - lengthSize - message.count)
     }
 
-    /// ICODE, ST25TV, ST25DV, a Fujitsu tag with blocks of 8 octets, and generic tags with larger ones.
+    /// ICODE, ST25TV, ST25DV, a Fujitsu tag with blocks of 8 bytes, and generic tags with larger ones.
     static let type5: [ProductModel] =
         (VirtualTags.Type5Product.all + [
             VirtualTags.Type5Product(
@@ -125,7 +125,7 @@ extension ProductModel {
                 technology: .nfcV,
                 capacity: room - 2 <= 254 ? room - 2 : max(254, room - 4),
                 minimum: {
-                    // How large blocks are shows in the first answer; by its UID a tag of Fujitsu's has 8 octets.
+                    // How large blocks are shows in the first answer; by its UID a tag of Fujitsu's has 8 bytes.
                     AirtimeMinimum.type5($0, start: start, blockSize: size, first: size == 8 ? 2 : 4)
                 },
                 make: { message in

@@ -14,7 +14,7 @@ struct ProductModel: Sendable, CustomTestStringConvertible {
     var isProtected = false
     /// Whether a command that is sent twice does the same twice, without a block protocol that counts blocks.
     var isStateless = true
-    /// The least time in which a message of so many octets is detected and read.
+    /// The least time in which a message of so many bytes is detected and read.
     let minimum: @Sendable (Int) -> Airtime
     /// A tag with a message on it.
     let make: @Sendable ([UInt8]) -> any VirtualTag
@@ -61,7 +61,7 @@ struct ProductBench {
     }
 }
 
-/// The octets of an NDEF message TLV, with a terminator.
+/// The bytes of an NDEF message TLV, with a terminator.
 func messageTLV(_ message: [UInt8]) -> [UInt8] {
     let length =
         message.count <= 254
@@ -70,7 +70,7 @@ func messageTLV(_ message: [UInt8]) -> [UInt8] {
 }
 
 extension [UInt8] {
-    /// The same octets with others in their place from an offset on, as far as there is room, around octets that are
+    /// The same bytes with others in their place from an offset on, as far as there is room, around bytes that are
     /// not for data.
     func placing(_ octets: [UInt8], at offset: Int, end: Int, around reserved: Range<Int> = 0..<0) -> [UInt8] {
         var result = self

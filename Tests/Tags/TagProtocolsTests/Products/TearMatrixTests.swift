@@ -19,7 +19,7 @@ import VirtualTags
         var description: String { "\(old) to \(new) bytes" }
     }
 
-    /// One octet; the edge where the length grows from one octet to three, both ways; half and full, over nothing and
+    /// One byte; the edge where the length grows from one byte to three, both ways; half and full, over nothing and
     /// over longer and shorter messages; from full to empty. A tag that is too small for the edge has it at its largest.
     static func changes(_ capacity: Int) -> [Change] {
         let half = capacity / 2
