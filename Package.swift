@@ -66,9 +66,10 @@ let package = Package(
             path: "Sources/Support/SystemLibrary",
             swiftSettings: strict
         ),
+        .target(name: "CLibCrypto", path: "Sources/Support/CLibCrypto"),
         .target(
             name: "CardCryptography",
-            dependencies: ["SystemLibrary"],
+            dependencies: ["CLibCrypto", "SystemLibrary"],
             path: "Sources/Support/CardCryptography",
             swiftSettings: strict
         ),
@@ -102,15 +103,16 @@ let package = Package(
         .target(name: "CCurl", path: "Sources/Background/CCurl"),
         .target(
             name: "LinkFetching",
-            dependencies: ["CCurl", "PrivateStorage", "SystemLibrary", "UniversalLinks"],
+            dependencies: ["CCurl", "CLibCrypto", "PrivateStorage", "UniversalLinks"],
             path: "Sources/Background/LinkFetching",
             swiftSettings: strict
         ),
 
         // The user's bus: links to apps, over sd-bus.
+        .target(name: "CSDBus", path: "Sources/Background/CSDBus"),
         .target(
             name: "UserBus",
-            dependencies: ["BackgroundTagReading", "PrivateStorage", "SystemLibrary"],
+            dependencies: ["BackgroundTagReading", "CSDBus", "PrivateStorage", "SystemLibrary"],
             path: "Sources/Background/UserBus",
             swiftSettings: strict
         ),

@@ -16,19 +16,19 @@ ALLOWED = {
     "Sources/Contract/TagLink": {"Glibc"},
     "Sources/Support/VisibleText": set(),
     "Sources/Support/SystemLibrary": {"CSystemCalls", "Dispatch", "Glibc", "Synchronization"},
-    "Sources/Support/CardCryptography": {"SystemLibrary"},
+    "Sources/Support/CardCryptography": {"CLibCrypto", "SystemLibrary"},
     "Sources/Background/UniversalLinks": {"Foundation"},
     "Sources/Background/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks", "VisibleText"},
     "Sources/Support/PrivateStorage": {"CSystemCalls", "Glibc", "SystemLibrary"},
     "Sources/Background/BackgroundStorage": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/Background/LinkFetching": {
-        "CCurl", "Foundation", "Glibc", "PrivateStorage", "SystemLibrary", "UniversalLinks",
+        "CCurl", "CLibCrypto", "Foundation", "Glibc", "PrivateStorage", "UniversalLinks",
     },
     "Sources/Tools/nfcd": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching", "NFCRuntime",
         "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
     },
-    "Sources/Background/UserBus": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
+    "Sources/Background/UserBus": {"BackgroundTagReading", "CSDBus", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/Background/LinkDelivery": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkFetching", "PrivateStorage",
         "SystemLibrary", "UserBus",

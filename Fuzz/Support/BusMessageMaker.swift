@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSDBus
 import Glibc
 import SystemLibrary
 
@@ -11,29 +12,24 @@ import SystemLibrary
     private typealias Seal = @convention(c) (OpaquePointer?, UInt64, UInt64) -> CInt
     private typealias Rewind = @convention(c) (OpaquePointer?, CInt) -> CInt
 
-    let library: LibSystemd
-    let messages: LibSystemdMessages
     private let bus: OpaquePointer?
     private let seal: Seal
     private let rewind: Rewind
     private var rest: ArraySlice<UInt8> = []
 
     init() {
-        guard case .success(let library) = LibSystemd.shared, case .success(let messages) = LibSystemdMessages.shared,
-            let file = SystemLibrary("libsystemd.so.0"),
+        guard unsafe ocn_bus_missing() == nil, let file = SystemLibrary("libsystemd.so.0"),
             let setDescriptor = unsafe file.function("sd_bus_set_fd", as: SetDescriptor.self),
             let seal = unsafe file.function("sd_bus_message_seal", as: Seal.self),
             let rewind = unsafe file.function("sd_bus_message_rewind", as: Rewind.self)
         else { fatalError("libsystemd.so.0 is not installed. Install it with: apt-get install libsystemd0") }
-        self.library = library
-        self.messages = messages
         unsafe self.seal = seal
         unsafe self.rewind = rewind
         // A bus whose other end never sends anything.
         var ends: [CInt] = [0, 0]
         var bus: OpaquePointer?
-        guard unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0, unsafe library.newBus(&bus) >= 0,
-            unsafe setDescriptor(bus, ends[0], ends[0]) >= 0, unsafe library.startBus(bus) >= 0
+        guard unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0, unsafe ocn_bus_new(&bus) >= 0,
+            unsafe setDescriptor(bus, ends[0], ends[0]) >= 0, unsafe ocn_bus_start(bus) >= 0
         else { fatalError("No bus can be made.") }
         unsafe self.bus = bus
     }
@@ -42,13 +38,13 @@ import SystemLibrary
     func make(_ bytes: [UInt8]) -> OpaquePointer? {
         rest = bytes[...]
         var message: OpaquePointer?
-        guard unsafe messages.newSignal(bus, &message, "/a", "a.b", "c") >= 0 else { return nil }
+        guard unsafe ocn_bus_message_new_signal(bus, &message, "/a", "a.b", "c") >= 0 else { return nil }
         if write(signature(), to: unsafe message, depth: 0), unsafe seal(message, 1, 0) >= 0,
             unsafe rewind(message, 1) >= 0
         {
             return unsafe message
         }
-        _ = unsafe library.unrefMessage(message)
+        _ = unsafe ocn_bus_message_unref(message)
         return nil
     }
 
@@ -81,14 +77,16 @@ import SystemLibrary
             case UInt8(ascii: "s"), UInt8(ascii: "o"), UInt8(ascii: "g"):
                 let text = take() + [0]
                 let status = unsafe text.withUnsafeBytes { text in
-                    unsafe library.appendBasic(message, CChar(bitPattern: type), text.baseAddress)
+                    unsafe ocn_bus_message_append_basic(message, CChar(bitPattern: type), text.baseAddress)
                 }
                 guard status >= 0 else { return false }
             case UInt8(ascii: "h"): return false
             default:
                 var number = [UInt8](repeating: 0, count: 8)
                 for index in 0..<8 { number[index] = rest.popFirst() ?? 0 }
-                guard unsafe library.appendBasic(message, CChar(bitPattern: type), &number) >= 0 else { return false }
+                guard unsafe ocn_bus_message_append_basic(message, CChar(bitPattern: type), &number) >= 0 else {
+                    return false
+                }
             }
         }
         return true
@@ -102,9 +100,9 @@ import SystemLibrary
         times: Int
     ) -> Bool {
         let text = (inside + [0]).map { CChar(bitPattern: $0) }
-        guard unsafe library.openContainer(message, CChar(kind.value), text) >= 0 else { return false }
+        guard unsafe ocn_bus_message_open_container(message, CChar(kind.value), text) >= 0 else { return false }
         for _ in 0..<times where unsafe !write(inside, to: message, depth: depth + 1) { return false }
-        return unsafe library.closeContainer(message) >= 0
+        return unsafe ocn_bus_message_close_container(message) >= 0
     }
 
     /// The length of the first complete type.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CSystemCalls SystemLibrary NDEF UniversalLinks VisibleText BackgroundTagReading PrivateStorage UserBus
+// modules: CSystemCalls SystemLibrary NDEF UniversalLinks VisibleText BackgroundTagReading PrivateStorage CSDBus UserBus
 // support: BusMessageMaker
+import CSDBus
+
 @testable import UserBus
 
 private let maker = BusMessageMaker()
@@ -12,9 +14,9 @@ private let maker = BusMessageMaker()
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
     guard let message = unsafe maker.make(bytes) else { return 0 }
-    defer { _ = unsafe maker.library.unrefMessage(message) }
-    let reader = unsafe BusMessageReader(library: maker.library, message: message)
-    guard let values = reader.values(maker.messages) else { return 0 }
+    defer { _ = unsafe ocn_bus_message_unref(message) }
+    let reader = unsafe BusMessageReader(message: message)
+    guard let values = reader.values() else { return 0 }
     for value in values {
         guard depth(value) <= 16 else { fatalError("Values deeper than their limit.") }
         _ = (value.text, value.integer, value.isTrue, value.members?.count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CSystemCalls SystemLibrary CardCryptography VisibleText VirtualTags
+// modules: TagLink NDEF CSystemCalls SystemLibrary CLibCrypto CardCryptography VisibleText VirtualTags
 import TagLink
 import VirtualTags
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSDBus
 
 /// Writes the values of a message.
 @safe struct BusMessageWriter {
-    let library: LibSystemd
     let message: OpaquePointer?
     /// Below zero when something could not be written.
     private(set) var status: CInt = 0
 
-    init(library: LibSystemd, message: OpaquePointer?) {
-        self.library = library
-        unsafe self.message = message
-    }
+    init(message: OpaquePointer?) { unsafe self.message = message }
 
     mutating func note(_ number: CInt) {
         if status >= 0, number < 0 { status = number }
@@ -19,17 +16,17 @@
     private static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
 
     mutating func string(_ text: String) {
-        note(unsafe text.withCString { unsafe library.appendBasic(message, Self.type("s"), $0) })
+        note(unsafe text.withCString { unsafe ocn_bus_message_append_basic(message, Self.type("s"), $0) })
     }
 
     mutating func boolean(_ value: Bool) {
         var number: CInt = value ? 1 : 0
-        note(unsafe library.appendBasic(message, Self.type("b"), &number))
+        note(unsafe ocn_bus_message_append_basic(message, Self.type("b"), &number))
     }
 
     mutating func number(_ value: UInt32) {
         var number = value
-        note(unsafe library.appendBasic(message, Self.type("u"), &number))
+        note(unsafe ocn_bus_message_append_basic(message, Self.type("u"), &number))
     }
 
     /// A dictionary of texts by their names, whose values are variants.
@@ -42,7 +39,7 @@
     mutating func octets(_ octets: [UInt8]) {
         note(
             unsafe octets.withUnsafeBytes { bytes in
-                unsafe library.appendArray(message, Self.type("y"), bytes.baseAddress, bytes.count)
+                unsafe ocn_bus_message_append_array(message, Self.type("y"), bytes.baseAddress, bytes.count)
             }
         )
     }
@@ -77,45 +74,41 @@
         _ signature: String,
         _ body: (inout BusMessageWriter) -> Void
     ) {
-        note(unsafe library.openContainer(message, Self.type(kind), signature))
+        note(unsafe ocn_bus_message_open_container(message, Self.type(kind), signature))
         body(&self)
-        note(unsafe library.closeContainer(message))
+        note(unsafe ocn_bus_message_close_container(message))
     }
 }
 
 /// Reads the values of a message, one after the other.
 @safe struct BusMessageReader {
-    let library: LibSystemd
     let message: OpaquePointer?
 
-    init(library: LibSystemd, message: OpaquePointer?) {
-        self.library = library
-        unsafe self.message = message
-    }
+    init(message: OpaquePointer?) { unsafe self.message = message }
 
     /// Whether the message's values are of the types of a signature.
-    func hasSignature(_ signature: String) -> Bool { unsafe library.hasSignature(message, signature) > 0 }
+    func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
 
     func string() -> String? {
         var text: UnsafePointer<CChar>?
-        guard unsafe library.readBasic(message, 0x73, &text) > 0, let text = unsafe text else { return nil }
+        guard unsafe ocn_bus_message_read_basic(message, 0x73, &text) > 0, let text = unsafe text else { return nil }
         return unsafe String(validatingCString: text)
     }
 
     func boolean() -> Bool? {
         var number: CInt = 0
-        return unsafe library.readBasic(message, 0x62, &number) > 0 ? number != 0 : nil
+        return unsafe ocn_bus_message_read_basic(message, 0x62, &number) > 0 ? number != 0 : nil
     }
 
     func number() -> UInt32? {
         var number: UInt32 = 0
-        return unsafe library.readBasic(message, 0x75, &number) > 0 ? number : nil
+        return unsafe ocn_bus_message_read_basic(message, 0x75, &number) > 0 ? number : nil
     }
 
     func octets() -> [UInt8]? {
         var start: UnsafeRawPointer?
         var count = 0
-        guard unsafe library.readArray(message, 0x79, &start, &count) >= 0 else { return nil }
+        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0 else { return nil }
         guard let start = unsafe start, count > 0 else { return [] }
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }

@@ -102,7 +102,7 @@ public final class DeliveryService: @unchecked Sendable {
     }
 
     private func payload(of message: ReceivedMessage) -> UserActivityPayload? {
-        let reader = unsafe BusMessageReader(library: bus.connection.library, message: message.message)
+        let reader = unsafe BusMessageReader(message: message.message)
         guard reader.hasSignature(DeliveryInterface.argumentSignature), let type = reader.string(),
             let url = reader.string(), let octets = reader.octets()
         else {

@@ -44,7 +44,7 @@ public final class UserBus {
             within: limit,
             arguments: arguments
         )
-        guard let value = answer(unsafe BusMessageReader(library: connection.library, message: reply.message)) else {
+        guard let value = answer(unsafe BusMessageReader(message: reply.message)) else {
             throw BusError(.badMessage, "\(name) answers with other values than it should.")
         }
         return value

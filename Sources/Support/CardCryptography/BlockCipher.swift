@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLibCrypto
 
 /// A block cipher with its key: AES-128, single DES or triple DES.
 ///
@@ -11,21 +12,6 @@ public struct BlockCipher: Sendable, Hashable {
         /// Each block is combined with the encrypted block before it (CBC). The first one is combined with the vector
         /// of one block.
         case blockChaining(vector: [UInt8])
-    }
-
-    /// The functions of the library that are used. Single DES is triple DES with three equal keys, because OpenSSL 3
-    /// has no single DES.
-    enum Transformation: CaseIterable {
-        case aesECB, aesCBC, tripleDESECB, tripleDESCBC
-
-        var functionName: String {
-            switch self {
-            case .aesECB: "EVP_aes_128_ecb"
-            case .aesCBC: "EVP_aes_128_cbc"
-            case .tripleDESECB: "EVP_des_ede3_ecb"
-            case .tripleDESCBC: "EVP_des_ede3_cbc"
-            }
-        }
     }
 
     /// The length of a block: 16 bytes for AES, 8 for DES.
@@ -84,7 +70,7 @@ public struct BlockCipher: Sendable, Hashable {
     }
 
     private func transform(_ data: [UInt8], _ mode: Mode, encrypts: Bool) throws(CryptographyError) -> [UInt8] {
-        let library = try LibCrypto.shared.get()
+        try LibCrypto.open()
         var vector = [UInt8](repeating: 0, count: blockLength)
         var chains = false
         if case .blockChaining(let given) = mode {
@@ -95,21 +81,19 @@ public struct BlockCipher: Sendable, Hashable {
         else {
             throw CryptographyError(.wrongLength, "Data and vector have to be whole blocks of \(blockLength) bytes.")
         }
-        let transformation: Transformation =
-            blockLength == 16 ? (chains ? .aesCBC : .aesECB) : (chains ? .tripleDESCBC : .tripleDESECB)
-        let context = unsafe library.newContext()
-        defer { unsafe library.freeContext(context) }
-        var output = [UInt8](repeating: 0, count: data.count)
-        var written: CInt = 0
-        let direction: CInt = encrypts ? 1 : 0
-        let isDone = unsafe output.withUnsafeMutableBufferPointer { output in
-            unsafe key.withBytes { key in
-                unsafe library.cipherInit(context, library.ciphers[transformation]?(), nil, key, vector, direction) == 1
+        // Single DES is triple DES with three equal keys, because OpenSSL 3 has no single DES.
+        let cipher =
+            switch (blockLength, chains) {
+            case (16, false): ocn_aes_128_ecb
+            case (16, true): ocn_aes_128_cbc
+            case (_, false): ocn_triple_des_ecb
+            case (_, true): ocn_triple_des_cbc
             }
-                && library.setPadding(context, 0) == 1
-                && library.cipherUpdate(context, output.baseAddress, &written, data, count) == 1
+        var output = [UInt8](repeating: 0, count: data.count)
+        let isDone = unsafe key.withBytes { key in
+            unsafe ocn_crypto_cipher(cipher, encrypts, key, vector, data, count, &output)
         }
-        guard isDone, written == count else {
+        guard isDone else {
             throw CryptographyError(.refused, "libcrypto refused to encipher or decipher.")
         }
         return output

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLibCrypto
 
 /// A hash function of FIPS 180-4.
 public enum MessageDigest: Sendable, Hashable, CaseIterable {
@@ -15,10 +16,11 @@ public enum MessageDigest: Sendable, Hashable, CaseIterable {
         }
     }
 
-    var functionName: String {
+    /// The hash function's name in C.
+    var identifier: ocn_digest {
         switch self {
-        case .sha1: "EVP_sha1"
-        case .sha256: "EVP_sha256"
+        case .sha1: ocn_sha1
+        case .sha256: ocn_sha256
         }
     }
 
@@ -28,21 +30,11 @@ public enum MessageDigest: Sendable, Hashable, CaseIterable {
     /// - Returns: ``length`` bytes.
     /// - Throws: ``CryptographyError`` with `libraryMissing` or `refused`.
     public func hash(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        let library = try LibCrypto.shared.get()
+        try LibCrypto.open()
         var output = [UInt8](repeating: 0, count: length)
-        let result = unsafe data.withUnsafeBytes { data in
-            unsafe output.withUnsafeMutableBufferPointer { output in
-                unsafe library.digest(
-                    data.baseAddress,
-                    data.count,
-                    output.baseAddress,
-                    nil,
-                    library.digests[self]?(),
-                    nil
-                )
-            }
+        guard unsafe ocn_crypto_digest(identifier, data, data.count, &output) else {
+            throw CryptographyError(.refused, "libcrypto refused to hash.")
         }
-        guard result == 1 else { throw CryptographyError(.refused, "libcrypto refused to hash.") }
         return output
     }
 }

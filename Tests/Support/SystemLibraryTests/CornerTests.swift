@@ -153,10 +153,6 @@ import Testing
         #expect(absolute(-7) == 7)
         #expect(unsafe library.function("nfc_there_is_none", as: Absolute.self) == nil)
         #expect(SystemLibrary("libnfc-there-is-none.so.9") == nil)
-        #expect(SystemLibrary.libcrypto(version: "0.0") == nil)
-        let crypto = try #require(SystemLibrary.libcrypto(version: "3") ?? SystemLibrary.libcrypto(version: "1.1"))
-        typealias Version = @convention(c) () -> CUnsignedLong
-        #expect(unsafe crypto.function("OpenSSL_version_num", as: Version.self)?() ?? 0 >= 0x1010_0000)
     }
 
     @Test func `A variable of the environment has its value, and none where it is not set`() {

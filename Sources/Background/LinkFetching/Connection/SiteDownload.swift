@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CLibCrypto
 import Glibc
-import SystemLibrary
 import UniversalLinks
 
 /// One download of a site's association file with the system's libcurl. It blocks the calling thread.
@@ -28,7 +28,7 @@ final class SiteDownload {
     /// Whether libcurl can be used. It stays open until the process ends.
     private static let isLoaded: Bool = {
         // libcurl would have OpenSSL free its memory when the process begins to end, under the feet of a download.
-        _ = SystemLibrary.libcrypto(version: "3") ?? SystemLibrary.libcrypto(version: "1.1")
+        _ = unsafe ocn_crypto_missing()
         return ocn_curl_load()
     }()
 

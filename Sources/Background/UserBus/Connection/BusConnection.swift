@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSDBus
 import Glibc
 
 /// A connection to a bus for a program that waits for what comes: signals, answers and calls. It belongs to one thread.
@@ -11,8 +12,6 @@ import Glibc
         case system
     }
 
-    let library: LibSystemd
-    let messages: LibSystemdMessages
     let bus: OpaquePointer
     private var ledger = ReplyLedger()
     /// What came while an answer was waited for.
@@ -35,27 +34,25 @@ import Glibc
     ///   - address: where it is, as `DBUS_SESSION_BUS_ADDRESS` has it; nil is where this process's environment says.
     /// - Throws: ``BusError``; of code `silentBus` when the bus does not let this program in within five seconds.
     public init(_ which: Bus, address: String? = nil) throws(BusError) {
-        let library = try LibSystemd.shared.get()
-        self.library = library
-        messages = try LibSystemdMessages.shared.get()
+        try LibSystemd.open()
         name = which == .user ? "session bus" : "system bus"
         var bus: OpaquePointer?
         var number: CInt =
-            if address != nil { unsafe library.newBus(&bus) } else {
+            if address != nil { unsafe ocn_bus_new(&bus) } else {
                 switch which {
-                case .user: unsafe library.openUser(&bus)
-                case .system: unsafe messages.openSystem(&bus)
+                case .user: unsafe ocn_bus_open_user(&bus)
+                case .system: unsafe ocn_bus_open_system(&bus)
                 }
             }
         if let address, number >= 0 {
             let steps = [
-                { unsafe library.setAddress(bus, address) }, { unsafe library.setClient(bus, 1) },
-                { unsafe library.startBus(bus) },
+                { unsafe ocn_bus_set_address(bus, address) }, { unsafe ocn_bus_set_bus_client(bus, 1) },
+                { unsafe ocn_bus_start(bus) },
             ]
             number = steps.lazy.map { $0() }.first { $0 < 0 } ?? 0
         }
         guard number >= 0, let bus = unsafe bus else {
-            _ = unsafe library.closeBus(bus)
+            _ = unsafe ocn_bus_close_unref(bus)
             let error = BusError(
                 number: number,
                 which == .user ? "There is no bus of the user" : "There is no system bus"
@@ -68,19 +65,19 @@ import Glibc
     }
 
     deinit {
-        if unsafe messages.isReady(bus) > 0 { flush() }
-        _ = unsafe library.closeBus(bus)
+        if unsafe ocn_bus_is_ready(bus) > 0 { flush() }
+        _ = unsafe ocn_bus_close_unref(bus)
     }
 
     /// Waits until the bus has let this program in.
     private func begin() throws(BusError) {
         let end = ContinuousClock.now + Self.patience
-        while unsafe messages.isReady(bus) <= 0 {
+        while unsafe ocn_bus_is_ready(bus) <= 0 {
             // The first that comes is the bus's word that this program has a name there, which nobody waits for.
-            if try next() == nil, unsafe messages.isReady(bus) <= 0 {
+            if try next() == nil, unsafe ocn_bus_is_ready(bus) <= 0 {
                 let left = ContinuousClock.now.duration(to: end)
                 guard left > .zero else { throw silence() }
-                _ = unsafe library.wait(bus, Self.microseconds(left))
+                _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
             }
         }
     }
@@ -89,7 +86,7 @@ import Glibc
     private func flush() {
         let end = ContinuousClock.now + Self.patience
         while !isSilent {
-            let events = unsafe messages.events(bus)
+            let events = unsafe ocn_bus_get_events(bus)
             guard events > 0, events & CInt(POLLOUT) != 0 else { return }
             let left = ContinuousClock.now.duration(to: end)
             guard left > .zero else {
@@ -126,7 +123,7 @@ import Glibc
     }
 
     /// What becomes readable when something may have come.
-    public var descriptor: CInt { unsafe messages.descriptor(bus) }
+    public var descriptor: CInt { unsafe ocn_bus_get_fd(bus) }
 
     /// Takes the next message that has come. Answers of others than who was asked are left out.
     ///
@@ -149,13 +146,13 @@ import Glibc
     /// Waits until something may have come.
     func wait(_ limit: Duration) {
         guard waiting.isEmpty else { return }
-        _ = unsafe library.wait(bus, Self.microseconds(limit))
+        _ = unsafe ocn_bus_wait(bus, Self.microseconds(limit))
     }
 
     private func next() throws(BusError) -> ReceivedMessage? {
         while true {
             var message: OpaquePointer?
-            let number = unsafe library.process(bus, &message)
+            let number = unsafe ocn_bus_process(bus, &message)
             guard number >= 0 else { throw BusError(number: number, "The bus is gone") }
             guard number > 0 else { return nil }
             guard let message = unsafe message else { continue }
@@ -174,7 +171,7 @@ import Glibc
 
     private func send(_ call: BusCall, to connection: String) throws(BusError) -> UInt64 {
         let message = unsafe try make(call.object, to: connection, call.method)
-        defer { _ = unsafe library.unrefMessage(message) }
+        defer { _ = unsafe ocn_bus_message_unref(message) }
         unsafe try write(call.arguments, to: message)
         return unsafe try send(message, to: connection)
     }
@@ -182,7 +179,7 @@ import Glibc
     private func send(_ message: OpaquePointer?, to connection: String) throws(BusError) -> UInt64 {
         try checkSilence()
         var cookie: UInt64 = 0
-        let number = unsafe library.send(bus, message, &cookie)
+        let number = unsafe ocn_bus_send(bus, message, &cookie)
         guard number >= 0 else { throw BusError(number: number, "The call can't be sent") }
         ledger.note(cookie, to: connection)
         flush()
@@ -220,8 +217,8 @@ import Glibc
     public func ask(_ call: BusCall, within limit: UInt64 = 2) throws(BusError) -> [BusValue] {
         let cookie = try send(call, to: startedOwner(of: call.destination))
         let answer = try answer(to: cookie, of: call.method, from: call.destination, within: .seconds(limit))
-        let reader = unsafe BusMessageReader(library: library, message: answer.message)
-        guard let values = reader.values(messages) else {
+        let reader = unsafe BusMessageReader(message: answer.message)
+        guard let values = reader.values() else {
             throw BusError(.badMessage, "\(call.destination) answers with values that can't be read.")
         }
         return values
@@ -275,7 +272,7 @@ import Glibc
                 let left = ContinuousClock.now.duration(to: end)
                 guard left > .zero else { break }
                 // A signal that came meanwhile is no failure.
-                _ = unsafe library.wait(bus, Self.microseconds(left))
+                _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
                 continue
             }
             guard let cookie = message.answersTo, cookies.contains(cookie) else {
@@ -303,8 +300,8 @@ import Glibc
         arguments: (inout BusMessageWriter) -> Void
     ) throws(BusError) -> ReceivedMessage {
         let message = unsafe try make(object, to: object.destination, method)
-        defer { _ = unsafe library.unrefMessage(message) }
-        var writer = unsafe BusMessageWriter(library: library, message: message)
+        defer { _ = unsafe ocn_bus_message_unref(message) }
+        var writer = unsafe BusMessageWriter(message: message)
         arguments(&writer)
         guard writer.status >= 0 else { throw BusError(number: writer.status, "The call can't be written") }
         let cookie = unsafe try send(message, to: object.destination)
@@ -347,12 +344,12 @@ import Glibc
     ///   - values: its values.
     public func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
         var message: OpaquePointer?
-        let made = unsafe messages.newSignal(bus, &message, object.path, object.interface, signal)
+        let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
         guard made >= 0 else { throw BusError(number: made, "The signal can't be made") }
-        defer { _ = unsafe library.unrefMessage(message) }
+        defer { _ = unsafe ocn_bus_message_unref(message) }
         unsafe try write(values, to: message)
         try checkSilence()
-        let sent = unsafe library.send(bus, message, nil)
+        let sent = unsafe ocn_bus_send(bus, message, nil)
         guard sent >= 0 else { throw BusError(number: sent, "The signal can't be sent") }
         flush()
     }
@@ -363,18 +360,25 @@ import Glibc
         _ method: String
     ) throws(BusError) -> OpaquePointer? {
         var message: OpaquePointer?
-        let made = unsafe library.newCall(bus, &message, connection, object.path, object.interface, method)
+        let made = unsafe ocn_bus_message_new_method_call(
+            bus,
+            &message,
+            connection,
+            object.path,
+            object.interface,
+            method
+        )
         guard made >= 0 else { throw BusError(number: made, "The call can't be made") }
         return unsafe message
     }
 
     func sendAnswer(_ answer: OpaquePointer?) {
-        _ = unsafe library.send(bus, answer, nil)
+        _ = unsafe ocn_bus_send(bus, answer, nil)
         flush()
     }
 
     func write(_ values: [BusValue], to message: OpaquePointer?) throws(BusError) {
-        var writer = unsafe BusMessageWriter(library: library, message: message)
+        var writer = unsafe BusMessageWriter(message: message)
         for value in values { writer.value(value) }
         guard writer.status >= 0 else { throw BusError(number: writer.status, "The message can't be written") }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSDBus
 import Glibc
 
 extension BusMessageWriter {
@@ -24,12 +25,12 @@ extension BusMessageWriter {
     }
 
     private mutating func basic(_ type: Unicode.Scalar, _ text: String) {
-        note(unsafe text.withCString { unsafe library.appendBasic(message, CChar(type.value), $0) })
+        note(unsafe text.withCString { unsafe ocn_bus_message_append_basic(message, CChar(type.value), $0) })
     }
 
     private mutating func basic(_ type: Unicode.Scalar, _ number: some FixedWidthInteger) {
         var number = number
-        note(unsafe library.appendBasic(message, CChar(type.value), &number))
+        note(unsafe ocn_bus_message_append_basic(message, CChar(type.value), &number))
     }
 }
 
@@ -56,22 +57,22 @@ extension BusMessageReader {
     }
 
     /// Reads all values that are left; nil when one can't be read, or there is more than ``Budget``.
-    func values(_ library: LibSystemdMessages) -> [BusValue]? {
+    func values() -> [BusValue]? {
         var budget = Budget()
-        return values(library, 0, &budget)
+        return values(0, &budget)
     }
 
-    private func values(_ library: LibSystemdMessages, _ depth: Int, _ budget: inout Budget) -> [BusValue]? {
+    private func values(_ depth: Int, _ budget: inout Budget) -> [BusValue]? {
         var values: [BusValue] = []
         guard depth < 16 else { return nil }
         while true {
             var type: CChar = 0
             var contents: UnsafePointer<CChar>?
-            let status = unsafe library.peekType(message, &type, &contents)
+            let status = unsafe ocn_bus_message_peek_type(message, &type, &contents)
             guard status >= 0 else { return nil }
             guard status > 0 else { return values }
             let inside = unsafe contents.map { unsafe String(cString: $0) } ?? ""
-            guard budget.takeValue(), let value = value(type, inside, library, depth, &budget) else { return nil }
+            guard budget.takeValue(), let value = value(type, inside, depth, &budget) else { return nil }
             values.append(value)
         }
     }
@@ -79,7 +80,6 @@ extension BusMessageReader {
     private func value(
         _ type: CChar,
         _ inside: String,
-        _ library: LibSystemdMessages,
         _ depth: Int,
         _ budget: inout Budget
     ) -> BusValue? {
@@ -100,8 +100,8 @@ extension BusMessageReader {
         case "h": return number(type, Int32.self).map { _ in .list([]) }
         case "a" where inside == "y": return octets(&budget).map(BusValue.octets)
         case "a", "v", "r", "e":
-            guard unsafe library.enterContainer(message, type, inside) >= 0,
-                let values = values(library, depth + 1, &budget), unsafe library.exitContainer(message) >= 0
+            guard unsafe ocn_bus_message_enter_container(message, type, inside) >= 0,
+                let values = values(depth + 1, &budget), unsafe ocn_bus_message_exit_container(message) >= 0
             else {
                 return nil
             }
@@ -123,14 +123,16 @@ extension BusMessageReader {
     private func octets(_ budget: inout Budget) -> [UInt8]? {
         var start: UnsafeRawPointer?
         var count = 0
-        guard unsafe self.library.readArray(message, 0x79, &start, &count) >= 0, budget.take(count) else { return nil }
+        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0, budget.take(count) else {
+            return nil
+        }
         guard let start = unsafe start, count > 0 else { return [] }
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
     private func text(_ type: CChar, _ budget: inout Budget) -> String? {
         var text: UnsafePointer<CChar>?
-        guard unsafe self.library.readBasic(message, type, &text) > 0, let text = unsafe text,
+        guard unsafe ocn_bus_message_read_basic(message, type, &text) > 0, let text = unsafe text,
             budget.take(unsafe strlen(text))
         else {
             return nil
@@ -140,6 +142,6 @@ extension BusMessageReader {
 
     private func number<Number: FixedWidthInteger>(_ type: CChar, _: Number.Type) -> Number? {
         var number: Number = 0
-        return unsafe self.library.readBasic(message, type, &number) > 0 ? number : nil
+        return unsafe ocn_bus_message_read_basic(message, type, &number) > 0 ? number : nil
     }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSDBus
 import Glibc
 
 /// A message that came.
 @safe public final class ReceivedMessage {
     let message: OpaquePointer
-    private let library: LibSystemd
-    private let messages: LibSystemdMessages
     /// Weak: a connection keeps messages that wait.
     private weak var connection: BusConnection?
     /// The longest name or path that is looked at, in bytes. No object, interface or method here has a longer one.
@@ -14,24 +13,26 @@ import Glibc
     init(_ message: OpaquePointer, _ connection: BusConnection) {
         unsafe self.message = message
         self.connection = connection
-        library = connection.library
-        messages = connection.messages
     }
 
-    deinit { _ = unsafe library.unrefMessage(message) }
+    deinit { _ = unsafe ocn_bus_message_unref(message) }
 
-    private func text(_ get: LibSystemdMessages.GetText) -> String {
-        unsafe get(message).flatMap { text in
+    @unsafe private static func string(_ text: UnsafePointer<CChar>?) -> String {
+        unsafe text.flatMap { text in
             unsafe strnlen(text, Self.maximumName) < Self.maximumName ? unsafe String(cString: text) : nil
         } ?? ""
     }
 
     /// Who sent it, by the name that the bus gives each connection.
-    public var sender: String { unsafe text(messages.sender) }
+    public var sender: String { unsafe Self.string(ocn_bus_message_get_sender(message)) }
     /// The object.
-    public var path: String { unsafe text(messages.path) }
+    public var path: String { unsafe Self.string(ocn_bus_message_get_path(message)) }
     /// The interface and the signal or method, with a period between.
-    public var name: String { unsafe text(messages.interface) + "." + text(messages.member) }
+    public var name: String {
+        let interface = unsafe Self.string(ocn_bus_message_get_interface(message))
+        let member = unsafe Self.string(ocn_bus_message_get_member(message))
+        return interface + "." + member
+    }
 
     /// Whether it is a call.
     public var isCall: Bool { kind == 1 }
@@ -42,21 +43,21 @@ import Glibc
 
     private var kind: UInt8 {
         var kind: UInt8 = 0
-        _ = unsafe messages.kind(message, &kind)
+        _ = unsafe ocn_bus_message_get_type(message, &kind)
         return kind
     }
 
     /// The call that it answers; nil when it answers none.
     public var answersTo: UInt64? {
         var cookie: UInt64 = 0
-        return unsafe messages.replyCookie(message, &cookie) >= 0 ? cookie : nil
+        return unsafe ocn_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
     }
 
     /// What an error that answers a call says.
     ///
     /// - Parameter name: what people know the one by who was asked.
     func error(of name: String) -> BusError {
-        let problem = unsafe messages.error(message)?.load(as: BusCallError.self)
+        let problem = unsafe ocn_bus_message_get_error(message)?.pointee
         let kind = unsafe (problem?.name).map { unsafe String(cString: $0) } ?? ""
         let text = unsafe (problem?.message).map { text in
             let bytes = unsafe UnsafeRawBufferPointer(start: text, count: strnlen(text, Self.maximumName))
@@ -66,7 +67,7 @@ import Glibc
     }
 
     /// The values of a signal or an answer, to be read once; none when they can't be read, or are too many.
-    public func values() -> [BusValue] { reader.values(messages) ?? [] }
+    public func values() -> [BusValue] { reader.values() ?? [] }
 
     /// The arguments of a call, to be read once.
     ///
@@ -74,10 +75,10 @@ import Glibc
     /// - Returns: nil when they have other types, can't be read or are too many.
     public func arguments(_ signature: String) -> [BusValue]? {
         // The types are in the head of the message: what nobody expects is not read.
-        reader.hasSignature(signature) ? reader.values(messages) : nil
+        reader.hasSignature(signature) ? reader.values() : nil
     }
 
-    private var reader: BusMessageReader { unsafe BusMessageReader(library: library, message: message) }
+    private var reader: BusMessageReader { unsafe BusMessageReader(message: message) }
 
     private func liveConnection() throws(BusError) -> BusConnection {
         guard let connection else { throw BusError(.noBus, "The connection to the bus is closed.") }
@@ -90,9 +91,9 @@ import Glibc
     public func answer(_ values: [BusValue]?) throws(BusError) {
         guard let values else { return try refuse("UnknownMethod", "There is no such method.") }
         var answer: OpaquePointer?
-        let made = unsafe library.newAnswer(message, &answer)
+        let made = unsafe ocn_bus_message_new_method_return(message, &answer)
         guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
-        defer { _ = unsafe library.unrefMessage(answer) }
+        defer { _ = unsafe ocn_bus_message_unref(answer) }
         let connection = try liveConnection()
         unsafe try connection.write(values, to: unsafe answer)
         unsafe connection.sendAnswer(answer)
@@ -107,12 +108,12 @@ import Glibc
         var answer: OpaquePointer?
         let made = unsafe "org.freedesktop.DBus.Error.\(name)".withCString { name in
             unsafe reason.withCString { text in
-                var problem = unsafe BusCallError(name: name, message: text)
-                return unsafe messages.newError(message, &answer, &problem)
+                var problem = unsafe sd_bus_error(name: name, message: text, needs_free: 0)
+                return unsafe ocn_bus_message_new_method_error(message, &answer, &problem)
             }
         }
         guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
-        defer { _ = unsafe library.unrefMessage(answer) }
+        defer { _ = unsafe ocn_bus_message_unref(answer) }
         unsafe try liveConnection().sendAnswer(answer)
     }
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CLibCrypto.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+// What is used of OpenSSL's headers.
+typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
+typedef struct evp_cipher_st EVP_CIPHER;
+typedef struct evp_md_ctx_st EVP_MD_CTX;
+typedef struct evp_md_st EVP_MD;
+typedef struct evp_pkey_ctx_st EVP_PKEY_CTX;
+typedef struct evp_pkey_st EVP_PKEY;
+typedef struct engine_st ENGINE;
+typedef struct ossl_init_settings_st OPENSSL_INIT_SETTINGS;
+
+enum { OPENSSL_INIT_NO_ATEXIT = 0x00080000 };
+
+#define CRYPTO_FUNCTIONS(FUNCTION)                                                                                   \
+    FUNCTION(int, OPENSSL_init_crypto, (uint64_t options, const OPENSSL_INIT_SETTINGS *settings))                    \
+    FUNCTION(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void))                                                           \
+    FUNCTION(void, EVP_CIPHER_CTX_free, (EVP_CIPHER_CTX * context))                                                  \
+    FUNCTION(int, EVP_CIPHER_CTX_set_padding, (EVP_CIPHER_CTX * context, int pads))                                  \
+    FUNCTION(int, EVP_CipherInit_ex,                                                                                 \
+             (EVP_CIPHER_CTX * context, const EVP_CIPHER *cipher, ENGINE *engine, const unsigned char *key,          \
+              const unsigned char *vector, int encrypts))                                                            \
+    FUNCTION(int, EVP_CipherUpdate,                                                                                  \
+             (EVP_CIPHER_CTX * context, unsigned char *output, int *written, const unsigned char *data, int size))   \
+    FUNCTION(const EVP_CIPHER *, EVP_aes_128_ecb, (void))                                                            \
+    FUNCTION(const EVP_CIPHER *, EVP_aes_128_cbc, (void))                                                            \
+    FUNCTION(const EVP_CIPHER *, EVP_des_ede3_ecb, (void))                                                           \
+    FUNCTION(const EVP_CIPHER *, EVP_des_ede3_cbc, (void))                                                           \
+    FUNCTION(const EVP_MD *, EVP_sha1, (void))                                                                       \
+    FUNCTION(const EVP_MD *, EVP_sha256, (void))                                                                     \
+    FUNCTION(int, EVP_Digest,                                                                                        \
+             (const void *data, size_t size, unsigned char *output, unsigned int *written, const EVP_MD *digest,     \
+              ENGINE *engine))                                                                                       \
+    FUNCTION(EVP_PKEY *, d2i_AutoPrivateKey, (EVP_PKEY * *key, const unsigned char **data, long size))               \
+    FUNCTION(void, EVP_PKEY_free, (EVP_PKEY * key))                                                                  \
+    FUNCTION(EVP_MD_CTX *, EVP_MD_CTX_new, (void))                                                                   \
+    FUNCTION(void, EVP_MD_CTX_free, (EVP_MD_CTX * context))                                                          \
+    FUNCTION(int, EVP_DigestSignInit,                                                                                \
+             (EVP_MD_CTX * context, EVP_PKEY_CTX * *key_context, const EVP_MD *digest, ENGINE *engine, EVP_PKEY *key)) \
+    FUNCTION(int, EVP_DigestSign,                                                                                    \
+             (EVP_MD_CTX * context, unsigned char *signature, size_t *written, const unsigned char *message, size_t size))
+
+// Each function is a pointer of its name, found when the library is opened.
+#define DECLARE(type, name, parameters) static type(*name) parameters;
+#define FIND(type, name, parameters) \
+    if ((name = dlsym(library, #name)) == NULL) missing = #name;
+
+CRYPTO_FUNCTIONS(DECLARE)
+
+static const char *missing;
+
+static void load(void) {
+    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) library = dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        missing = "";
+        return;
+    }
+    CRYPTO_FUNCTIONS(FIND)
+    if (missing == NULL) OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
+const char *ocn_crypto_missing(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return missing;
+}
+
+static const EVP_CIPHER *cipher_named(enum ocn_cipher cipher) {
+    switch (cipher) {
+        case ocn_aes_128_ecb: return EVP_aes_128_ecb();
+        case ocn_aes_128_cbc: return EVP_aes_128_cbc();
+        case ocn_triple_des_ecb: return EVP_des_ede3_ecb();
+        case ocn_triple_des_cbc: return EVP_des_ede3_cbc();
+    }
+    return NULL;
+}
+
+static const EVP_MD *digest_named(enum ocn_digest digest) {
+    return digest == ocn_sha1 ? EVP_sha1() : EVP_sha256();
+}
+
+bool ocn_crypto_cipher(enum ocn_cipher cipher, bool encrypts, const uint8_t *key, const uint8_t *vector, const uint8_t *data,
+                       int size, uint8_t *output) {
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    int written = 0;
+    bool is_done = context != NULL
+        && EVP_CipherInit_ex(context, cipher_named(cipher), NULL, key, vector, encrypts) == 1
+        && EVP_CIPHER_CTX_set_padding(context, 0) == 1
+        && EVP_CipherUpdate(context, output, &written, data, size) == 1;
+    EVP_CIPHER_CTX_free(context);
+    return is_done && written == size;
+}
+
+bool ocn_crypto_digest(enum ocn_digest digest, const uint8_t *data, size_t size, uint8_t *output) {
+    return EVP_Digest(data, size, output, NULL, digest_named(digest), NULL) == 1;
+}
+
+size_t ocn_crypto_sign(const uint8_t *key, size_t key_size, enum ocn_digest digest, const uint8_t *message, size_t size,
+                       uint8_t *signature, size_t capacity) {
+    EVP_PKEY *private_key = d2i_AutoPrivateKey(NULL, &key, (long)key_size);
+    if (private_key == NULL) return 0;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    size_t length = 0;
+    bool is_done = context != NULL
+        && EVP_DigestSignInit(context, NULL, digest_named(digest), NULL, private_key) == 1
+        && EVP_DigestSign(context, NULL, &length, message, size) == 1 && length <= capacity
+        && EVP_DigestSign(context, signature, &length, message, size) == 1;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(private_key);
+    return is_done ? length : 0;
+}
