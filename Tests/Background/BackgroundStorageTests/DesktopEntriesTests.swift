@@ -66,7 +66,7 @@ import Testing
         #expect(handlers() == ["one", "three"])
         try list("system/applications/mimeinfo.cache", "MIME Cache", "two.desktop;kde-four.desktop;one")
         #expect(handlers() == ["one", "three", "kde-four"])
-        // A default is one all the same.
+        // It still counts as a default.
         try list("etc/other-mimeapps.list", "Default Applications", "two.desktop")
         #expect(handlers("other") == ["two", "one", "three", "kde-four"])
         try scratch.write("system/applications/five.desktop", "[Desktop Entry]\nType=Application\nName=5\n")

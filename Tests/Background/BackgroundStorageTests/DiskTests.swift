@@ -5,7 +5,7 @@ import Foundation
 import PrivateStorage
 import Testing
 
-/// A folder of a test's own, which goes with it.
+/// A test's own folder, which is removed with this object.
 final class Scratch {
     let path: String
 

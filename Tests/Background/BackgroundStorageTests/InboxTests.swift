@@ -11,10 +11,10 @@ import Testing
         return InboxEntry(id: id, message: [UInt8](repeating: UInt8(number & 255), count: count))
     }
 
-    /// What was promised when a row of steps ended.
+    /// What must hold after a sequence of steps.
     private struct Promise {
         var kept: [InboxEntry.ID: InboxEntry] = [:]
-        /// What was begun and not finished: it may be there or not.
+        /// Entries with an unfinished change: they may exist or not.
         var open: Set<InboxEntry.ID> = []
     }
 

@@ -42,7 +42,7 @@ import Testing
         Set(try Inbox(DirectoryStore(folder)).content().entries.map(\.id))
     }
 
-    /// Checks an inbox against what was in it and what the process said before it was killed.
+    /// Compares an inbox with its earlier content and with the output of the killed process.
     private func check(_ folder: String, _ before: Set<InboxEntry.ID>, _ output: [UInt8], _ what: Comment) throws {
         var sure = before
         var open: Set<InboxEntry.ID> = []
@@ -77,7 +77,7 @@ import Testing
 
 /// What a process does to an inbox until it is killed.
 private enum InboxUse {
-    /// Adds, marks and removes entries for ever; says on standard output what it did, after each was done.
+    /// Adds, marks and removes entries without end, and prints each change after it is done.
     ///
     /// - Parameter last: the number of the step before which the process kills itself or, for a step that writes, in the
     ///   middle of it; 0 for none.

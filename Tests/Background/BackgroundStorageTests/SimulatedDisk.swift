@@ -2,15 +2,15 @@
 import PrivateStorage
 import Synchronization
 
-/// A disk in memory that stops at a step, as when the power fails: names that were not synchronized are there or not, and
-/// of a file that was being written a part.
+/// A disk in memory that stops at a step, as in a power failure. Names that were not synchronized may be lost, and a file that
+/// was being written has only a part.
 final class SimulatedDisk: FileStore {
-    /// What comes of the names that were changed since they were last synchronized.
+    /// What happens to names that changed since the last synchronization.
     enum Loss: CaseIterable { case allKept, allLost, lastLost }
 
     private struct State {
         var durable: [String: [UInt8]] = [:]
-        /// What was done since the names were synchronized, in order.
+        /// The changes since the last synchronization, in order.
         var pending: [Change] = []
         var steps = 0
         var isDead = false
@@ -26,7 +26,7 @@ final class SimulatedDisk: FileStore {
     private let last: Int
     private static let dead = StorageError(.failed, "The power is off.")
 
-    /// Makes a disk that fails at the step of a number; with 0 it never does.
+    /// Creates a disk that fails at the step with a number; with 0 it never fails.
     init(_ files: [String: [UInt8]] = [:], failsAt last: Int = 0) {
         state = Mutex(State(durable: files))
         self.last = last
@@ -58,7 +58,7 @@ final class SimulatedDisk: FileStore {
         return files
     }
 
-    /// Takes a step. In the one at which it fails, `part` is what is left of it.
+    /// Makes a step. If the disk fails at this step, only `part` of it happens.
     private func step(_ change: Change?, part: Change? = nil) throws(StorageError) {
         try state.withLock { state throws(StorageError) in
             guard !state.isDead else { throw Self.dead }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 
-/// A machine with a clock and names of its own.
+/// A state machine with its own clock and names.
 struct Bench {
     /// The tag that is read unless another one is named.
     static let tag: [UInt8] = [1, 2, 3, 4, 5, 6, 7]
@@ -31,16 +31,16 @@ struct Bench {
 
     var lastID: InboxEntry.ID { InboxEntry.ID(received: 1, number: count) }
 
-    /// Reads a link with a tag of its own, and stores it.
+    /// Reads a link from a new tag, and stores it.
     ///
-    /// - Returns: the entry's name, and what follows.
+    /// - Returns: the entry's name, and the actions.
     mutating func arrive(_ number: UInt8, at host: String = "example.org") throws -> Arrival {
         let actions = try read("https://\(host)/buy/\(number)", tag: [number, 1, 2, 3, 4, 5, 6])
         guard case .store(let entry)? = actions.first else { return Arrival(id: lastID, actions: actions) }
         return Arrival(id: entry.id, actions: handle(.stored(entry.id, isKept: true)))
     }
 
-    /// What came of an arrival.
+    /// The result of an arrival.
     struct Arrival {
         var id: InboxEntry.ID
         var actions: [BackgroundReader.Action]
@@ -63,7 +63,7 @@ extension [BackgroundReader.Action] {
         return nil
     }
 
-    /// The entries that are shown each in a notification of its own.
+    /// The entries that have their own notification.
     var announced: [InboxEntry.ID] {
         compactMap { if case .announce(let id, _) = $0 { id } else { nil } }
     }

@@ -31,7 +31,7 @@ import Testing
         }
         #expect(choices.choose("other.example", isBrowser: true) == nil)
         #expect(choices.browserDomains.count == LinkChoices.maximumCount)
-        // One that is given back to its app makes room.
+        // A domain that is given back to its app makes room.
         #expect(choices.choose("h0.example", isBrowser: false) == "h0.example")
         #expect(choices.choose("other.example", isBrowser: true) == "other.example")
     }

@@ -42,7 +42,7 @@ enum Fixture {
 }
 
 extension NDEFRecord {
-    /// A record of a well-known type, whatever is in it.
+    /// A record of a well-known type with any payload.
     static func known(_ type: String, payload: [UInt8]) -> NDEFRecord {
         NDEFRecord(.wellKnown, type: Array(type.utf8), payload: payload)
     }

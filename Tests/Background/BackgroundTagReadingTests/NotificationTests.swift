@@ -45,7 +45,7 @@ import Testing
         let mail = try content("mailto:<b>&'\"@x.example")
         #expect(!mail.markupBody.contains("<") && !mail.markupBody.contains("'"))
         #expect(DisplayText.escapingMarkup("<a href=\"x\">&'") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39;")
-        // The characters stand in the notification as their escapes in the URI, whose percent signs stay.
+        // The notification shows the URI's percent escapes unchanged.
         #expect(mail.body.contains("%3Cb%3E&'%22@x.example"))
     }
 

@@ -3,7 +3,7 @@ import BackgroundTagReading
 import PropertyTesting
 import Testing
 
-/// Walks every row of inputs up to a length, and holds each step against what must always be so.
+/// Tries every sequence of inputs up to a length, and checks the invariants after each step.
 @Suite struct `Reading in the background, every way` {
     private enum Step: String, CaseIterable, CustomDebugStringConvertible {
         case readA, readB, leave, stop, start, lock, unlock, stored, announced, activate, delivered, failed
@@ -12,7 +12,7 @@ import Testing
         var debugDescription: String { rawValue }
     }
 
-    /// A machine, and what an onlooker knows of it.
+    /// A state machine, and what an observer knows about it.
     private struct World {
         var reader: BackgroundReader
         var now = Duration.zero
@@ -55,7 +55,7 @@ import Testing
             case .stop, .start:
                 input = .conditions(ReadingConditions(isDisplayOn: step == .start))
                 if step == .start, !isReading {
-                    // The first look shows that whatever was near has left.
+                    // The first poll shows that all tags have left.
                     near = []
                     _ = reader.handle(input, now: now)
                     isReading = true

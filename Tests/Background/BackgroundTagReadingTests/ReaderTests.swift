@@ -226,7 +226,7 @@ import Testing
                 }
             }
         }
-        // 8 at once and one each 2 s have a notification of their own; 24 and one each 10 s are counted in the summary.
+        // 8 at once and one every 2 s get a notification; 24 and one every 10 s are counted in the summary.
         #expect(stored == 8 + 29 + 24 + 5)
         #expect(notes <= 2 * stored)
         bench.now += .seconds(60)

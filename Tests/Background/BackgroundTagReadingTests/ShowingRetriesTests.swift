@@ -8,7 +8,7 @@ import Testing
         var retries = ShowingRetries()
         var delays: [Duration] = []
         while delays.count < 100, let delay = retries.failed() {
-            // Others that fail meanwhile are tried at the same time.
+            // Notifications that fail in the meantime are retried at the same time.
             #expect(retries.failed() == nil)
             delays.append(delay)
             retries.began()

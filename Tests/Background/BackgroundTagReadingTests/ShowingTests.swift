@@ -99,7 +99,7 @@ import Testing
     @Test func `Notifications are earned one in two seconds, and no part of that time is lost between`() throws {
         var bench = try Bench()
         for number: UInt8 in 1...8 { #expect(try bench.arrive(number).actions.announced.count == 1) }
-        // At 1.9 seconds there is none yet, at 3 the first, at 4 the second: what was left of the third second counts.
+        // None at 1.9 seconds, the first at 3, the second at 4: the remainder of the third second counts.
         let times: [(milliseconds: Int, announced: Int)] = [
             (1900, 0), (3000, 1), (3900, 0), (4000, 1), (5999, 0), (6000, 1),
         ]
@@ -254,7 +254,7 @@ import Testing
 }
 
 extension Bench {
-    /// What shows an entry in a notification of its own.
+    /// The actions that show an entry in its own notification.
     fileprivate func announcement(of id: InboxEntry.ID) -> [BackgroundReader.Action] {
         let link = "https://example.org/buy/\(id.number)"
         guard let uri = TagURI(link), let content = NotificationContent(uri, router: reader.router) else { return [] }

@@ -75,7 +75,7 @@ import Testing
         #expect(known.isLocked)
         known.silentSavers = []
         #expect(!known.isLocked && known.isUnlocked)
-        // One that answers that it can't tell leaves what was known.
+        // A source that does not know the answer changes nothing.
         var unknown = Surroundings()
         unknown.silentSavers = ["org.gnome.ScreenSaver"]
         unknown.silentSavers = []
@@ -188,7 +188,7 @@ import Testing
             var radios = switches(count)
             radios.take([0xFF, 0xFF, 0, 0, 1, 0, 0, 0])
             #expect(radios.isAirplaneModeOn == isOff)
-            // One that is known is taken all the same.
+            // An event of a known radio is still accepted.
             radios.take([0, 0, 0, 0, 1, 2, 0, 0])
             #expect(!radios.isAirplaneModeOn)
         }
@@ -220,7 +220,7 @@ import Testing
         let markup = NotificationRequest(content, capabilities: ["body-markup"])
         #expect(markup.body == "Write a mail to “a&amp;b&#39;@c.example”")
         #expect(markup.actions.isEmpty && markup.replacedNumber == 0)
-        // A desktop that keeps nothing is told to keep it.
+        // A desktop without persistent notifications must keep this one.
         #expect(plain.staysUntilClosed)
         #expect(!NotificationRequest(content, capabilities: ["persistence"]).staysUntilClosed)
         #expect(NotificationRequest(.unusable, capabilities: ["actions"]).actions.isEmpty)

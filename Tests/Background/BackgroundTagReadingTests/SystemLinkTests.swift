@@ -21,7 +21,7 @@ import Testing
         ("mailto:?to=a@b.example&attach=x", "mailto:a@b.example"),
         ("mailto:?cc=a@b.example&subject=Hi", "mailto:?cc=a@b.example&subject=Hi"),
         ("mailto://a@b.example", "mailto:a@b.example"),
-        // A line break would begin a field of its own.
+        // A line break would start a new field.
         ("mailto:a@b.example?subject=x%0D%0AAttach:%20y&cc=c%0Ad&body=z", "mailto:a@b.example?body=z"),
     ])
     func `A mail keeps its addresses, subject, body, cc and bcc alone`(text: String, expected: String) throws {
@@ -108,7 +108,7 @@ import Testing
         let long = try #require(try body("tel:+49" + String(repeating: "0", count: 60) + "900"))
         #expect(long.hasPrefix("Call “+490000") && long.hasSuffix("000900”") && long.contains("0…0"))
         #expect(long.unicodeScalars.count == "Call “”".unicodeScalars.count + NotificationContent.maximumNumberLength)
-        // What nobody could see stays an escape.
+        // Invisible characters stay escaped.
         #expect(try body("tel:1%E2%80%AE2%00") == "Call “1%E2%80%AE2%00”")
         #expect(DisplayText.plain("abcdefg", limit: 4, keeping: .both) == "ab…g")
     }

@@ -10,7 +10,7 @@ import UniversalLinks
     private static let file = Array(#"{"applinks":{"details":[{"appIDs":["T.x"],"components":[{}]}]}}"#.utf8)
     private static let week = CachedAssociation.refreshInterval
 
-    /// Sites that answer as they are told, and count.
+    /// Sites with scripted answers, which count requests.
     private final class Sites: Sendable {
         let answers = Mutex<[String: Result<[UInt8], FetchError>]>([:])
         let asked = Mutex<[String]>([])

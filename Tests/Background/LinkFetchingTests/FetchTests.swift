@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `Proxies of the environment are not used`() async throws {
-        // In a process of its own, because the environment is one for all threads.
+        // In another process, because all threads share the environment.
         await #expect(processExitsWith: .success) {
             unsafe setenv("https_proxy", "http://127.0.0.1:1", 1)
             unsafe setenv("ALL_PROXY", "http://127.0.0.1:1", 1)

@@ -41,7 +41,7 @@ final class Site {
     /// The file with the authority's certificate.
     var authorities: String { folder + "/ca.pem" }
 
-    /// What connects to the site, whatever the domain, and trusts its authority.
+    /// Options that connect to the site for any domain, and trust its authority.
     func options(timeout: Duration = .seconds(20)) -> AssociationFetcher.Options {
         var options = AssociationFetcher.Options()
         options.timeout = timeout

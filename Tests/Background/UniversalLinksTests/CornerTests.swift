@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UniversalLinks
 
-/// Hosts, files and rules at the edges of what they may be.
+/// Hosts, files and rules at the limits of their ranges.
 @Suite struct `Corners of links` {
     private static let app = "T.a"
 
@@ -172,7 +172,7 @@ import UniversalLinks
     }
 
     @Test(arguments: [
-        // What stands before a slash and a star matches in a path alone, and only there.
+        // The text before a slash and a star also matches alone, but only in a path.
         (#"{"?":"a/*"}"#, "/?a", false), (#"{"?":"a/*"}"#, "/?a/", true), (#"{"/":"/a/*"}"#, "/a", true),
         (#"{"/":"/ab*"}"#, "/a", false), (#"{"/":"/ab*"}"#, "/ab", true),
         // Stars in a row are one, and others are not.

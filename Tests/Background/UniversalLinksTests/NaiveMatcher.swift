@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PropertyTesting
 
-/// A rule, and the plainest way to say whether it matches: by recursion over characters.
+/// A rule, with the simplest matching: recursion over characters.
 struct NaiveRule: Sendable {
     var path: String?
     var query: Query?
@@ -59,7 +59,7 @@ struct NaiveRule: Sendable {
 
     func matches(_ link: NaiveLink) -> Bool {
         let pattern = Self.slashesOut(path ?? "*")
-        // A path pattern without its slash at the beginning has one all the same.
+        // A path pattern without a slash at the beginning gets one.
         let whole = pattern.isEmpty ? "" : "/" + pattern
         let subject = compared(link.pathWithoutEnd)
         // Several stars are one.
@@ -98,7 +98,7 @@ struct NaiveRule: Sendable {
     }
 
     private func covers(_ pattern: String, _ text: String) -> Bool {
-        // What stands for nothing matches nothing.
+        // A variable without values matches nothing.
         if pattern.contains("$(none)") { return false }
         return Self.covers(Array(folded(pattern))[...], Array(folded(text))[...])
     }

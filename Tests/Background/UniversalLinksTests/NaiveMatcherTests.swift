@@ -4,7 +4,7 @@ import PropertyTesting
 import Testing
 import UniversalLinks
 
-/// The compiled rules against ones that are compared as plainly as can be.
+/// Compares the compiled rules with a simple matcher.
 @Suite struct `Rules and a naive matcher` {
     private struct Case: Sendable {
         var rules: [[NaiveRule]]

@@ -2,7 +2,7 @@
 import NDEF
 import Testing
 
-/// Records at the ends of their ranges, and faults that have a name of their own.
+/// Records at the limits of their ranges, and faults with their own names.
 @Suite struct `Corners of records` {
     private func media(_ type: String, _ payload: [UInt8]) -> NDEFRecord {
         NDEFRecord(.media, type: Array(type.utf8), payload: payload)

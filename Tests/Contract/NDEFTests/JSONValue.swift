@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value, to compare what was decoded with what should be.
+/// A JSON value, to compare the decoded content with the expected one.
 indirect enum JSONValue: Hashable, Decodable, CustomStringConvertible {
     case null
     case bool(Bool)

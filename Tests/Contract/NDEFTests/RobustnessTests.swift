@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `The work is linear in the size, whole and in pieces`() throws {
-        // Steps of the scanner, counted: one a record or chunk, whatever the lengths.
+        // Counts the scanner's steps: one per record or chunk, for all lengths.
         for count in [10, 100, 1000] {
             let record = NDEFRecord(.unknown, payload: [UInt8](repeating: 7, count: count))
             let chunked = try NDEFMessage([record]).encoded(chunkSize: 1)

@@ -84,7 +84,7 @@ import Testing
         let error = try #require(throws: RecordError.self) { try record.content() }
         #expect(error.code.description == name)
         #expect(!error.reason.isEmpty)
-        // The message is whole all the same.
+        // The message is still complete.
         #expect(try NDEFMessage(decoding: NDEFMessage([record]).encoded()).records == [record])
     }
 

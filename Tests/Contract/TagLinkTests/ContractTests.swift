@@ -2,7 +2,7 @@
 import TagLink
 import Testing
 
-/// What a driver or a link has that declares only what it must.
+/// Checks the defaults of a driver or link that implements only the requirements.
 @Suite struct `What a driver leaves out` {
     private final class Link: FrameLink, APDULink {
         let technology: Technology

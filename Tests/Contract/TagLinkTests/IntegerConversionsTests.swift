@@ -4,7 +4,7 @@ import Testing
 
 /// The conversions and shifts of known types against the generic ones of the standard library.
 @Suite struct `Integers of known types` {
-    /// Within a generic function there is none but the standard library's.
+    /// A generic function always uses the standard library's conversion.
     private static func expected<Value: FixedWidthInteger>(_ value: Value, _ count: Int) -> [Value] {
         [value << count, value >> count]
     }

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Runs a body with no port at all, whatever fields other tests have open.
+    /// Runs a body without a port, even if other tests have open fields.
     static func withoutReader(_ body: () async -> Void) async {
         let environment = NFCEnvironment(reader: .none(reason: "There is none."), isOfTest: true)
         await NFCEnvironment.$scoped.withValue(environment, operation: body)

@@ -20,7 +20,7 @@ import Testing
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("SourceCompatibilityTests/Forms")
 
-    /// What the compiler says of a form.
+    /// The compiler's diagnostics for a form.
     static func diagnostics(of form: String, in setup: Setup) throws -> String {
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("form-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)

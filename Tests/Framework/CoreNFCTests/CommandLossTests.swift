@@ -5,7 +5,7 @@ import NFCTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `Commands to a tag that is lost at any exchange` {
-    /// A command that is given a handler.
+    /// A command with a completion handler.
     typealias Step = (_ done: @escaping @Sendable ((any Error)?) -> Void) -> Void
 
     /// A kind of tag, and what is sent to it.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CoreNFC
 
-/// Checks which error an app is given for what happened to its session or its tag.
+/// Checks which error an app gets for each event of its session or tag.
 @Suite struct `Errors by their causes` {
     private static func reason(_ error: NFCReaderError) -> String? {
         error.userInfo[NSLocalizedFailureReasonErrorKey] as? String

@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-/// Checks what a session's delegate sees of every image of the conformance vectors: status, capacity and message.
+/// Checks the status, capacity and message that a session's delegate gets for every image of the conformance vectors.
 @Suite(.timeLimit(.minutes(2))) struct `Images of tags through a session` {
     struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         var id: String

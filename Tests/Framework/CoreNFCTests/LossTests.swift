@@ -5,9 +5,9 @@ import NFCTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `A tag that is lost at any exchange` {
-    /// Connects, asks, reads, writes, reads, locks; every step is taken, whatever became of the one before.
+    /// Connects, queries, reads, writes, reads, locks; every step runs, even after a failure.
     @Sendable static func flow(_ field: TestField) async throws {
-        // Where the tag is lost before it is found, the session goes on until its minute is over.
+        // If the tag is lost before it is found, the session runs until its minute is over.
         var found = try await FoundTags()
         let (session, tag) = (found.session, found.tag)
         @Sendable func note(_ step: String, _ error: (any Error)?) {
@@ -147,7 +147,7 @@ import Testing
                 }
                 for _ in 0..<delay { await Task.yield() }
                 work.cancel()
-                // A phone has no way to take a command back: it is answered all the same.
+                // A phone can't cancel a sent command, so it is still answered.
                 let answer = await work.result
                 #expect((try? answer.get()) == 1)
                 #expect(try await tag.readNDEF().records.count == 1)

@@ -8,7 +8,7 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// What a delegate that is given messages, without tags, can rely on.
+/// Checks what a delegate that gets messages, and no tags, can rely on.
 @Suite(.timeLimit(.minutes(5))) struct `A session that reads messages` {
     @Test func `Restarting polling has no effect for a delegate that is given messages`() async throws {
         try await withField(.product("NTAG213", holding: .uri("https://example.com/1"))) { field in
@@ -96,7 +96,7 @@ enum TextPlace: CaseIterable, Sendable {
     case callback, sessionQueue, mainQueue, mainActor
 }
 
-/// Sets the sheet's text when it is given a message.
+/// Sets the sheet's text when it gets a message.
 private final class TextDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
     private let place: TextPlace
 

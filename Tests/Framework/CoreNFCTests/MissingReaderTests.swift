@@ -7,7 +7,7 @@ import TagProtocols
 import Testing
 import VirtualTags
 
-/// Checks that the author of an app is told why there is no reader, where the app itself shows only the error's text.
+/// Checks that an app's author gets the reason why there is no reader. The app itself shows only the error's text.
 @Suite(.timeLimit(.minutes(5))) struct `The reason why there is no reader` {
     /// A reader whose adapter is gone whenever a session looks for tags.
     private final class LostReader: DiscoveringDriver {
@@ -24,7 +24,7 @@ import VirtualTags
         func release() async {}
     }
 
-    /// Runs code with a reader, and returns what the author of the app was told.
+    /// Runs code with a reader, and returns the notices for the app's author.
     private func notices(
         _ reader: NFCEnvironment.Reader,
         _ body: () async throws -> Void

@@ -7,7 +7,7 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// Checks that an app's mistakes are told that show nowhere, here as on a phone.
+/// Checks that an app's mistakes are reported that have no visible effect, here and on a phone.
 @Suite(.timeLimit(.minutes(5))) struct `A mistake that fails nowhere` {
     /// The lines about mistakes in the trace of a field, by their beginnings.
     private static func lines(_ field: TestField, _ start: String) -> Int {
@@ -162,7 +162,7 @@ import VirtualTags
             try await found.session.connect(to: .miFare(old))
             found.session.invalidate()
             let read = Data([0x30, 0x04])
-            // Nothing else is going on: the error says enough.
+            // No other command runs, so the error is clear enough.
             let ended = await readerError { try await old.sendMiFareCommand(commandPacket: read) }
             #expect(ended?.code == .readerTransceiveErrorSessionInvalidated)
             #expect(Self.lines(field, "A tag of a session that has ended") == 0)

@@ -19,7 +19,7 @@ import Testing
         Issue.record("The card did not come or go in five seconds.")
     }
 
-    /// Calls the driver on a thread of its own: it waits for the answer.
+    /// Calls the driver on another thread, because it blocks until the answer.
     private func call<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await handedOver { done in DispatchQueue.global().async { done(body()) } }
     }
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `PC/SC programs meet the app as a card`() async throws {
-        // On threads of its own: the driver does not wait until those of all tests are free.
+        // On its own threads, because the driver can't wait until the shared threads of all tests are free.
         try await withTaskExecutorPreference(ServerExecutor(label: "PCSCCardTests")) { try await meetTheApp() }
     }
 

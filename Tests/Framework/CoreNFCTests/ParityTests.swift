@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// Compares what CoreNFC declares with what Apple declares: `Parity/apple.tsv` has one row a symbol of Apple's, and
-/// `Parity/exceptions.tsv` what is public besides, with the reason. The table stands for the SDK of iOS 27.0, by its headers,
-/// its API notes and its Swift interface (Core NFC 370.42.1).
+/// Compares CoreNFC's declarations with Apple's. `Parity/apple.tsv` has one row per symbol of Apple, and
+/// `Parity/exceptions.tsv` our other public symbols, with the reason. The table is made from the headers, API notes and Swift
+/// interface of the iOS 27.0 SDK (Core NFC 370.42.1).
 @Suite(.timeLimit(.minutes(2))) struct `The surface of CoreNFC` {
     struct Row {
         var symbol: String

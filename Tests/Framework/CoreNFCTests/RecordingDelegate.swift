@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// What a delegate was told.
+/// A call of a delegate.
 enum DelegateEvent: Sendable {
     case active
     case messages([NFCNDEFMessage])
@@ -11,7 +11,7 @@ enum DelegateEvent: Sendable {
     case invalidated(NFCReaderError)
 }
 
-/// The stream of what a delegate was told.
+/// Records the calls of a delegate as a stream.
 class RecordingDelegate: NSObject, @unchecked Sendable {
     // Sendable because the stream and its continuation are.
     let events: AsyncStream<DelegateEvent>
@@ -36,10 +36,10 @@ class RecordingDelegate: NSObject, @unchecked Sendable {
     }
 }
 
-/// A delegate of the first kind, which is given messages.
+/// A delegate of the first kind, which gets messages.
 final class MessageDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {}
 
-/// A delegate of the second kind, which is given tags.
+/// A delegate of the second kind, which gets tags.
 final class TagDelegate: RecordingDelegate, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
         continuation.yield(.tags(tags))
@@ -86,7 +86,7 @@ struct FoundTags {
         session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
         session.begin()
         events = delegate.events.makeAsyncIterator()
-        // An error, and no failed requirement: where tags are lost on purpose it is none of the test.
+        // An error, not a failed requirement: in tests that lose tags on purpose it is not a failure of the test.
         guard let tags = await events.nextTags(), let tag = tags.first else { throw SessionEnded() }
         (self.tags, self.tag) = (tags, tag)
     }

@@ -8,7 +8,7 @@ import VirtualTags
 
 /// Checks that a tag that leaves the field is noticed, also when it is sent no command.
 @Suite(.timeLimit(.minutes(5))) struct `A tag that leaves the field` {
-    /// A kind of tag, and what it is asked whether it is near.
+    /// A kind of tag, and the request that checks its presence.
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
         var make: @Sendable () -> any VirtualTag
@@ -105,7 +105,7 @@ import VirtualTags
                 let octets = question.request.bytes.enumerated().map { $0 == 0 && $1 == 0xB3 ? 0xB2 : $1 }
                 #expect(octets.starts(with: kind.question), "It was \(octets).")
             }
-            // What the tag was told goes on.
+            // The tag keeps its state.
             _ = try await tag.readNDEF(orNothing: ())
             #expect(tag.isAvailable)
             session.invalidate()

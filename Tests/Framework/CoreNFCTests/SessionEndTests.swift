@@ -27,7 +27,7 @@ import VirtualTags
                 #expect(!session.isReady)
             }
             #expect(delegate.ends.withLock { $0 } == 1)
-            // The sheet keeps what it shows until it has left.
+            // The sheet keeps its content until it has closed.
             field.clock.advance(by: .seconds(3))
             for _ in 0..<1000 where gone != nil { await Task.yield() }
             #expect(gone == nil)
@@ -35,7 +35,7 @@ import VirtualTags
         }
     }
 
-    /// Counts the ends that it is told.
+    /// Counts the calls about the end of a session.
     private final class CountingDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         let ends = Locked(0)
         func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}

@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-/// What a delegate of a session for tags was told.
+/// A call of the delegate of a tag session.
 enum TagSessionEvent: Sendable {
     case active
     case tags([NFCTag])
@@ -71,7 +71,7 @@ extension AsyncStream<TagSessionEvent>.Iterator {
         let session = try #require(NFCTagReaderSession(pollingOption: polling, delegate: delegate))
         session.begin()
         var events = delegate.events.makeAsyncIterator()
-        // An error, and no failed requirement: where tags are lost on purpose it is none of the test.
+        // An error, not a failed requirement: in tests that lose tags on purpose it is not a failure of the test.
         guard let tags = await events.nextTags() else { throw FoundTags.SessionEnded() }
         return Detected(session: session, delegate: delegate, events: events, tags: tags)
     }

@@ -72,7 +72,7 @@ private func read(on queue: DispatchQueue) async throws {
             }
         }
         #expect(error?.code == .queueIsBlocked)
-        // It takes some 2 seconds; 30 where one can't tell while any thread runs.
+        // It takes about 2 seconds, or 30 if other running threads hide the block.
         #expect(start.duration(to: .now) < .seconds(20))
     }
 }

@@ -101,7 +101,7 @@ import Testing
 
 /// A client that selects an application of a card.
 private final class CardClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
-    /// The tag is none of ISO 7816.
+    /// The tag is not an ISO 7816 tag.
     struct OtherKind: Error {}
 
     // Sendable because all of it is used only on the main queue after the start.

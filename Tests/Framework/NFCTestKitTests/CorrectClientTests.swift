@@ -3,7 +3,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-/// A client without bugs, and what it is tried with.
+/// A client without bugs, and its test cases.
 struct CorrectClient: Sendable, CustomTestStringConvertible {
     static let link = "https://example.com/new/and/longer"
     static let message = TagMessage.uri(link).octets

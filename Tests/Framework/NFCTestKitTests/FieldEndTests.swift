@@ -5,12 +5,12 @@ import NFCRuntime
 import NFCTestKit
 import Testing
 
-/// What a client leaves behind when its test ends.
+/// What a client leaves when its test ends.
 enum Leftover: String, CaseIterable, Sendable {
     case openSession, openSessionWithTag, leavingSheet, waitingSession, delayedBlock, sleepingTask
 }
 
-/// A client that finds a tag, if one is near, and leaves something behind.
+/// A client that finds a tag, if one is near, and does not clean up.
 private final class Careless: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
     // Sendable because everything is used on the session's queue, once it has begun.
     private let leftover: Leftover
@@ -62,7 +62,7 @@ private final class Careless: NSObject, NFCTagReaderSessionDelegate, @unchecked 
 
 /// Objects that are not kept alive.
 private final class Remains: @unchecked Sendable {
-    // Sendable because of its lock, and because what it refers to is not used.
+    // Sendable because of its lock, and because the referenced object is not used.
     private struct Weak {
         weak let object: AnyObject?
         let name: String
@@ -101,9 +101,9 @@ private final class Remains: @unchecked Sendable {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct `A session that is made when its test's field has ended` {
-    /// Has each way make a session a while after its field has ended, and waits for what that ends with.
+    /// Starts a session in each way some time after its field has ended, and waits for its result.
     ///
-    /// - Returns: the ways whose session did not end with an error that says so, with what it did.
+    /// - Returns: the ways whose session did not end with the right error, with the actual result.
     private static func wrong(
         _ ways: [Way],
         during other: @Sendable (@escaping @Sendable () async throws -> Void) async throws -> Void
@@ -174,7 +174,7 @@ private final class Remains: @unchecked Sendable {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct `What comes after a field` {
-    /// Whether the caller, and what it begins, belongs to no test.
+    /// Whether the caller and its tasks belong to no test.
     private static func isOfNoTest() async -> Bool {
         guard NFCEnvironment.current === NFCEnvironment.process else { return false }
         let inTask = await Task.detached { NFCEnvironment.current === NFCEnvironment.process }.value

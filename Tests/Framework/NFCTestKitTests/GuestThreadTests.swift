@@ -4,7 +4,7 @@ import NFCTestKit
 import TagLink
 import Testing
 
-/// An executor with a thread of its own, such as that of a database.
+/// An executor with its own thread, such as that of a database.
 private final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
     // Sendable because of its lock.
     private let condition = NSCondition()
@@ -41,12 +41,12 @@ private actor Worker {
 
 @Suite(.timeLimit(.minutes(2))) struct `Time, while a thread works that no test has begun` {
     @Test func `It stands while the thread computes, once that has put work on a queue`() async {
-        // In a process of its own: other tests may have the threads of tasks for long.
+        // In another process, because other tests may use the threads for tasks for a long time.
         await #expect(processExitsWith: .success) {
-            // Made out of the field: its thread is none of the test's.
+            // Created outside of the field, so its thread does not belong to the test.
             let worker = Worker()
             await worker.perform {}
-            // Longer than a busy machine takes: when the grace is over, time goes on though the thread computes.
+            // Longer than a busy machine takes. After the grace period, time continues even if the thread still computes.
             let isInTime = try await withField(grace: .seconds(60)) { field in
                 // From here on not all that the test does can be counted.
                 await worker.perform { DispatchQueue.global().async {} }

@@ -57,7 +57,7 @@ import Testing
         #expect(count == 1, "\(said)")
     }
 
-    /// A delegate that nobody keeps.
+    /// A delegate without a strong reference.
     private final class Unheard: NSObject, NFCNDEFReaderSessionDelegate {
         func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
         func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
@@ -192,7 +192,7 @@ private final class BlockWriter: TagClient, @unchecked Sendable {
     }
 }
 
-/// Keeps what it is given.
+/// Keeps references.
 private final class Keeper: @unchecked Sendable {
     // Sendable because of its lock.
     private let lock = NSLock()

@@ -6,7 +6,7 @@ import Testing
 
 /// A flow that never ends, and what its error says.
 @Suite(.timeLimit(.minutes(10))) struct `The error of a flow that does not end` {
-    /// A session that is kept, on whatever thread.
+    /// Keeps a session, on any thread.
     private final class Kept: @unchecked Sendable {
         // Sendable because it is used by one thread after the other.
         var session: NFCNDEFReaderSession?

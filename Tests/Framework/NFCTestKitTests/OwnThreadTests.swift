@@ -7,8 +7,8 @@ import Testing
 
 /// A client that ends its session a while after something failed.
 private final class LateReader: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-    // Sendable because everything is used on the session's queue, once it has begun.
-    /// Calls what it is given, after a while.
+    // Sendable because all of it is used only on the session's queue after the start.
+    /// Calls its argument after some time.
     private let wait: @Sendable (@escaping @Sendable () -> Void) throws -> Void
     private var session: NFCNDEFReaderSession?
     private var completion: (@Sendable (Bool) -> Void)?
@@ -123,7 +123,7 @@ enum Outside: String, CaseIterable, Sendable {
     }
 }
 
-/// How an app makes a time limit of its own.
+/// How an app implements its own time limit.
 enum OwnLimit: String, CaseIterable, Sendable {
     case asyncAfter, sleepingTask
 
@@ -143,7 +143,7 @@ enum OwnLimit: String, CaseIterable, Sendable {
     private static func isInTime(_ outside: Outside, takes: Double, _ limit: OwnLimit, of seconds: Double) async throws
         -> Bool
     {
-        // Made out of the field: its thread is none of the test's.
+        // Created outside of the field, so its thread does not belong to the test.
         let server = SlowServer(thinkingFor: takes)
         nonisolated(unsafe) var stop: @Sendable () -> Void = {}
         defer { unsafe stop() }

@@ -117,7 +117,7 @@ enum StrangersReason {
     }
 }
 
-/// A session of no test is made in a process of its own: it fails all tests whose fields are open.
+/// A session that belongs to no test is created in another process, because it fails all tests with open fields.
 @Suite(.timeLimit(.minutes(10))) struct `A session whose test nobody knows` {
     @Test func `It belongs to the only field that is open`() async {
         await #expect(processExitsWith: .success) {

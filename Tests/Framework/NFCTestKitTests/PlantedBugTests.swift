@@ -4,7 +4,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-/// A client with a bug, and what an exploration says of it.
+/// A client with a bug, and the report of an exploration.
 struct PlantedBug: Sendable, CustomTestStringConvertible {
     var bug: Bug
     var exploration: Exploration

@@ -4,7 +4,7 @@ import Glibc
 import NFCTestKit
 import Testing
 
-/// In processes of their own, which stand still or have no thread left as a whole.
+/// Runs in other processes, which are stopped or have no free thread.
 @Suite(.timeLimit(.minutes(10))) struct `A process that can't go on for a while` {
     @Test func `While it is stopped, as in a debugger, no time counts as quiet`() async {
         await #expect(processExitsWith: .success) {
@@ -14,7 +14,7 @@ import Testing
             try await withField(grace: .milliseconds(200)) { field in
                 try await field.completion("work") { done in
                     stranger.perform {
-                        // So that it isn't over already when the process goes on.
+                        // So that it isn't already over when the process continues.
                         for _ in 0..<150 { usleep(10_000) }
                         done(())
                     }

@@ -4,7 +4,7 @@ import NFCTestKit
 import TagLink
 import Testing
 
-/// The thread that begins a task keeps it for itself, unless it goes on for long.
+/// The thread that starts a task runs it itself, unless it is busy for a long time.
 @Suite(.timeLimit(.minutes(2))) struct `A task that code begins` {
     /// Waits without leaving the thread.
     private static func spin(until condition: () -> Bool) -> Bool {
@@ -15,7 +15,7 @@ import Testing
         return false
     }
 
-    /// In a process of its own: tasks of all tests share as many threads as there are processors.
+    /// In another process, because the tasks of all tests share one thread per processor.
     @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1, "there is no other thread"))
     func `It begins on another thread when its own does not return`() async {
         await #expect(processExitsWith: .success) {

@@ -9,9 +9,9 @@ final class Writer: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable 
     /// What is wrong with a client.
     enum Bug: CaseIterable {
         case none
-        /// Tells nobody when a tag can't be read.
+        /// Does not report when a tag can't be read.
         case silentOnLoss
-        /// Calls its completion, and leaves the session as it is.
+        /// Calls its completion, and does not end the session.
         case sessionLeftOpen
         /// Ends the session without a word on the sheet.
         case noErrorShown

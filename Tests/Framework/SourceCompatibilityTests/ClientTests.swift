@@ -5,7 +5,7 @@ import NFCTestKit
 import TagLink
 import Testing
 
-// The clients' types are internal, as an app's are: these tests look at what the clients saw.
+// The clients' types are internal, as in an app. These tests check the data of the clients.
 @testable import SourceCompatibilitySwift5
 @testable import SourceCompatibilitySwift6
 

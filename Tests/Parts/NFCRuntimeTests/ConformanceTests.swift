@@ -52,7 +52,7 @@ import VirtualTags
         let recorded = try Recorder(path: path).recording(.field(field))
         try await scenario.run(in: ReaderSetup(name: "recorded", field: field) { NFCEnvironment(reader: recorded) })
         let replay = RecordingReplay(try Recording(path: path))
-        // Tags come and go as they did then; what a scenario does to this field concerns nobody.
+        // Tags come and go as in the recording. What a scenario does to this field has no effect.
         let setup = ReaderSetup(name: ".replay", field: VirtualField()) { NFCEnvironment(reader: replay.reader) }
         await #expect(throws: Never.self, "\(scenario)") { try await scenario.run(in: setup) }
         #expect(replay.departure == nil)
@@ -75,8 +75,8 @@ import VirtualTags
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let end = try await #require(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            // A process of its own, for its environment says which pcscd is meant. It takes no values from this one in
-            // Swift 6.2, and knows the folder by this one's number.
+            // Another process, because its environment selects the pcscd. In Swift 6.2 it can't capture values of this
+            // process, and finds the folder by this process's identifier.
             try await PCSCSetups(folder: "/tmp/ocn-\(getppid())").run()
         }
         let lines = String(decoding: end.standardOutputContent, as: UTF8.self).split(separator: "\n")

@@ -92,7 +92,7 @@ struct ImageFolderTests {
         let place = try Place()
         _ = try ImageFolder(place.path, field: place.field) { _ in }
         for round in 0..<300 {
-            // The watch may just be looking for what is there.
+            // The watch may be reading the folder at this moment.
             try FileManager.default.removeItem(atPath: place.root)
             try place.make()
             let number = UInt8(1 + round % 9)

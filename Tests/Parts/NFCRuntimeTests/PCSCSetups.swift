@@ -49,8 +49,8 @@ struct PCSCSetups {
         }
     }
 
-    /// Runs each scenario on the reader that looks for its technology, and prints a line a scenario: `passed`, `limited`
-    /// or `failed`, the scenario, and why. A test that names a reader has to get that one.
+    /// Runs each scenario on the reader for its technology, and prints one line per scenario: `passed`, `limited` or
+    /// `failed`, the scenario, and the reason. A test that names a reader must get that one.
     func run() async throws {
         defer {
             for (server, _) in servers { server.stop() }

@@ -152,7 +152,7 @@ struct TagWatcherTests {
             #expect(clock.scheduledEventCount == 1)
             clock.advance(by: .milliseconds(1))
         }
-        // After that it waits until the reader tells of something.
+        // After that it waits until the reader reports an event.
         while silent.powerLosses.withLock({ $0 }) < 21 { await Task.yield() }
         #expect(clock.scheduledEventCount == 0)
         field.bring(tag(2))

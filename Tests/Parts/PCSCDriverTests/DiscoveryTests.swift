@@ -4,7 +4,7 @@ import TagLink
 import TagProtocols
 import Testing
 
-/// Checks what the driver makes of what readers say.
+/// Checks how the driver interprets readers' answers.
 struct DiscoveryTests {
     private static func discover(
         _ service: ScriptedService,

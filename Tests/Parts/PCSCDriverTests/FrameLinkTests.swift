@@ -131,7 +131,7 @@ struct FrameLinkTests {
                 try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(5))
             } == .transmission
         )
-        // What goes on the air, and not what goes to the reader: two WRITEs with an answer of four bits, and a READ.
+        // Counts the frames on the air, not the reader's commands: two WRITEs with an answer of four bits, and a READ.
         #expect(link.countsAir)
         #expect(link.statistics.exchanges == 3)
         #expect(link.statistics.bytesOnAir == 2 * (8 + 1) + 4)

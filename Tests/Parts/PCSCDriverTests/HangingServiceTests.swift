@@ -3,11 +3,11 @@ import PCSCDriver
 import TagLink
 import Testing
 
-/// Checks that a service that does not answer holds nobody up.
+/// Checks that a service that does not answer blocks no caller.
 @Suite("A service that hangs")
 struct HangingServiceTests {
     private static let all = Set(Technology.allCases)
-    /// A limit of calls, in milliseconds, that is not met while something else ends the call.
+    /// A time limit in milliseconds, so long that something else ends the call first.
     private static let long = 600_000
 
     private static func service(_ hanging: Set<ScriptedService.Call> = []) -> ScriptedService {
@@ -16,7 +16,7 @@ struct HangingServiceTests {
         return service
     }
 
-    /// Waits until something is so, without keeping a thread busy: tests that run meanwhile wait until all threads rest.
+    /// Waits until a condition holds, without using a thread, because parallel tests wait until all threads are idle.
     private static func wait(_ isSo: () -> Bool) async {
         for _ in 0..<10_000 where !isSo() { try? await Task.sleep(for: .milliseconds(1)) }
         #expect(isSo())
@@ -105,7 +105,7 @@ struct HangingServiceTests {
         let service = Self.service()
         service.change { $0.readers[0].isInUse = true }
         let reader = PCSCReader(.first, layer: service)
-        // Nothing is asked of a card that is in use: the service would let it wait without end.
+        // A card in use is not queried, because the service would make the call wait without end.
         let known = await #expect(throws: LinkError.self) { _ = try await reader.discover(Self.all, systemCodes: []) }
         #expect(known?.reason.contains("in use by another program") == true)
         #expect(known?.code == .inUse)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PCSCDriver
 
-/// Checks what is made of the little that a reader says of a tag and of itself.
+/// Checks how the few data that a reader reports about a tag and itself are interpreted.
 struct IdentityTests {
     private typealias Kind = AnswerToReset.StorageCard.Kind
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PCSCDriver
 
-/// What the driver does while its process ends: libpcsclite frees what it has then, and must not be called any more.
+/// Checks the driver while its process ends. libpcsclite then frees its memory and must not be called any more.
 @Suite("The end of the process")
 struct ProcessEndTests {
     private static let hasLibrary = unsafe dlopen("libpcsclite.so.1", RTLD_NOW) != nil

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PCSCDriver
 
-/// Checks what people are told of a reader, and what a session makes of the service's errors.
+/// Checks the report on a reader for people, and how a session handles the service's errors.
 struct ReportTests {
     private static func report(
         _ flags: SmartCardReaderState.Flags = .empty,
@@ -81,7 +81,7 @@ struct ReportTests {
         #expect(Self.calls(traverse)["NFCISO15693Tag's commands"]?.reason.contains("Traverse") == true)
         let without = Self.report { $0.findings.traverse = false }
         #expect(Self.calls(without)["NFCISO15693Tag's commands"]?.support == .unknown)
-        // A reader that is known to have no chip looks for every technology, whatever its name.
+        // A reader that is known to have no chip polls for every technology, independent of its name.
         let other = Self.report(name: "ACS ACR122U") { $0.findings.chip = .some(nil) }
         #expect(other.technologies == Set(Technology.allCases) && other.chip == nil && chip.chip == "PN532 1.6")
         #expect(named.technologies == [.nfcA, .nfcB, .nfcF])

@@ -168,7 +168,7 @@ struct RouteTests {
     private static let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
     private static let block = String(repeating: "ab", count: 16)
 
-    /// A FeliCa command to the card with this IDm: its code, and what stands behind the IDm.
+    /// A FeliCa command to the card with this IDm: its code, and the bytes after the IDm.
     private static func felica(_ code: UInt8, _ rest: String, idm: [UInt8] = idm) -> Frame {
         let body = [code] + idm + [UInt8](hex: rest)
         return Frame([UInt8(body.count + 1)] + body)

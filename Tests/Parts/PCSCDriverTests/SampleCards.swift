@@ -13,7 +13,7 @@ enum SampleCards {
     static let vicinityAnswer = [UInt8](hex: "3B8F8001804F0CA0000003060B00140000000077")
     static let cardAnswer = [UInt8](hex: "3B80800101")
 
-    /// A reader with a card, by what it answers.
+    /// A reader with a card, described by its answers.
     static func service(
         _ answer: [UInt8],
         name: String = name,

@@ -18,7 +18,7 @@ final class ScriptedService: SmartCardLayer {
         var events: UInt32 = 0
     }
 
-    /// A card: its ATR, and what the reader answers to commands.
+    /// A card: its ATR, and the reader's answers to commands.
     struct Card: Sendable {
         var answerToReset: [UInt8]
         var respond: @Sendable ([UInt8]) throws(SmartCardError) -> [UInt8]
@@ -62,7 +62,7 @@ final class ScriptedService: SmartCardLayer {
         state.withLock { $0.readers = readers }
     }
 
-    /// Changes what is there, and wakes those who wait.
+    /// Changes the state, and wakes waiting calls.
     func change(_ body: (inout State) -> Void) {
         state.withLock { body(&$0) }
         changes.signal()
@@ -227,7 +227,7 @@ final class ScriptedService: SmartCardLayer {
 
     func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8] {
         _ = try self.card(of: card)
-        // The card that was opened has left, whatever is there now.
+        // The opened card has left, even if another card is there now.
         let events = look { state in state.readers.first { $0.name == state.open[card.handle] }?.events }
         guard events == look({ $0.opened[card.handle] }) else {
             throw SmartCardError(.removedCard, "SCardGetAttrib")

@@ -3,7 +3,7 @@ import PCSCDriver
 import TagLink
 import Testing
 
-/// Checks what the driver does when readers, the service, or other programs do what they should not.
+/// Checks the driver when readers, the service or other programs misbehave.
 struct ServiceTests {
     private static let all = Set(Technology.allCases)
     /// A limit of calls, in milliseconds, that a test which is not about it does not meet on a machine that is busy.
@@ -118,7 +118,7 @@ struct ServiceTests {
         let first = reader.arrival(of: [])
         let card = try #require(service.look { $0.readers[0].card })
         service.change { $0.readers[0].card = nil }
-        // Nothing is found yet; that this may not be so is why the reader is to be looked at again soon.
+        // Nothing is found yet. That may be wrong, so the reader must be polled again soon.
         await #expect(throws: LinkError(.transmission, "")) { _ = try await reader.discover(Self.all, systemCodes: []) }
         service.change { state in
             state.readers[0].card = card
@@ -300,7 +300,7 @@ struct ServiceTests {
         await iterator.next()
         service.change { $0.readers.append(ScriptedService.Reader(name: "Another NFC reader")) }
         await iterator.next()
-        // The monitor lets go of the service when it has seen its end.
+        // The monitor disconnects when it has seen the end of the service.
         service.change { $0.isRunning = false }
         await iterator.next()
         while !service.look(\.contexts).isEmpty { await Task.yield() }

@@ -8,7 +8,7 @@ import Testing
 /// Checks the chip as a card for another reader.
 @Suite(.timeLimit(.minutes(5)))
 struct CardTests {
-    /// A reader's side: what it sends, in turn, and what it hears.
+    /// The reader's side: the frames that it sends, in order, and the answers.
     private final class OtherReader: Sendable {
         private struct State {
             /// Answers to TgGetData.

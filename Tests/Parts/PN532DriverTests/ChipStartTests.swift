@@ -5,7 +5,7 @@ import Testing
 
 @testable import PN532Driver
 
-/// Checks how a chip is begun with, whatever state it was left in.
+/// Checks how a chip is started from any state.
 @Suite(.timeLimit(.minutes(5)))
 struct ChipStartTests {
     /// A chip whose answers may look at how its line is set.

@@ -158,7 +158,7 @@ struct ExactExchangeTests {
 
     // MARK: Type 1 tags through the registers
 
-    /// Bytes with a parity bit behind each, as they lie in the contactless unit's buffer.
+    /// Bytes with a parity bit after each, as in the contactless unit's buffer.
     private static func withParity(_ octets: [UInt8]) -> [UInt8] {
         let bits = octets.flatMap { octet in
             let data = (0..<8).map { octet >> UInt8($0) & 1 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PN532Driver
 
-/// Checks what becomes of a chip, or a line, that does not do what it should. Every wait has an end.
+/// Checks chips and lines that misbehave. Every wait ends.
 struct LineFaultTests {
     /// A Type 2 tag that answers every command with four pages; `reply` answers its first exchange in another way.
     private static func chip(
@@ -28,7 +28,7 @@ struct LineFaultTests {
         }
     }
 
-    /// Those of a test that waits until a limit has passed: of a second where what should happen has to come within it.
+    /// The limits of a test that waits for a timeout: a second where an expected event must come in time.
     private static let brief: HostLimits = {
         var limits = HostLimits.patient
         limits.acknowledge = .seconds(1)
@@ -177,7 +177,7 @@ struct LineFaultTests {
 
     @Test("A line that goes away ends the exchange; what is plugged in afterwards works")
     func unplugged() async throws {
-        // A name that stays while the line behind it changes, as udev's do.
+        // A name that stays while its line changes, like udev's names.
         let path = "/tmp/pn532-\(UInt64.random(in: 0...UInt64.max))"
         defer { _ = unsafe unlink(path) }
         let first = try Self.chip { _ in .hangUp }

@@ -162,7 +162,7 @@ struct ReaderTests {
             let again = TagProtocols.Type1Tag(link: try Self.link(found))
             _ = try await again.detectNDEF()
             #expect(try await again.readNDEF() == message)
-            // The contactless unit is told what to do by its registers.
+            // The contactless unit is controlled through its registers.
             #expect(chip.commands.contains(0x08) != takesBlockCommands)
         }
     }

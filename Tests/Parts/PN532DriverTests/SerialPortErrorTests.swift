@@ -5,7 +5,7 @@ import Testing
 
 @testable import PN532Driver
 
-/// Checks what people are told of a line that can't be used.
+/// Checks the messages for a line that can't be used.
 struct SerialPortErrorTests {
     private static func reason(_ code: Int32, group: String? = nil, isAllowed: Bool = true) -> String {
         let ownership = group.map { SerialPortError.Ownership(group: $0, isGroupAllowed: isAllowed) }

@@ -29,7 +29,7 @@ import VirtualTags
         return false
     }
 
-    /// The longest that something may take that has to be bounded, on a busy machine.
+    /// The maximum time of a bounded operation on a busy machine.
     private static let bound = Duration.seconds(5)
 
     @Test func `A reader that reports without end can be closed, and pcscd hears little of it`() async throws {
@@ -94,7 +94,7 @@ import VirtualTags
         let silent = try #require(await reader.accept())
         #expect(await callDriver { silent.endsInSilence(within: 10_000) })
         silent.end()
-        // One that greets with another version neither. The driver comes again when the greeting came too late.
+        // The same for another protocol version. The driver connects again when the greeting was late.
         var other = try #require(await reader.accept())
         while !other.send(RawConnection.header("H", 0, 1) + [1]) { other = try #require(await reader.accept()) }
         let greeted = other
@@ -286,7 +286,7 @@ struct `The socket of an emulated reader` {
         defer { folder.removeIfEmpty() }
         let server = try ReaderServer(in: folder, profile: .acr122u, field: VirtualField())
         let serving = server.start()
-        // A byte too long and much too long, of no kind, without what they need, and greetings once more.
+        // Messages that are a byte or much too long, of an unknown kind, or incomplete, and repeated greetings.
         let wrong: [[UInt8]] = [
             [0x54, 1, 0x00, 0x01, 0x00, 0x1D], [0x54, 1, 0xFF, 0xFF, 0xFF, 0xFF], [0x54, 1, 0x7F, 0xFF, 0xFF, 0xFF],
             RawConnection.header("Z", 1), RawConnection.header("P", 1), RawConnection.header("P", 1, 1) + [9],

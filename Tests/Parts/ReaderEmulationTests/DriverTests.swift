@@ -8,14 +8,14 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// Calls the driver on a thread of its own: it waits for the answer, and the tests' own threads are few.
+/// Calls the driver on another thread: it blocks until the answer, and the tests have few threads.
 func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: body()) }
     }
 }
 
-/// The functions that pcscd calls, called as pcscd does, with a reader of ours behind the socket.
+/// Calls the driver's functions as pcscd does, with our reader behind the socket.
 @Suite(.serialized) struct `The driver that pcscd loads` {
     /// A reader at a socket, and the driver's channel to it.
     private final class Bench: Sendable {
@@ -49,7 +49,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
             folder.removeIfEmpty()
         }
 
-        /// Waits until the presence is what it should be, as pcscd learns of it.
+        /// Waits for the expected presence, in the same way as pcscd.
         func wait(for presence: Int) async -> Bool {
             for _ in 0..<2000 {
                 if IFDHICCPresence(lun) == presence { return true }
@@ -174,7 +174,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
                 // A card that has no power: the new one.
                 while Self.presenceAttribute(bench.lun) != 2 { usleep(1000) }
             }
-            // Also where the card is there at once: whoever has waited is the thread that the driver tells again.
+            // Also when the card is there at once: the driver notifies the thread that has waited.
             repeat { _ = wait(bench.lun, 1000) } while look() != Self.present
             // It comes between the look of a round and the power, and then before the round.
             swap(0x81)
@@ -291,7 +291,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
 
     @Test(
         arguments: [
-            // A length that no message has, a message of an unknown kind, and answers that nobody asked for.
+            // An impossible length, a message of an unknown kind, and answers without a request.
             [0x52, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3], [0x3F, 0, 0, 0, 0, 1, 9], [0x52, 7, 0, 0, 0, 0],
             [0x52, 0, 0, 0, 0, 1, 0], [0x49, 0, 0],
         ] as [[UInt8]]

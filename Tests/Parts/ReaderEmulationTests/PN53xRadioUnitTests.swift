@@ -17,7 +17,7 @@ import VirtualTags
         return chip
     }
 
-    /// Sends bytes as nfcpy does: each as a frame of its own, the first one of 7 bits, and no parity in the answer.
+    /// Sends bytes as nfcpy does: each in its own frame, the first one with 7 bits, and without parity in the answer.
     private func send(_ bytes: [UInt8], through chip: inout PN53xChip) async {
         let frame = bytes + CyclicRedundancyCheck.b(bytes).littleEndianOctets
         var writes: [[UInt8]] = [
@@ -31,7 +31,7 @@ import VirtualTags
         #expect(await chip.receive([0x08, 0x63, 0x0D, 0x20]) == .answer([]))
     }
 
-    /// What is in the buffer, as it is.
+    /// The raw content of the buffer.
     private func received(from chip: inout PN53xChip) async -> [UInt8] {
         guard case .answer(let level) = await chip.receive([0x06, 0x63, 0x3A]), level[0] > 0 else { return [] }
         let addresses = Array(repeating: [0x63, 0x39] as [UInt8], count: Int(level[0])).joined()
@@ -59,7 +59,7 @@ import VirtualTags
         await send([0x1B, 0x20] + [UInt8](repeating: 0x80, count: 8) + Self.uid, through: &chip)
         #expect(try await answer(from: &chip) == [0x20] + (0x81...0x88))
         #expect(tag.contents.memory[256..<264] == [0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88])
-        // Firmware commands go on as before.
+        // Firmware commands work as before.
         #expect(await chip.receive([0x40, 1, 0x01, 0x08, 0x00]) == .answer([0, 0x08, 0xE1]))
     }
 

@@ -28,7 +28,7 @@ import Testing
             try lastWords(String(repeating: "00000001 main.c:9:main() Earlier.\n", count: 4000) + last) == "The last."
         )
         #expect(try lastWords("") == nil)
-        // A line without a beginning says something else.
+        // A line without its beginning could be misread.
         #expect(try lastWords(String(repeating: "x", count: 1 << 17)) == nil)
     }
 

@@ -2,7 +2,7 @@
 import Glibc
 import PrivateStorage
 
-/// A listener at a reader's socket that says to the driver whatever a test makes it say.
+/// A listener at a reader's socket that sends the test's bytes to the driver.
 final class RawReader: Sendable {
     let folder: PrivateFolder
     private let listener: Int32

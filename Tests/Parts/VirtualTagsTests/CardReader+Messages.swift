@@ -92,7 +92,7 @@ extension CardReader {
         return header + (try enciphered(data + crc32([command] + header + data), cipher, &vector))
     }
 
-    /// Enciphers in a session of EV1, with zeros behind.
+    /// Enciphers in an EV1 session, with zeros at the end.
     static func enciphered(_ plain: [UInt8], _ cipher: BlockCipher, _ vector: inout [UInt8]) throws -> [UInt8] {
         let size = cipher.blockLength
         let padded = plain + [UInt8](repeating: 0, count: (size - plain.count % size) % size)
@@ -118,9 +118,9 @@ extension CardReader {
         return stripped(plain, checksum: 4) { crc32($0 + [0]) }
     }
 
-    /// The data before a checksum and its padding, wherever that is.
+    /// The data before a checksum and its padding, at any position.
     private static func stripped(_ plain: [UInt8], checksum: Int, _ sum: ([UInt8]) -> [UInt8]) -> Answer {
-        // The first that fits: data with their checksum, and zeros behind, have a checksum of zero themselves.
+        // Take the first match: data with their checksum and zeros also have a checksum of zero.
         for end in max(0, plain.count - checksum - 16)...(plain.count - checksum) {
             let rest = Array(plain[(end + checksum)...])
             guard rest.dropFirst().allSatisfy({ $0 == 0 }), rest.isEmpty || [0, 0x80].contains(rest[0]) else {

@@ -73,7 +73,7 @@ struct CardReader {
         let sent: [UInt8]
         switch command {
         case 0x0A:
-            // The reader of old deciphers what it sends, each block combined with the one before.
+            // In the legacy protocol the reader deciphers what it sends, each block combined with the previous one.
             var blocks: [UInt8] = []
             for start in stride(from: 0, to: proof.count, by: 8) {
                 let block = zip(proof[start..<(start + 8)], start == 0 ? zero : Array(blocks.suffix(8))).map { $0 ^ $1 }

@@ -48,7 +48,7 @@ import VirtualTags
         let script = try Script(card)
         try await script.activate(card.identifier, atqa: 0x0004, sak: 0x08)
         #expect(await script.send(command) == "NAK 4")
-        // It has fallen back, and is woken anew.
+        // The tag has gone back to IDLE, and is woken again.
         #expect(await script.send("60 00") == "timeout")
         try await script.activate(card.identifier, atqa: 0x0004, sak: 0x08)
     }

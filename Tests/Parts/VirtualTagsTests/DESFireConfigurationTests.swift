@@ -107,7 +107,7 @@ import VirtualTags
         let ats = hex("0a 78 77 81 02 80 11 22 33 44")
         #expect(try reader.markedCommand(0x5C, [0x02], ats) == CardReader.Answer(status: 0))
         #expect(try configuration(reader).answerToSelect == ats)
-        // The session goes on.
+        // The session continues.
         #expect(try reader.command(0x45, answers: way.answers).status == 0)
     }
 
@@ -237,7 +237,7 @@ import VirtualTags
 }
 
 extension CardReader {
-    /// Sends a command whose enciphered data have a mark behind their checksum.
+    /// Sends a command whose enciphered data have a mark after their checksum.
     fileprivate mutating func markedCommand(
         _ command: UInt8,
         _ header: [UInt8],

@@ -180,7 +180,7 @@ private func send(_ script: LinkScript, _ command: String) async -> String {
         #expect(card.systems.map(\.code) == [0x0003, 0xFE00])
         #expect(card.systems[0].key == hex("a0 a1 a2 a3 a4 a5 a6 a7"))
         #expect(card.systems[0].nodeKeys.keys.sorted() == [0x0000, 0x008B])
-        // Services of one number share their blocks, but for those that show different ones.
+        // Services with one number share their blocks, except for those with different blocks.
         #expect(card.systems[0].files.map(\.serviceCodes) == [[0x0048, 0x004A], [0x008B]])
         #expect(card.systems[1].files.map(\.serviceCodes) == [[0x0050], [0x1009], [0x100B]])
         let script = try LinkScript(.nfcF, image.makeTag())

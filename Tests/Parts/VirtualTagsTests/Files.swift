@@ -50,7 +50,7 @@ extension Files {
     /// The image that a dump holds.
     static func image(_ name: String) throws -> TagImage { try TagImage(parsing: dump(name)) }
 
-    /// Why a dump with a fault in place of a text that it has is none; nil when it is one.
+    /// The error for a dump in which a fault replaces a text; nil when the dump is still valid.
     static func failure(_ name: String, _ original: String, _ fault: String) throws -> TagImageError? {
         let text = try text(name)
         #expect(text.contains(original))

@@ -29,7 +29,7 @@ import VirtualTags
         var image = try Files.image("type4-tag.nfc")
         guard case .type4(var contents) = image.contents, case .ndef(var files) = contents.kind else { return }
         var file = try #require(files[0xE104])
-        // What remains of the old message stays behind the new one, as on a real tag.
+        // The rest of the old message stays after the new one, as on a real tag.
         let message = Array(repeating: UInt8(0xAB), count: count)
         file.replaceSubrange(0..<(2 + count), with: [0, UInt8(count)] + message)
         files[0xE104] = file

@@ -41,7 +41,7 @@ import VirtualTags
                 "Application 563412 File 2: 07 00 00 00"
             ]
         )
-        // A file more has lines behind those of the file before it.
+        // Another file has its lines after those of the previous one.
         card.applications[0].files.append(DESFireFile(number: 9, accessRights: 0xEEEE, kind: .standard([1])))
         type4.kind = .desfire(card)
         image.contents = .type4(type4)

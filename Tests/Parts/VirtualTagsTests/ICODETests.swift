@@ -4,7 +4,7 @@ import Testing
 import VirtualTags
 
 @Suite struct `Protection of ICODE` {
-    /// A field with one tag, and its UID as it is on the air.
+    /// A field with one tag, and its UID in the order of the air interface.
     private struct Bench {
         let tag: Type5Tag
         let script: LinkScript

@@ -115,7 +115,7 @@ import VirtualTags
 }
 
 @Suite struct `Ultralight C with its key` {
-    /// The key that tags are delivered with, as the cipher takes it.
+    /// The factory key of the tags, in the byte order of the cipher.
     private static let transportKey = hex("49 45 4d 4b 41 45 52 42 21 4e 41 43 55 4f 59 46")
     private let challenge = hex("01 02 03 04 05 06 07 08")
     private let zero = BlockCipher.Mode.blockChaining(vector: [0, 0, 0, 0, 0, 0, 0, 0])

@@ -3,7 +3,7 @@ import CardCryptography
 import Glibc
 import Testing
 
-/// What virtual cards still do while their process ends: their threads go on until it is gone.
+/// Checks virtual cards while their process ends: their threads run until it is gone.
 @Suite("The end of the process")
 struct ProcessEndTests {
     @Test("leaves ciphers and hashes at work")

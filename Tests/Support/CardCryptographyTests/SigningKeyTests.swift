@@ -59,7 +59,7 @@ struct SigningKeyTests {
         """
 }
 
-/// Bytes from hexadecimal digits, whatever stands between them.
+/// Bytes from hexadecimal digits, with any separators.
 private func octets(_ text: String) -> [UInt8] {
     let digits = text.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -59,7 +59,7 @@ import Testing
         let link = try place.link("link", to: "mine")
         let dangling = try place.link("dangling", to: "nothing")
         for path in [link, dangling] { try #require(unsafe lchown(path, 12345, 54321) == 0) }
-        // In a folder of one's own a link is followed, whoever made it.
+        // In the user's own folder a link is followed, even if another user made it.
         try write("new", to: link)
         #expect(try place.text("mine") == "new")
         try #require(unsafe chmod(place.folder, 0o1777) == 0)
@@ -206,7 +206,7 @@ import Testing
 }
 
 extension Place {
-    /// Makes a socket that nobody listens to.
+    /// Creates a socket without a listener.
     func socket(_ name: String) throws -> String {
         let path = path(name)
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

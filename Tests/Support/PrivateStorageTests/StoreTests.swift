@@ -72,7 +72,7 @@ import Testing
         for name in ["link", "pipe", "folder", "socket"] {
             #expect(code { () throws(StorageError) in _ = try store.read(name, limit: 99) } == .unsafe, "\(name)")
         }
-        // What is written takes the place of a link, and not of what it leads to; an empty folder goes too.
+        // A write replaces a link, not its target; it also replaces an empty folder.
         try store.write("link", [1])
         #expect(try place.text("other") == "secret" && place.status("a/b/link").st_mode & S_IFMT == S_IFREG)
         try store.remove("folder")
@@ -116,7 +116,7 @@ import Testing
         #expect(code { () throws(StorageError) in _ = try store.claim("pipe") } == .unsafe)
         _ = try place.link("a/b/link", to: "file")
         #expect(code { () throws(StorageError) in _ = try store.claim("link") } == .unsafe)
-        // Each claim lets go of its descriptor.
+        // Each claim closes its descriptor.
         claim = nil
         let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         for _ in 0..<64 { _ = try store.claim("file") }

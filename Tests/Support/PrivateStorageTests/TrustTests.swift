@@ -3,7 +3,7 @@ import Glibc
 import PrivateStorage
 import Testing
 
-/// What others can change decides nothing, whoever they are: a group, everybody, or another user who owns it.
+/// A file that others can change is not trusted: others are a group, everybody, or another owner.
 @Suite struct `What others can change` {
     private static let stranger: uid_t = 12345
 
@@ -109,7 +109,7 @@ import Testing
             try #require(unsafe chmod(way, mode) == 0)
             #expect(TrustedPath.partOpenToOthers(file, owner: own) == way)
         }
-        // The way behind a link counts too.
+        // The path of the link's target counts too.
         let link = try place.link("link", to: file)
         #expect(TrustedPath.partOpenToOthers(link, owner: own) == way)
         #expect(TrustedPath.partOpenToOthers("way/library", owner: own) == "way/library")

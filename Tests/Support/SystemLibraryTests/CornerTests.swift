@@ -86,7 +86,7 @@ import Testing
         var status: Int32 = 0
         try #require(Lifeline(ending: process)).cut()
         #expect(unsafe waitpid(process, &status, WNOHANG) == 0)
-        // Whoever waits for the test's process sees no other one that has ended, so this one is waited for beside it.
+        // waitpid for the test's process does not report other children, so this one is waited for separately.
         let end = Task.detached {
             var status: Int32 = 0
             _ = unsafe waitpid(process, &status, 0)

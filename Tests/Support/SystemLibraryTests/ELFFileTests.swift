@@ -136,7 +136,7 @@ import Testing
             as [(UInt64, UInt64, Bool)]
     )
     func `Names are bound at the start by one of three marks`(tag: UInt64, value: UInt64, binds: Bool) throws {
-        // The entry behind the needed library.
+        // The entry after the needed library.
         let entry = 64 + 4 * 56 + 16
         let whole = Self.changed(Self.changed(Self.library(), at: entry, 8, to: tag), at: entry + 8, 8, to: value)
         #expect(try ELFFile(parsing: whole).bindsAtStart == binds)

@@ -21,7 +21,7 @@ import Testing
         #expect(ProcessHandle(-1) == nil)
     }
 
-    /// Has the next process get a number, as far as nobody else takes it.
+    /// Makes the next process get an identifier, unless another process takes it.
     private static func makeNext(_ number: Int32) -> Bool {
         let file = unsafe open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return false }

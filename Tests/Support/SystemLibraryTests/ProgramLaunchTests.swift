@@ -5,7 +5,7 @@ import SystemLibrary
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `A program that is started` {
-    /// Runs a script of the shell, and gives back its exit status and what it printed.
+    /// Runs a shell script, and returns its exit status and output.
     private func run(_ script: String, _ change: (inout ProgramLaunch) -> Void = { _ in }) throws -> (Int32, String) {
         var ends: [Int32] = [-1, -1]
         #expect(unsafe pipe(&ends) == 0)
@@ -50,7 +50,7 @@ import Testing
     @Test func `It has none of ours between and above the numbers that it is given either`() throws {
         let ours = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(ours) }
-        // Left open without a mark: below the number that is given, and above it.
+        // Leaked without close-on-exec: below and above the passed number.
         let leaked = [20, 30, 60].map { fcntl(ours, F_DUPFD, $0 as Int32) }
         defer { for descriptor in leaked { close(descriptor) } }
         try #require(leaked.allSatisfy { $0 >= 20 })
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `Descriptors whose numbers overlap reach the numbers that they are given`() throws {
-        // Pipes in a ring: each is given under the number that the next one has here.
+        // Pipes in a ring: each is passed under the number that the next one has here.
         var ends: [Int32] = [-1, -1]
         var rings: [[Int32]] = []
         for _ in 0..<6 {

@@ -20,7 +20,7 @@ import Testing
         return unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// The end that comes right after the last bytes is what a `DispatchSource` loses.
+    /// A `DispatchSource` would miss an end that comes right after the last bytes.
     @Test func `It hears the end of each connection, however soon it comes after the last bytes`() async throws {
         for round in 0..<2000 {
             let (own, other) = Self.pair()

@@ -9,7 +9,7 @@ import Testing
     /// PACE with the elliptic curve of parameter set 13, as the worked example of ICAO Doc 9303-11 has it.
     static let pace = octets("31 14 30 12 06 0a 04007f00070202040202 02 01 02 02 01 0d")
 
-    /// A card with the file, or with something else behind its name.
+    /// A card with the file, or with other data under its name.
     private final class Card: APDULink {
         let file: [UInt8]?
         let chunk: Int

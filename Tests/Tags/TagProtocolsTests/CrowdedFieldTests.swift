@@ -4,7 +4,7 @@ import TagLink
 import TagProtocols
 import Testing
 
-/// A field with any number of tags that go through activation, and nothing else, by the state diagram of
+/// A field with any number of tags that support only activation, by the state diagram of
 /// ISO/IEC 14443-3, 6.3.
 private final class CrowdedField: FrameLink {
     private enum Phase { case idle, ready(level: Int), active, halted }

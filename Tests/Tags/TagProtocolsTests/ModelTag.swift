@@ -2,9 +2,9 @@
 import Synchronization
 import TagLink
 
-/// A field with one Type 2 tag in it, as plain as a data sheet's command table, with faults on demand.
+/// A field with one Type 2 tag: a simple model of a data sheet's command table, with faults on demand.
 ///
-/// It is a second opinion beside the virtual tags: it shares nothing with them.
+/// It is independent of the virtual tags, and shares no code with them.
 final class ModelTag: FrameLink {
     /// What a tag of some product has.
     struct Product: Sendable, CustomStringConvertible {
@@ -31,7 +31,7 @@ final class ModelTag: FrameLink {
         case drops(exchange: Int)
         /// Commands that begin with a byte are answered with something else.
         case answers(command: UInt8, with: Frame)
-        /// Commands that begin with a byte are not answered, and leave the tag as it is.
+        /// Commands that begin with a byte are not answered, and don't change the tag.
         case ignores(command: UInt8)
         /// Another tag takes the tag's place before exchange k.
         case swaps(atExchange: Int)
@@ -71,7 +71,7 @@ final class ModelTag: FrameLink {
     /// Whether the product has a second sector.
     var isLarge: Bool { product.pageCount > 256 }
 
-    /// Begins to count anew, with another fault.
+    /// Restarts the count, with another fault.
     func reset(fault: Fault? = nil) {
         state.withLock {
             $0.fault = fault
@@ -251,7 +251,7 @@ extension ModelTag.Product {
         all.first { $0.name == name } ?? all[0]
     }
 
-    /// A memory with a message behind some bytes of other TLVs.
+    /// A memory with a message after some bytes of other TLVs.
     func memory(_ message: [UInt8], before: [UInt8] = []) -> [UInt8] {
         var octets = octets("04a1b29fc3d4e58072480000e110") + [areaSize, 0x00] + before
         octets += [0x03] + (message.count <= 254 ? [] : [0xFF, UInt8(message.count >> 8)])

@@ -5,11 +5,11 @@ import Testing
 
 /// A link that answers an exact list of requests, and records an issue for any other.
 final class ScriptedLink: FrameLink {
-    /// One exchange: what has to be sent, and what comes back.
+    /// One exchange: the expected request, and the answer.
     struct Step: Sendable {
         var request: Frame
         var result: Result<Frame, LinkError>
-        /// How long the answer has to be waited for, where the test says so.
+        /// The expected timeout, if the test checks it.
         var timeout: Airtime?
 
         func within(_ timeout: Airtime) -> Step {

@@ -70,7 +70,7 @@ import Testing
         ] {
             #expect(Self.code { () throws(TagError) in _ = try Self.walk(hex) } == wanted, "\(hex)")
         }
-        // Whoever writes takes a broken message, and nothing else that is broken.
+        // A write accepts a damaged message, but no other damage.
         #expect(Self.code { () throws(TagError) in _ = try Self.walk("0302aa", isForWriting: true) } == nil)
         #expect(Self.code { () throws(TagError) in _ = try Self.walk("0502aa", isForWriting: true) } == .lengthOverrun)
         #expect(Self.code { () throws(TagError) in _ = try Self.walk("03ff00", isForWriting: true) } == .lengthOverrun)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `Reserved bytes are no part of any TLV, and control TLVs reserve more`() throws {
-        // The length is behind a gap of two bytes.
+        // The length is after a gap of two bytes.
         guard case .found(let gap) = try Self.walk("03 ffff 02aabbfe", reserved: [1..<3]) else { return }
         #expect(gap.messageAddresses == [4, 5] && gap.count == 5)
         // Three bytes from address 12 on, pages of 4: 03 pages and 0 bytes.
@@ -185,7 +185,7 @@ import Testing
         #expect(Self.steps("aa", over: "0300fe00 00000000") == ["0: 0301aafe"])
         #expect(Self.steps("", over: "0301aafe 00000000") == ["0: 0300fefe"])
         #expect(Self.steps("aa", over: "0301aafe 00000000") == [])
-        // The end mark behind it comes last.
+        // The end mark after it is written last.
         #expect(Self.steps("aabb", over: "0300fe00 00000000") == ["0: 0302aabb", "1: fe000000"])
     }
 

@@ -4,7 +4,7 @@ import TagLink
 import TagProtocols
 import Testing
 
-/// A link to something that answers whatever comes to its mind, from a seed.
+/// A link to a tag with random answers from a seed.
 private final class NonsenseLink: FrameLink {
     private struct State {
         var random: UInt64

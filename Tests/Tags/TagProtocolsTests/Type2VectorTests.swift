@@ -45,7 +45,7 @@ import Testing
             #expect(hex(message) == image.ndef_hex)
             #expect(detection.capacity == image.capacity)
             #expect((detection.access == .readOnly) == image.readonly)
-            // The product may lack GET_VERSION, and the image be too small to tell by; otherwise the name is known.
+            // The name is known unless the product lacks GET_VERSION and the image is too small to identify it.
             #expect(try await tag.identifyProduct() == image.product)
         } catch {
             #expect(error.code.description == image.state)

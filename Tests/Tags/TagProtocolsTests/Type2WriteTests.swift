@@ -24,7 +24,7 @@ import Testing
             let tag = makeTag(link)
             try await tag.writeNDEF(message(count.size))
             #expect(link.current.writes.count == writes)
-            // The locks are looked at in one READ of page 2, which brings the container too, and one of page 40 or its like.
+            // The locks take one READ of page 2, which also returns the container, and one of page 40 or similar.
             #expect(link.statistics.exchanges - writes <= 2)
             #expect(link.memory.starts(with: product.memory(message(count.size)).prefix(16 + count.size + 2)))
             let before = link.statistics.exchanges
@@ -75,7 +75,7 @@ import Testing
         new: [UInt8]
     ) async throws {
         let image = product.memory(old, before: before)
-        // The write as a whole tells how many writes there are to tear; its states are those of every prefix of it.
+        // The complete write gives the number of writes to tear, and the states of all its prefixes.
         let whole = ModelTag(product, memory: image)
         try await makeTag(whole).writeNDEF(new)
         #expect(try await makeTag(whole).readNDEF() == new)
@@ -171,7 +171,7 @@ import Testing
         #expect(try await tag.detectNDEF().access == .readOnly)
         await #expect(throws: TagError(.readOnly, "")) { try await tag.writeNDEF([]) }
         await #expect(throws: TagError(.readOnly, "")) { try await tag.lock() }
-        // As found anew: the lock left sector 1 selected where the tag has one.
+        // As found again: the lock left sector 1 selected if the tag has one.
         let again = makeTag(ModelTag(product, memory: link.memory))
         #expect(try await again.readNDEF() == message(20))
         await #expect(throws: TagError(.readOnly, "")) { try await again.writeNDEF([]) }

@@ -6,7 +6,7 @@ import Testing
 import VirtualTags
 
 @Suite struct `Type 2 procedures against virtual tags` {
-    /// A virtual Type 2 tag in a field of its own, and readers that find it as any reader does.
+    /// A virtual Type 2 tag in its own field, and normal readers.
     struct Bench {
         let field = VirtualField()
         let tag: VirtualTags.Type2Tag
@@ -121,7 +121,7 @@ import VirtualTags
         #expect(spent.tagWorkTime == .zero)
     }
 
-    /// The images as they stand, beside what a reader has to make of them.
+    /// The images, with the results that a reader must get.
     static let images: [(text: [UInt8], image: `Conformance images of Type 2 tags`.Image)] = {
         let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vectors/type2-images.jsonl")
         let lines = ((try? Data(contentsOf: path)) ?? Data()).split(separator: 0x0A)

@@ -12,9 +12,9 @@ public struct BrokenRule: Error, CustomStringConvertible {
 /// The cases are the same in each run. The environment variable `PROPERTY_SEED` chooses others.
 ///
 /// - Parameters:
-///   - cases: how many cases are tried.
+///   - cases: the number of cases.
 ///   - make: makes a case.
-///   - problem: tells what is wrong with a case; nil where the rule holds. An error that it throws breaks the rule too.
+///   - problem: returns what is wrong with a case; nil when the rule holds. A thrown error also breaks the rule.
 /// - Throws: ``BrokenRule``.
 public func checkRule<Case>(
     cases: Int,

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 @Suite struct `nfc background` {
-    /// A user whose systemctl writes down what it is asked, and answers with a status.
+    /// A user whose systemctl logs its arguments, and exits with a status.
     ///
-    /// - Parameter failing: the one question that has another answer.
+    /// - Parameter failing: the command that fails.
     private func user(status: Int = 0, failing: String = "-") throws -> User {
         let scratch = try ScratchFolder()
         let user = try User(environment: [
@@ -175,7 +175,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: user.scratch.path("config")))
         #expect(!FileManager.default.fileExists(atPath: user.scratch.path("data/dbus-1")))
         #expect(try text(user.scratch.path("asked")).contains("--user disable --now nfcd.service\n"))
-        // What was enabled before is again what it was.
+        // The earlier files are restored.
         try user.write("config/systemd/user/nfcd.service", "mine")
         #expect(try user.nfc.run("background", "enable").status == 1)
         #expect(try text(user.scratch.path("config/systemd/user/nfcd.service")) == "mine")

@@ -181,7 +181,7 @@ import UserBus
             "config/mimeapps.list",
             "[Default Applications]\nx-scheme-handler/https=gone.desktop;fox.desktop\n"
         )
-        // The first can't be started: what is shown is what opens it.
+        // The first can't be started. The list shows the program that opens the link.
         #expect(try user.nfc.run("inbox", "list").output.contains("Open “b.example” in Fox"))
         #expect(try user.nfc.run("inbox", "open", "--json").objects().first?["app"] as? String == "fox")
     }

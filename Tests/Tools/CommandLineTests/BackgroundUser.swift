@@ -17,7 +17,7 @@ struct User {
             "XDG_STATE_HOME": scratch.path("state"), "XDG_CACHE_HOME": scratch.path("cache"),
             "XDG_CONFIG_HOME": scratch.path("config"), "XDG_CONFIG_DIRS": scratch.path("none"),
             "PATH": scratch.path("bin") + ":/usr/bin:/bin",
-            // Whether the screen of the person who runs the tests is locked is none of their business.
+            // The tests must not depend on the lock screen of the person who runs them.
             "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere", "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere",
         ]
         variables.merge(environment) { $1 }
@@ -74,7 +74,7 @@ struct User {
         return id.description
     }
 
-    /// What was opened, as a desktop would be told.
+    /// Installs an opener that logs the opened link.
     func opener(status: Int = 0) throws {
         let script = "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$1\" \"$2\" >> '\(scratch.path("opened"))'\nexit \(status)\n"
         for name in ["gio", "xdg-open"] { try write("bin/\(name)", script, mode: 0o755) }
@@ -90,15 +90,15 @@ struct User {
 final class Bus {
     /// Whether there is the program for it.
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon")
-    /// Whether dbus-broker can be run here, in a mount namespace of its own.
+    /// Whether dbus-broker can run here, in its own mount namespace.
     static let isBrokerInstalled =
         isInstalled && geteuid() == 0
         && FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-broker-launch")
 
     private let process = Process()
-    /// The bus that stands for that of systemd's manager.
+    /// The bus in the role of the systemd manager's bus.
     private let other: Bus?
-    /// Stays open for what the bus starts.
+    /// Stays open for programs that the bus starts.
     private let output = Pipe()
     let address: String
 
@@ -145,10 +145,10 @@ final class Bus {
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/bus.conf"))
     }
 
-    /// Has dbus-daemon answer nothing until it goes on.
+    /// Stops dbus-daemon, so that it does not answer.
     func stop() { kill(process.processIdentifier, SIGSTOP) }
 
-    /// Has dbus-daemon go on.
+    /// Continues dbus-daemon.
     func goOn() { kill(process.processIdentifier, SIGCONT) }
 
     deinit {

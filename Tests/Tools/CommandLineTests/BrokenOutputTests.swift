@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Programs beside `nfc` whose standard output is full or closed.
+/// Programs other than `nfc` whose standard output is full or closed.
 @Suite struct `Standard output that can't be written` {
     private let images: Images
     private let environment: [String: String]

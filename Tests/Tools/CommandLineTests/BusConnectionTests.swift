@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UserBus
 
-/// A connection with messages that nobody has taken.
+/// A connection with unread messages.
 @Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A connection to a bus` {
     @Test func `is closed with its last use, also when messages wait`() throws {

@@ -2,9 +2,9 @@
 import Foundation
 
 extension Command {
-    /// Runs a script, in which `nfc` is the program that was built with the tests, in a folder of the test's.
+    /// Runs a script in a test's folder. `nfc` is the program that was built with the tests.
     ///
-    /// A command that waits for ever ends with status 124.
+    /// A command that waits without end ends with status 124.
     static func shell(_ script: String, in folder: String) throws -> Outcome {
         let program = Command(name: "nfc").path
         let head = "cd '\(folder)' || exit 99\nnfc() { timeout --foreground 60 '\(program)' \"$@\"; }\n"

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension Command {
-    /// Runs the program in a terminal of its own, as a person at the keyboard does: looks for a text that is new on the
-    /// screen, then types.
+    /// Runs the program in its own terminal, as a person does: waits for a new text on the screen, then
+    /// types.
     func runInTerminal(_ steps: [(until: String, type: String)], _ arguments: String...) throws -> Outcome {
         let terminal = try TerminalSession(self, arguments)
         for step in steps {

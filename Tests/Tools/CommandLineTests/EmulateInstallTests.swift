@@ -105,7 +105,7 @@ import Testing
                 ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", Command(name: "nfc").path] + words
             ) : try Command(name: "nfc").run(words)
         #expect(run.status == 1)
-        // Root's file is in a folder of root alone, which nobody else can read.
+        // Root's file is in a folder that only root can read.
         #expect(run.error.contains("Only root can install a reader") || run.error.contains("can be changed by others"))
     }
 

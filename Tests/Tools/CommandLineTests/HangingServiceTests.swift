@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Checks commands on a PC/SC service that hangs: its socket is there, and nobody takes what comes.
+/// Checks commands on a PC/SC service that hangs: its socket exists, but nothing reads from it.
 @Suite struct `A PC/SC service that hangs` {
     private let socket: HangingSocket
 
@@ -33,7 +33,7 @@ import Testing
     }
 }
 
-/// A socket that listens, and at which nobody accepts anything.
+/// A socket that listens, but never accepts.
 private final class HangingSocket {
     let path: String
     private let descriptor: Int32

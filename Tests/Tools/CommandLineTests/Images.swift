@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Images of tags for a test, in a folder of its own, so that what is written to them stays there.
+/// Images of tags in a test's own folder, so that changes stay there.
 struct Images {
     let folder: ScratchFolder
 
@@ -28,7 +28,7 @@ struct Images {
              “Opening hours 9 to 17” (en, UTF-8)
         """
 
-    /// A tag as it is delivered.
+    /// A tag in its factory state.
     func blank(_ product: String, uid: String = "04a1b2c3d4e580", format: String = "nfc") throws -> String {
         let path = folder.path("\(product)-\(uid).\(format)")
         let outcome = try Command(name: "nfc").run("tag", "create", "--product", product, "--uid", uid, "--out", path)

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// What drives a terminal or hides text, wherever the words of a tag, a file or the caller are printed.
+/// Checks that text of a tag, a file or the caller can't control a terminal or hide text.
 @Suite struct `Words that are not to be trusted` {
     /// A title for the window, a control of C1, marks of direction, and what is not drawn at all.
     private static let words = "\u{1B}]0;x\u{7}\u{9B}2J\u{202E}\u{2066}\u{200B}\u{E0041}\u{3164}z"
@@ -14,7 +14,7 @@ import Testing
         images = try Images()
     }
 
-    /// Looks for what nobody sees, line feeds excepted.
+    /// Checks that there are no invisible characters except line feeds.
     private func expectVisible(_ outcome: Command.Outcome, _ location: SourceLocation = #_sourceLocation) {
         for text in [outcome.output, outcome.error] {
             let hidden = text.unicodeScalars.filter { scalar in

@@ -6,7 +6,7 @@ import NDEF
 import Testing
 import UserBus
 
-/// A user with an app `org.example.App`, and with programs that write down what they are started with.
+/// A user with an app `org.example.App`, and with programs that log their arguments.
 private struct Desk {
     let user: User
     let environment: [String: String]
@@ -227,7 +227,7 @@ private struct Desk {
         #expect(try without() == ["http", "https"])
         try desk.program("first")
         #expect(try without() == ["http"])
-        // The person's own, in place of the system's, opens what it likes.
+        // The person's own program replaces the system's, and may open anything.
         try desk.program("xdg-open")
         #expect(try without() == [])
     }

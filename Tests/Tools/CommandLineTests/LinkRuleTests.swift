@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// A file and the words behind `nfc links check FILE`.
+    /// A file, and the arguments after `nfc links check FILE`.
     struct Input: Sendable {
         var file: String
         var words: [String]
@@ -237,7 +237,8 @@ import Testing
 
     @Test func `The article of links explains every rule`() throws {
         let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Sources/Framework/CoreNFC/Documentation.docc/TakeLinks.md").standardizedFileURL
+            .appendingPathComponent("../../../Sources/Framework/CoreNFC/Documentation.docc/TakeLinks.md")
+            .standardizedFileURL
         let text = try String(contentsOf: article, encoding: .utf8)
         let ids = (Self.ofFiles + Self.ofDomains).map(\.id)
         #expect(ids.count == 27)

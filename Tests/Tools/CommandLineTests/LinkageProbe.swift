@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses every layer below CoreNFC and nothing else. A test looks at what it is linked with: Foundation must
-// not be there.
+// A program that uses every layer below CoreNFC and nothing else. A test checks the linked libraries: Foundation must not
+// be among them.
 import NDEF
 import NFCRuntime
 import TagLink

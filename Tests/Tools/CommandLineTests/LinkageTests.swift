@@ -29,7 +29,7 @@ import Testing
             "LinkageProbe.swift"
         )
         let modules = Self.build.appendingPathComponent("Modules")
-        // All objects, not an archive of them: what the probe does not use counts, too.
+        // All objects, not an archive, so that unused code counts too.
         let system = Self.build.appendingPathComponent("CSystemCalls.build/module.modulemap")
         let arguments = [
             "swiftc", "-swift-version", "6", "-I", modules.path, "-Xcc", "-fmodule-map-file=\(system.path)",

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct `nfc lint` {
-    /// A folder with a program of the linter's name, which prints what it is given.
+    /// Creates a folder with a program of the linter's name, which prints its arguments.
     private static func withLinter(_ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lint-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -15,7 +15,7 @@ struct NDEFVector: @unchecked Sendable {
     var records: NSArray { members["records"] as? NSArray ?? [] }
     var encodeInput: NSDictionary? { members["encode_input"] as? NSDictionary }
 
-    /// Those that are given by hex.
+    /// The vectors with hex input.
     static func all() throws -> [NDEFVector] {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -22,7 +22,7 @@ struct NFCTool {
     /// - Parameters:
     ///   - arguments: its arguments.
     ///   - input: its standard input.
-    /// - Returns: what it printed, and its exit status.
+    /// - Returns: its output and exit status.
     static func run(_ arguments: [String], input: Data = Data()) throws -> Output {
         let outcome = try Command(name: "nfc").run(arguments, input: input)
         return Output(status: outcome.status, text: outcome.output, errorText: outcome.error)

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import UserBus
 
-/// A program that has the name of what shows notifications. It answers, and keeps what it is asked.
+/// A program with the bus name of the notification service. It answers, and records the calls.
 private final class Server: Sendable {
     static let name = "org.freedesktop.Notifications"
     static let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)
@@ -59,7 +59,7 @@ private final class Server: Sendable {
     /// What it was asked, with the number of a notification.
     var asked: [String] { calls.withLock { $0 } }
 
-    /// Has it emit a signal before it answers what it is asked next.
+    /// Makes it emit a signal before its next answer.
     func emit(_ name: String, _ values: [BusValue]) { signals.withLock { $0.append((name, values)) } }
 
     /// Waits until it was asked something.

@@ -13,7 +13,7 @@ import Testing
         try FileManager.default.moveItem(atPath: images.blank("NTAG213"), toPath: copy)
     }
 
-    /// Runs a script and compares what it prints.
+    /// Runs a script and compares its output.
     private func expect(_ script: String, _ output: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let outcome = try Command.shell(script, in: folder)
         #expect(outcome.output == output, "\(outcome.error)", sourceLocation: sourceLocation)

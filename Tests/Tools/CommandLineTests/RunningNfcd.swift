@@ -12,10 +12,10 @@ final class RunningNfcd {
     /// Starts it.
     ///
     /// - Parameters:
-    ///   - arguments: what it is started with.
-    ///   - environment: variables besides the user's.
+    ///   - arguments: its arguments.
+    ///   - environment: variables in addition to the user's.
     ///   - wrapper: a program with its arguments that starts it, such as `unshare -n`.
-    ///   - preparing: what is done with the user's files before.
+    ///   - preparing: called first, to prepare the user's files.
     init(
         _ arguments: [String] = ["--json"],
         environment: [String: String] = ["NFC_READER": "virtual"],

@@ -21,7 +21,7 @@ struct `The service and association files` {
         #expect(try (#require(status["next_try_s"] as? Int)) <= 60)
     }
 
-    /// Whether a program can be run in a network of its own here.
+    /// Whether programs can run in their own network namespace here.
     private static let hasNetworks =
         geteuid() == 0 && (try? Command(name: "unshare").run("-n", "true"))?.status == 0
         && FileManager.default.isExecutableFile(atPath: "/usr/bin/nsenter")

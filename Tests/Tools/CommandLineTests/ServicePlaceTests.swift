@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Checks what the service says where its own folder can't be used, and that it takes nothing of others away there.
+/// Checks the service's messages when it can't use its folder, and that it removes no files of others there.
 @Suite(.enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A runtime folder that can't be used` {
     private let folder: ScratchFolder

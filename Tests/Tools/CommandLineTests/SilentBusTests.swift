@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UserBus
 
-/// A bus whose program is stopped: its socket takes what comes, and nobody answers.
+/// A bus whose program is stopped: its socket accepts data, but there are no answers.
 @Suite(.serialized, .enabled(if: Bus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct `A bus that does not answer` {
     private let folder: ScratchFolder

@@ -99,7 +99,7 @@ import Testing
         #expect((object["message"] as? String)?.contains("worn") == false)
         #expect(object["message_hex"] as? String == "")
         #expect(try String(contentsOfFile: image, encoding: .utf8) == before)
-        // Without --lock it is written, and costs what it cost.
+        // Without --lock it is written, with the same airtime.
         #expect(try nfc.object("tag", "write", "--image", image, "--message", link)["message_hex"] as? String == link)
     }
 

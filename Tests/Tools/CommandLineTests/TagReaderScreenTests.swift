@@ -65,7 +65,7 @@ import Testing
         try keep(60)
         let terminal = try TerminalSession(app, columns: 80, lines: 24)
         try terminal.wait { Self.selected($0) == 60 }
-        // As xterm sends them: the modifier behind a semicolon.
+        // As xterm sends them: the modifier after a semicolon.
         let keys: [(String, Int)] = [
             ("\u{1B}[1;5H", 1), ("\u{1B}[6;5~", 20), ("\u{1B}[5;3~", 1), ("\u{1B}[1;2B", 2), ("\u{1B}[1;3A", 1),
             ("\u{1B}[1;5F", 60), ("\u{1B}[1;2~", 1), ("\u{1B}[4;2~", 60), ("\u{1B}[7;5~", 1), ("\u{1B}[8;5~", 60),
@@ -219,9 +219,9 @@ import Testing
     }
 
     @Test func `A note on standard error does not disturb the screen, and can be read whole`() throws {
-        // An executable without its resources: the framework notes what they would have said.
+        // An executable without its resources: the framework prints a note about the missing settings.
         let copy = scratch.path("TagReader")
-        // By another process: one that is started here meanwhile would have the file open, which can't be run then.
+        // Another process copies it. A child process of ours could inherit the open file, and then it can't run.
         #expect(try Command(name: "cp").run(app.path, copy).status == 0)
         let terminal = try TerminalSession(Command(name: copy, environment: app.environment))
         try terminal.type("s", at: "No messages yet.")

@@ -122,7 +122,7 @@ import Testing
             var count = 0
             while count < scans {
                 let input = String(repeating: "scan\n", count: scans - count)
-                // Most are killed, and what they have left to do is done by the next.
+                // Most are killed, and the next run finishes their work.
                 let after = UInt32(random.next() % UInt64(10_000 * scans))
                 guard let (numbers, isKilled) = try? Self.run(app, input, killedAfter: after) else { return }
                 tally.add(numbers, isKilled: isKilled)

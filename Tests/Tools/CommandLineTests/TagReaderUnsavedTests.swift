@@ -19,7 +19,7 @@ import Testing
         try app(store).run(input: commands.joined(separator: "\n") + "\n")
     }
 
-    /// A path in a folder that can't be there, and one in a folder that takes no new files, whoever asks.
+    /// A path in an impossible folder, and one in a folder where even root can't create files.
     private static let places = [
         ("/dev/null/data/messages.json", "Not a directory", "the folder of the messages is missing"),
         ("/sys/messages.json", "Permission denied", "the folder of the messages can't be changed"),
@@ -47,7 +47,7 @@ import Testing
         let record = #"{"format":5,"type":"","identifier":"","payload":"\#(payload)"}"#
         let text = #"{"version":1,"messages":[{"records":[\#(record)]}]}"#
         try Data(text.utf8).write(to: URL(fileURLWithPath: store))
-        // Room for what it prints, and none for the file.
+        // Room for the output, but not for the file.
         let script = "trap '' XFSZ; ulimit -f 8; printf 'scan\\nlist\\n' | '\(app(store).path)'"
         var shell = Command(name: "bash")
         shell.environment = app(store).environment

@@ -4,24 +4,24 @@ import Glibc
 import SystemLibrary
 import Testing
 
-/// A program in a terminal of its own, as a person at the keyboard meets it. It is killed when the test lets it go.
+/// A program in its own terminal, as a person uses it. It is killed with the last reference.
 final class TerminalSession {
     private let master: Int32
     private let process: Int32
     private var status: Int32?
     private var bytes: [UInt8] = []
-    /// What stands before this was looked at already.
+    /// The text before this index was already checked.
     private var seen = 0
 
     /// Starts a program.
     ///
     /// - Parameters:
     ///   - command: the program and its variables.
-    ///   - arguments: what it is started with.
+    ///   - arguments: its arguments.
     ///   - columns: the terminal's columns.
     ///   - lines: the terminal's lines.
     init(_ command: Command, _ arguments: [String] = [], columns: UInt16 = 80, lines: UInt16 = 24) throws {
-        // posix_openpt and its kin are not in Swift's Glibc: this is what they do.
+        // Swift's Glibc lacks posix_openpt and related functions. This does the same.
         let master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (locked, number) = (CInt(0), CUnsignedInt(0))
         let (unlock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
@@ -84,7 +84,7 @@ final class TerminalSession {
     func wait(until isMeant: ([String]) -> Bool) throws {
         for _ in 0..<6000 {
             if isMeant(screen) {
-                // All of what was drawn is to be there.
+                // Read everything that was drawn.
                 let count = bytes.count
                 usleep(20_000)
                 read()

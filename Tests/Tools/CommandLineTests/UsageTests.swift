@@ -16,7 +16,7 @@ import Testing
         #expect(outcome.output.contains("Examples:\n") && outcome.output.contains("  nfc ") || arguments[0] == "ndef")
     }
 
-    /// The words of each command that has help of its own, found in the help of those that have subcommands.
+    /// The words of each command with its own help, found in the help of commands with subcommands.
     private static func commands(below words: [String] = []) throws -> [[String]] {
         let help = try Command(name: "nfc").run(words + ["--help"]).output
         guard let list = help.split(separator: "SUBCOMMANDS:\n").dropFirst().first else { return [words] }
@@ -30,7 +30,7 @@ import Testing
         let wide = Command(name: "nfc", environment: ["COLUMNS": "1000"])
         let narrow = Command(name: "nfc", environment: ["COLUMNS": "80"])
         for words in commands {
-            // What comes before the usage is written line by line; the first line alone is as long as it is.
+            // The text before the usage is written line by line; only the first line can have any length.
             func text(_ command: Command) throws -> [Substring] {
                 let help = try command.run(words + ["--help"]).output
                 let lines = (help.split(separator: "\nUSAGE:").first ?? "").split(

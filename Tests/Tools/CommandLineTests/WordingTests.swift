@@ -2,12 +2,13 @@
 import Foundation
 import Testing
 
-/// The Human Interface Guidelines on what the scanning sheet says, held against the sample app's own texts.
+/// Checks the sample app's texts against the Human Interface Guidelines for the scanning sheet.
 @Suite struct `Wording of the sample app` {
     /// Each string literal of the file that holds the texts, without the titles.
     private static let texts: [String] = {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples/TagReader/Scanning/Wording.swift")
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Examples/TagReader/Scanning/Wording.swift")
         let source = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         return source.split(separator: "\n").filter { !$0.contains("Title =") }.flatMap { line in
             line.matches(of: /"([^"]+)"/).map { String($0.1) }

@@ -56,7 +56,7 @@ import Testing
             for count in 0..<example.bytes.count {
                 let bytes = Array(example.bytes.prefix(count))
                 guard let apdu = NFCISO7816APDU(data: Data(bytes)) else { continue }
-                // An extended form that a short one can say is written as that; anything else as it was.
+                // An extended form is written as a short one if possible, otherwise unchanged.
                 #expect(try apdu.encoded().get().count <= bytes.count)
             }
         }

@@ -6,7 +6,7 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// Checks commands and answers at both ends of what they may be, as an app gives and gets them.
+/// Checks an app's commands and answers at both limits of their ranges.
 @Suite struct `Commands at the ends of their ranges` {
     private static let idm = ScriptedTag.idm
 

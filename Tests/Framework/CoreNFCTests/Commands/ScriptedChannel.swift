@@ -7,7 +7,7 @@ import NFCTestKit
 import TagLink
 import TagProtocols
 
-/// A channel that answers from a script, and keeps what it was told to send.
+/// A channel that answers from a script, and records what it sends.
 final class ScriptedChannel: TagCommandChannel {
     struct Sent: Equatable {
         var bytes: [UInt8]

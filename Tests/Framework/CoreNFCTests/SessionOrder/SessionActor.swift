@@ -2,7 +2,7 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 
-/// A session of a story with its delegate, and what the app has done with it.
+/// A session of a story, with its delegate and the app's actions on it.
 struct SessionActor {
     let kind: SessionStory.Kind
     let session: NFCReaderSession

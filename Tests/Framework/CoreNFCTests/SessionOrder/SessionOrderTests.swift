@@ -36,7 +36,7 @@ private struct SessionStage {
             if !problems.isEmpty { return problems.joined(separator: "\n") }
         }
         for actor in actors where actor.isUnderWay { actor.session.invalidate() }
-        // Every sheet has left by then, and whatever was to be told has been.
+        // By then every sheet has closed, and all calls were made.
         await field.wait(for: .seconds(10))
         for (number, actor) in actors.enumerated() {
             let entries = actor.record.entries
@@ -91,7 +91,7 @@ private struct SessionStage {
         }
     }
 
-    /// Which session is ready, and what the sheet shows.
+    /// Checks which session is ready, and the content of the sheet.
     private mutating func look(after step: SessionStory.Step) {
         let ready = actors.indices.filter { actors[$0].session.isReady }
         let underWay = actors.indices.filter { actors[$0].isUnderWay }

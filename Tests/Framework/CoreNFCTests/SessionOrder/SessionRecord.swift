@@ -79,7 +79,7 @@ final class SessionRecord: Sendable {
     }
 }
 
-/// A delegate that is given tags.
+/// A delegate that gets tags.
 final class StoryTagDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     let record = SessionRecord()
     private let found = Mutex(UncheckedTags<any NFCNDEFTag>())
@@ -98,7 +98,7 @@ final class StoryTagDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     }
 }
 
-/// A delegate that is given messages.
+/// A delegate that gets messages.
 final class StoryMessageDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     let record = SessionRecord()
 
@@ -111,7 +111,7 @@ final class StoryMessageDelegate: NSObject, NFCNDEFReaderSessionDelegate, Sendab
     }
 }
 
-/// A delegate that is given tags of a technology.
+/// A delegate that gets tags of a technology.
 final class StoryCardDelegate: NSObject, NFCTagReaderSessionDelegate, Sendable {
     let record = SessionRecord()
     private let found = Mutex(UncheckedTags<NFCTag>())

@@ -29,7 +29,7 @@ final class PageWriter: TagClient, @unchecked Sendable {
 
     @MainActor private func write(_ bytes: [UInt8], to page: Int, of tag: any NFCMiFareTag) async throws {
         let answer = try await tag.sendMiFareCommand(commandPacket: Data([0xA2, UInt8(page)] + bytes))
-        // Four bits: an acknowledgement, or why there is none.
+        // Four bits: ACK, or NAK with its reason.
         if answer != Data([0x0A]), bug != .ignoresNAK { throw Failure.refused }
     }
 }

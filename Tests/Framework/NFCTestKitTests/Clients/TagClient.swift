@@ -9,7 +9,7 @@ import NFCTestKit
 class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
     // Sendable because all of it is used only on the main queue after the start.
 
-    /// What a client reports of its own.
+    /// The client's own errors.
     enum Failure: Error {
         case wrongTag, refused, damaged
     }

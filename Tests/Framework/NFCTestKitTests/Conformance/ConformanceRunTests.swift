@@ -5,7 +5,7 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// What a run of the conformance suite says of a reader, and what it leaves behind.
+/// The report of a conformance run, and the state that it leaves.
 @Suite(.timeLimit(.minutes(5))) struct `A conformance run` {
     private static func scenario(_ name: String) throws -> ReaderConformance.Scenario {
         try #require(ReaderConformance.scenarios.first { $0.name == name })

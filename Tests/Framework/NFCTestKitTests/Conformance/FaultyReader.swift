@@ -130,7 +130,7 @@ extension FaultyReader.Exchange {
 }
 
 extension ReaderSetup {
-    /// A virtual field behind a driver with a flaw. What does not happen is not waited for long.
+    /// A virtual field behind a driver with a flaw. Its time limits are short.
     static func faulty(
         _ flaw: FaultyReader.Flaw,
         lacks: [ReaderCapability: String] = [:],
@@ -147,7 +147,7 @@ extension ReaderSetup {
     }
 }
 
-/// A reader that finds tags by itself, and says of every tag what it likes.
+/// A reader that finds tags by itself, and reports false data about every tag.
 final class LyingReader: DiscoveringDriver {
     let name = "lying"
     let technologies = Set(Technology.allCases)

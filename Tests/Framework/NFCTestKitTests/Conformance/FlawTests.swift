@@ -5,9 +5,9 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// A reader with one flaw fails in the scenario that is about it, and is told what is wrong.
+/// A reader with one flaw fails in the matching scenario, with a message that explains the flaw.
 @Suite(.timeLimit(.minutes(5))) struct `A faulty reader` {
-    /// A flaw, and what the conformance suite has to say about it.
+    /// A flaw, and the result that the conformance suite must report.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var scenario: String

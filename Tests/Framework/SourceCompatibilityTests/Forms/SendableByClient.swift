@@ -2,7 +2,7 @@
 import CoreNFC
 import Foundation
 
-// A client that says itself what it shares.
+// A client that declares its own Sendable conformances.
 
 extension NFCVASResponse: @unchecked @retroactive Sendable {}
 extension NFCISO7816APDU: @unchecked @retroactive Sendable {}

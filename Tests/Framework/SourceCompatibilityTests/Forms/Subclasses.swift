@@ -2,7 +2,7 @@
 import CoreNFC
 import Foundation
 
-// Sessions of a client's own: nothing has to be restated.
+// A client's own session subclasses need no repeated declarations.
 
 class ScanSession: NFCTagReaderSession {}
 

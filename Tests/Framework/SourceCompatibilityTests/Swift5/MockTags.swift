@@ -2,7 +2,7 @@
 import CoreNFC
 import Foundation
 
-// Classes of a client's tests: tags that conform to the protocols, and a session that is told what to find.
+// Mock classes of a client's tests: tags that conform to the protocols, and a session with scripted tags.
 
 class MockChipCard: NSObject, NFCISO7816Tag {
     var initialSelectedAID: String = "A0000002471001"

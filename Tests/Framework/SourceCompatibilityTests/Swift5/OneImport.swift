@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
 
-// A client that imports nothing else, as many do: Foundation and Dispatch come along with Core NFC.
+// A client that imports only Core NFC, as many do. Core NFC re-exports Foundation and Dispatch.
 
-/// Sessions of every kind behind one protocol of the client's own.
+/// Sessions of every kind behind the client's own protocol.
 protocol ScannerSession: NFCReaderSessionProtocol {
     static var readingAvailable: Bool { get }
     var delegate: AnyObject? { get }
@@ -20,7 +20,7 @@ extension NFCTagReaderSession {
     }
 }
 
-/// Notes what a session says.
+/// Logs the calls of a session.
 final class ScanLog: NSObject, NFCTagReaderSessionDelegate {
     private let queue = DispatchQueue(label: "scan-log")
     private(set) var lines: [String] = []
@@ -48,7 +48,7 @@ final class ScanLog: NSObject, NFCTagReaderSessionDelegate {
         queue.sync { lines.append(Self.name(of: error)) }
     }
 
-    /// The four ways in which clients tell errors apart.
+    /// The four ways in which clients distinguish errors.
     static func name(of error: Error) -> String {
         if case NFCReaderError.readerSessionInvalidationErrorUserCanceled = error { return "cancelled" }
         switch (error as NSError).code {

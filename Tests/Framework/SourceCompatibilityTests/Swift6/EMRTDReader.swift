@@ -3,7 +3,7 @@ import CoreNFC
 import Foundation
 
 // A reader of electronic travel documents: it selects the application, opens it with basic access control and reads a
-// file. The cryptography is a dependency, as it is not Core NFC's.
+// file. The cryptography is a dependency, because Core NFC has none.
 
 protocol AccessKeys: Sendable {
     func externalAuthenticateData(challenge: Data) throws -> Data

@@ -2,7 +2,7 @@
 import CoreNFC
 import Foundation
 
-// A scanner of electronic travel documents that does the whole of it: the application, basic access control with keys
+// A complete scanner of electronic travel documents: the application, basic access control with keys
 // from the printed zone, and files through secure messaging. On a phone CommonCrypto is behind the protocol.
 
 protocol DocumentCryptography: Sendable {

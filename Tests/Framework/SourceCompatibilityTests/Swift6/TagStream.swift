@@ -2,7 +2,7 @@
 @preconcurrency import CoreNFC
 import Foundation
 
-// A wrapper that gives what a session finds as an asynchronous stream.
+// A wrapper that provides the tags of a session as an asynchronous stream.
 
 enum TagStreamEvent: Sendable {
     case active

@@ -10,7 +10,7 @@ import Testing
 
 /// Checks the gate between apps and the service that reads in the background, over its socket.
 @Suite(.timeLimit(.minutes(1))) struct `The gate of the service that reads in the background` {
-    /// A service, and what it hears.
+    /// A service, and the events that it gets.
     private final class Service {
         let folder = NSTemporaryDirectory() + "gate-\(UUID().uuidString.prefix(8))"
         let gate: ReaderGate
@@ -155,7 +155,7 @@ import Testing
         #expect(await service.wants() == [])
     }
 
-    /// Has the reader, reports tags, and lets go of it.
+    /// Takes the reader, reports tags, and releases it.
     private static func hold(_ service: Service) async throws {
         let gate = service.gate
         let clock = ManualClock()

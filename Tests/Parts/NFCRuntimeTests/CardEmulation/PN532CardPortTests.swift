@@ -10,7 +10,7 @@ import VirtualTags
 
 /// Checks an app's card on a PN532 in front of another PN532 that reads it.
 @Suite(.timeLimit(.minutes(2))) struct `An app's card on a PN532` {
-    /// Two chips that lie on one another, each on a line of its own.
+    /// Two chips in each other's field, each on its own line.
     private final class Chips {
         let folder = "/tmp/ocn-\(UUID().uuidString.prefix(8))"
         private let servers: [PN532Server]

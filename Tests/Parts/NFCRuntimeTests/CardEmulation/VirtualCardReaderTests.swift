@@ -3,7 +3,7 @@ import NFCRuntime
 import TagLink
 import Testing
 
-/// A card that keeps what a reader does, and answers when the test says so.
+/// A card that records a reader's actions, and answers when the test wants it.
 final class RecordingCard: EmulatedCard {
     private struct State {
         var log: [String] = []
@@ -140,7 +140,7 @@ final class RecordingCard: EmulatedCard {
 
     @Test func `It waits for an app that becomes a card`() async throws {
         await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
-        // One that emulates without a card, or the other way round, is none.
+        // Emulation without a card, or a card without emulation, does not count.
         reader.setEmulating(true)
         await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
         reader.setEmulating(false)

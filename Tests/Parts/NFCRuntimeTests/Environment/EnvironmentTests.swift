@@ -6,7 +6,7 @@ import NFCTestKit
 import TagLink
 import Testing
 
-/// Checks what code is called in, and who is told what.
+/// Checks which environment code runs in, and who gets which notice.
 @Suite(.timeLimit(.minutes(1))) struct `The environment of sessions` {
     private static func environment(isOfTest: Bool) -> NFCEnvironment {
         NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock(), isOfTest: isOfTest)
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: [("xterm", true), ("dumb", false), ("", false), (nil, false)] as [(String?, Bool)])
     func `A person sits at a terminal that can draw`(term: String?, isInteractive: Bool) async {
         await #expect(processExitsWith: .success) { [term, isInteractive] in
-            // posix_openpt and its kin are not in Swift's Glibc: this is what they do.
+            // Swift's Glibc lacks posix_openpt and related functions. This does the same.
             let master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
             var (locked, number) = (CInt(0), CUnsignedInt(0))
             guard unsafe ioctl(master, UInt(0x4004_5431), &locked) == 0,
@@ -80,7 +80,7 @@ import Testing
             let terminal = unsafe open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
             if let term { _ = unsafe setenv("TERM", term, 1) } else { _ = unsafe unsetenv("TERM") }
             let nowhere = unsafe open("/dev/null", O_RDWR)
-            // Input and errors both have to be it.
+            // Both standard input and standard error must be the terminal.
             for (input, errors) in [(nowhere, terminal), (terminal, nowhere), (nowhere, nowhere)] {
                 dup2(input, STDIN_FILENO)
                 dup2(errors, STDERR_FILENO)

@@ -6,7 +6,7 @@ import TagTrace
 import Testing
 import VirtualTags
 
-/// Checks what the names of readers give, and what they are told by that give none.
+/// Checks the readers that names select, and the messages for invalid names.
 @Suite(.timeLimit(.minutes(1))) struct `Names of readers` {
     private static func reason(_ environment: NFCEnvironment) -> String? {
         guard case .none(let reason) = environment.reader else { return nil }
@@ -162,7 +162,7 @@ import VirtualTags
         for reader in ["pcsc:", "web", "none"] { #expect(Self.reason(made(reader)) != nil, "\(reader)") }
         #expect(made(nil, tags: "/nonexistent.json").tagFileError?.code == .unreadable)
         #expect(made("replay:/nonexistent").recordingError?.code == .unreadable)
-        // It asks nobody for the reader.
+        // It does not ask a service for the reader.
         #expect(made(nil).gate == nil && made("virtual").gate == nil)
     }
 

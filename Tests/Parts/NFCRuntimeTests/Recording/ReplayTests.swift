@@ -86,7 +86,7 @@ import VirtualTags
 
     @Test(arguments: 0..<5, [false, true]) func `A recorded flow runs again`(index: Int, discovering: Bool) async throws
     {
-        // Readers that find tags by themselves have Type 1 tags of their own ways.
+        // Readers that find tags by themselves handle Type 1 tags differently.
         if discovering, index == 0 { return }
         let scratch = Scratch()
         try await Self.record(Self.tags[index], to: scratch, discovering: discovering)
@@ -217,11 +217,11 @@ import VirtualTags
         #expect(replay.departure == nil)
     }
 
-    /// Reads like a session that is given messages: what was reported and has not left is not looked at again.
+    /// Reads like a session for messages: a tag that was reported and has not left is not read again.
     ///
     /// - Parameters:
     ///   - reader: the reader.
-    ///   - failed: called when a tag could not be read, before tags are looked for again.
+    ///   - failed: called when a tag could not be read, before the next poll.
     /// - Returns: how often tags were reported until one could be read.
     private static func readUntilItGoesWell(
         on reader: NFCEnvironment.Reader,

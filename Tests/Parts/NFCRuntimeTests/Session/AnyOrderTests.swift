@@ -6,7 +6,7 @@ import TagLink
 import Testing
 import VirtualTags
 
-/// Checks what holds for three sessions whatever is done to them, and in whatever order.
+/// Checks the invariants of three sessions, for any actions in any order.
 @Suite(.timeLimit(.minutes(1))) struct `Anything that is done to sessions` {
     /// Something that an app, a person or the time does.
     private enum Step: Sendable {

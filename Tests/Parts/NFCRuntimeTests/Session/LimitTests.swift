@@ -27,7 +27,7 @@ import VirtualTags
         #expect(a.isActive)
         scene.clock.advance(by: .milliseconds(1))
         #expect(await scene.events(3) == ["a active", "a ended: timeout", "b active"])
-        // There is no result, so the sheet goes without one.
+        // There is no result, so the sheet closes without one.
         #expect(scene.sheet.history == ["ready: a", "dismissed: a", "ready: b"])
         scene.clock.advance(by: .milliseconds(59_999))
         #expect(b.isActive)
@@ -69,7 +69,7 @@ import VirtualTags
         #expect(!tag.isAvailable && session.connectedTag == nil)
         #expect(await session.read(tag) == .failure(.tagUnavailable))
         #expect(await session.connects(to: tag) == .tagUnavailable)
-        // The session goes on, and finds the tag again.
+        // The session continues, and finds the tag again.
         #expect(session.isActive && scene.sheet.content?.state == .scanning)
         session.restartPolling()
         #expect(await scene.event() == "a found 1")
@@ -109,7 +109,7 @@ import VirtualTags
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
         await scene.untilIdle()
-        // The leaving of the sheet, and nothing else.
+        // Only the closing of the sheet.
         #expect(scene.clock.scheduledEventCount == 1)
         scene.clock.advance(by: .milliseconds(2500))
         #expect(scene.clock.scheduledEventCount == 0)

@@ -6,7 +6,7 @@ import TagProtocols
 import Testing
 import VirtualTags
 
-/// A reader that finds what a test says, and tells of tags or not.
+/// A reader that finds the test's tags, and may report when they come and go.
 final class ScriptedReader: DiscoveringDriver {
     enum Look: Sendable {
         case nothing
@@ -31,8 +31,8 @@ final class ScriptedReader: DiscoveringDriver {
     var statistics: LinkStatistics { field.statistics }
 
     /// - Parameters:
-    ///   - looks: what each look finds; the last one again and again.
-    ///   - tells: whether it says when tags come and go.
+    ///   - looks: the result of each poll; the last one repeats.
+    ///   - tells: whether it reports when tags come and go.
     init(_ looks: [Look], tells: Bool = false) {
         state = Locked(State(looks: looks))
         self.tells = tells
@@ -128,7 +128,7 @@ final class ScriptedReader: DiscoveringDriver {
         }
         #expect(!inspection.tellsActivation)
         #expect(inspection.unknown == [.failedAuthentications, .answers, .counters])
-        // It activates tags by itself: what that took is not known.
+        // The reader activates tags by itself, so the airtime of the activation is not known.
         #expect(inspection.findings.activation == nil && inspection.findings.cost != nil)
         session.invalidate()
         #expect(await scene.event() == "a ended: userCanceled")
@@ -199,7 +199,7 @@ final class ScriptedReader: DiscoveringDriver {
         session.restartPolling(with: other)
         #expect(await scene.event() == "a found 1")
         #expect(reader.lastPlan?.systemCodes == [1, 2])
-        // The plan of the last restart goes on where what was reported is left out.
+        // The plan of the last restart stays, and reported tags are left out.
         session.restartPolling(skippingReported: true)
         reader.tell()
         #expect(await scene.event() == "a found 1")

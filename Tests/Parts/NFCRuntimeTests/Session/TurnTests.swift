@@ -16,7 +16,7 @@ import VirtualTags
         b.begin()
         #expect(await scene.event() == "a active")
         #expect(a.isActive && !b.isActive && !c.isActive && !b.hasEnded)
-        // Each of the two that wait behind an active session is told that once.
+        // Each of the two sessions that wait for an active one gets one notice.
         #expect(scene.notices("A session waits for its turn") == 2)
         a.invalidate()
         #expect(await scene.events(2) == ["a \(Self.canceled)", "c active"])
@@ -196,7 +196,7 @@ import VirtualTags
             late.append(session)
         }
         #expect(await scene.events(16) == (1...16).map { "\($0) ended: systemBusy" })
-        // A client that begins again whatever happens would do so without end: it waits instead.
+        // A client that always restarts would do so without end; it waits instead.
         #expect(late.last?.hasEnded == false && late.last?.isActive == false)
         #expect(scene.notices("A session was begun by what a test has left behind") == 1)
     }

@@ -10,7 +10,7 @@ private final class PseudoTerminal {
     let path: String
 
     init?() {
-        // posix_openpt and its kin are not in Swift's Glibc: this is what they do.
+        // Swift's Glibc lacks posix_openpt and related functions. This does the same.
         master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (locked, number) = (CInt(0), CUnsignedInt(0))
         let (unlock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))

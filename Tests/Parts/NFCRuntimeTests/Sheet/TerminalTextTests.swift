@@ -44,7 +44,7 @@ import Testing
         for value: UInt32 in [0x301, 0x20DD, 0x200D] {
             #expect(Unicode.Scalar(value).map { TerminalText.width(Character($0)) } == 0, "\(value)")
         }
-        // The picture form of a sign, which would be narrow else.
+        // The emoji form of a character that is otherwise narrow.
         #expect(TerminalText.width("✔\u{FE0F}") == 2 && TerminalText.width("✔") == 1)
         #expect(TerminalText.width("a日é") == 4)
     }

@@ -70,7 +70,7 @@ import VirtualTags
     func `Each is found once, and each can be worked with, in any order`(index: Int, opens: Bool) async throws {
         let crowd = try Self.crowds()[index]
         try await find(crowd, opens: opens) { session, _, tags, _ in
-            // Of a Type 1 tag RID tells four bytes of the UID.
+            // RID returns four bytes of a Type 1 tag's UID.
             let identifiers = crowd.map { $0 is VirtualTags.Type1Tag ? Array($0.identifier.prefix(4)) : $0.identifier }
             #expect(Set(tags.map(\.target.identifier)) == Set(identifiers))
             for (number, tag) in (tags + tags.reversed() + tags).enumerated() {
@@ -180,7 +180,7 @@ import VirtualTags
         try await find([Self.felica(1)], opens: false) { session, _, tags, field in
             let tag = tags[0]
             #expect(await session.connects(to: tag) == nil)
-            // Request Response, with something behind it that no tag takes, so that it does not answer.
+            // Request Response with extra bytes, which no tag accepts, so there is no answer.
             let before = field.statistics.exchanges
             guard case .failure(.tag(let silent)) = await session.answer([UInt8](repeating: 4, count: 254), of: tag)
             else {

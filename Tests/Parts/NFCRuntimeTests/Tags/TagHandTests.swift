@@ -190,7 +190,7 @@ import VirtualTags
         #expect(outcome.findings.survey.detection?.capacity == 137)
         let left = try await TagDesk.read(.type2(tag.contents))
         #expect(left.message == Self.message && left.access == (locks ? .readOnly : .readWrite))
-        // The cost is that of the write alone, whatever is done before and after it.
+        // The airtime counts the write alone, without the work before and after it.
         let alone = try await Self.work(with: Self.ntag()) { hand throws(TagError) in
             await hand.write(Self.message, checks: false, locks: false).findings.cost
         }

@@ -224,7 +224,7 @@ private struct Type1Unit {
     mutating func pop() -> UInt8 { received.isEmpty ? 0 : received.removeFirst() }
 }
 
-/// Runs a task on the thread that waits for it, so that a chip answers in time whatever else the process does.
+/// Runs a task on the thread that waits for it, so that a chip answers in time even if the process is busy.
 private final class WaitingExecutor: TaskExecutor {
     private let jobs = Locked<[UnownedJob]>([])
     private let arrivals = DispatchSemaphore(value: 0)

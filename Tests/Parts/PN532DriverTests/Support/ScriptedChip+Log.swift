@@ -15,7 +15,7 @@ extension ScriptedChip {
         }
     }
 
-    /// What a driver sends first: the chip is woken, asked what it is, and told to send nothing by itself.
+    /// A driver's first commands: they wake and identify the chip, and stop it from sending by itself.
     static let start = ["14 011400", "02", "12 00", "32 0400", "32 05010001"]
     /// A field that is turned off and on.
     static let restart = ["32 0100", "32 0101"]

@@ -35,7 +35,7 @@ final class ScriptedChip: Sendable {
     private struct State {
         var received: [Received] = []
         var isEnded = false
-        /// What NACK brings, where it is not the last answer.
+        /// The answer to NACK, if it is not the last answer.
         var repeated: [UInt8]?
     }
 
@@ -55,7 +55,7 @@ final class ScriptedChip: Sendable {
     /// - Parameter responder: answers commands; nil leaves them to ``usual(_:_:)``.
     init(_ responder: @escaping @Sendable (_ code: UInt8, _ data: [UInt8]) -> Reply?) throws {
         terminal = try PseudoTerminal()
-        // A thread of its own: the driver's limits are in real time, whatever else the process does.
+        // Its own thread, because the driver's limits are in real time, even if the process is busy.
         Thread.detachNewThread { [self] in
             serve { responder($0, $1) ?? Self.usual($0, $1) }
         }

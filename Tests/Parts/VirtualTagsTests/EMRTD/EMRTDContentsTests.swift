@@ -6,7 +6,7 @@ import VirtualTags
 
 /// What a travel document is made of.
 @Suite struct `The contents of a travel document` {
-    /// Zones of ICAO 9303-4, 9303-5 and 9303-11, appendix D, and what the keys are derived from.
+    /// Zones of ICAO 9303-4, 9303-5 and 9303-11, appendix D, and the data that the keys are derived from.
     static let zones = [
         (EMRTDTerminal.zone, "L898902C3", "L898902C3674081221204159"),
         (
@@ -110,7 +110,7 @@ import VirtualTags
         #expect(portrait.starts(with: [0xFF, 0xD8]) && portrait.suffix(2) == [0xFF, 0xD9])
     }
 
-    /// Passive authentication by another implementation: openssl has to be installed.
+    /// Passive authentication by another implementation; needs openssl.
     @Test func `openssl verifies EF.SOD with the test CSCA, and its hashes are those of the data groups`() throws {
         let group = hex("6b 03 5c 01 00")
         let contents = try EMRTDContents(

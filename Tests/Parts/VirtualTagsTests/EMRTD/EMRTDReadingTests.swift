@@ -47,7 +47,7 @@ import VirtualTags
         #expect(try terminal.send("0c b0 00 00", length: [0]).data.count == size)
         #expect(try terminal.send("0c b0 00 00").status == "67 00")
         #expect(try terminal.send("0c b0 9f 00", length: [1]).status == "6a 86")
-        // 231 bytes are what fits into a protected answer of 256.
+        // A protected answer of 256 bytes holds 231 bytes of data.
         #expect(try terminal.send("0c b0 82 00", length: [0]).data.count == 231)
         #expect(try terminal.send("0c b0 82 00", length: [231]).data.count == 231)
         #expect(try terminal.send("0c b0 82 00", length: [232]).status == "67 00")

@@ -28,7 +28,7 @@ struct EMRTDTerminal {
         return terminal
     }
 
-    /// Sends a command as it is.
+    /// Sends a command without protection.
     mutating func plain(_ command: String) -> String {
         octets(card.process(hex(command), tear: nil).bytes)
     }

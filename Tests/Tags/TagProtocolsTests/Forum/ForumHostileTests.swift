@@ -3,7 +3,7 @@ import TagLink
 import TagProtocols
 import Testing
 
-/// A tag that answers whatever comes to its mind, from a seed, in the form of a technology.
+/// A tag with random answers from a seed, in the format of a technology.
 private struct Nonsense: ModelResponder {
     var random: UInt64
     let technology: Technology

@@ -84,7 +84,7 @@ import Testing
                 Type5Tag(target: NFCVTarget(uid: model.uid), link: $0, isAlone: true)
             }
         }
-        // A TLV at every offset in a block, behind NULL TLVs.
+        // A TLV at every offset in a block, after NULL TLVs.
         for offset in old == 20 || new == 255 ? 0..<4 : 3..<4 {
             let container = "e1403f01" + String(repeating: "00", count: offset)
             let model = ModelVicinity(message(old), blocks: 128, container: container)
@@ -264,7 +264,7 @@ import Testing
             ]
         )
         await #expect(throws: TagError(.updateFailed, "")) { try await Type4Tag(link: ISODEP(link: locked)).format() }
-        // A tag with an NDEF application stays as it is.
+        // A tag with an NDEF application is not changed.
         let link = ModelField(ModelCard(message(9)), .nfcA)
         try await Type4Tag(link: ISODEP(link: link)).format()
         #expect(link.writes == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TagProtocols
 
-/// Commands and answers at the ends of their lengths, and cards that go on with 61xx and 6Cxx (ISO/IEC 7816-4, 5).
+/// Commands and answers at the limits of their lengths, and cards that repeat 61xx and 6Cxx (ISO/IEC 7816-4, 5).
 @Suite struct `ISO 7816-4 with odd partners` {
     /// A card that answers a list of commands.
     private final class Card: APDULink {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TagProtocols
 
-/// Exact exchanges with cards that do what the standard allows, and what it does not (ISO/IEC 14443-4, 7).
+/// Exact exchanges with cards that follow the standard, and with cards that do not (ISO/IEC 14443-4, 7).
 @Suite struct `ISO-DEP, block by block` {
-    /// FWI 7, and what a reader waits beyond it.
+    /// FWI 7, and the reader's extra waiting time.
     private static let waiting = ISODEPParameters.frameWaitingTime(index: 7)
     private static let usual = waiting + ISODEPParameters.waitingTolerance
     /// An ATS of a card with frames of 16 bytes, 13 of them payload, and FWI 7.

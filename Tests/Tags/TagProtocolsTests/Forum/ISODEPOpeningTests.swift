@@ -4,7 +4,7 @@ import Testing
 
 @testable import TagProtocols
 
-/// How a card of ISO-DEP is begun with: RATS and ATTRIB, and what they agree on (ISO/IEC 14443-4, 5; 14443-3, 7.10).
+/// The start of ISO-DEP: RATS and ATTRIB, and their parameters (ISO/IEC 14443-4, 5; 14443-3, 7.10).
 @Suite struct `ISO-DEP, its opening` {
     private static let waiting = ISODEPParameters.frameWaitingTime(index: 7)
     private static let usual = waiting + ISODEPParameters.waitingTolerance

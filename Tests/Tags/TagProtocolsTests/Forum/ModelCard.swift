@@ -49,7 +49,7 @@ struct ModelCard: ModelResponder {
         self.init(files: [0xE103: container, 0xE104: file])
     }
 
-    /// The message as it is in the file, or nil when the length is broken.
+    /// The message in the file, or nil when the length is invalid.
     func message(lengthSize: Int = 2) -> [UInt8]? {
         let file = files[0xE104] ?? []
         let length = file[..<lengthSize].reduce(0) { $0 << 8 | Int($1) }

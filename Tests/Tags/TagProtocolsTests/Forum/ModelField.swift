@@ -11,7 +11,7 @@ struct ModelAnswer {
     static let silence = ModelAnswer(frame: nil)
 }
 
-/// A model of a tag, as plain as its data sheet: a second opinion beside the virtual tags.
+/// A simple model of a tag, made from its data sheet and independent of the virtual tags.
 protocol ModelResponder: Sendable {
     mutating func respond(_ frame: Frame) -> ModelAnswer
     /// Forgets everything that is not in its memory.
@@ -62,7 +62,7 @@ final class ModelField<Tag: ModelResponder>: FrameLink {
     /// How many exchanges were made since the last reset.
     var exchanges: Int { state.withLock { $0.exchange } }
 
-    /// Puts the tag into the field anew, begins to count anew, with another fault.
+    /// Puts the tag into the field again, and restarts the count, with another fault.
     func reset(fault: Fault? = nil) {
         state.withLock {
             $0.tag.powerUp()

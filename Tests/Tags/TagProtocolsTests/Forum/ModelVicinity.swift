@@ -22,7 +22,7 @@ struct ModelVicinity: ModelResponder {
         self.blockSize = blockSize
     }
 
-    /// A tag with a message right behind its container.
+    /// A tag with a message right after its container.
     init(_ message: [UInt8], blocks: Int = 128, container: String? = nil, uid: String = "e002240800112233") {
         let container = container.map(octets) ?? [0xE1, 0x40, UInt8((blocks * 4 - 4) / 8), 0x01]
         var memory = container + [0x03] + (message.count > 254 ? [0xFF, UInt8(message.count >> 8)] : [])

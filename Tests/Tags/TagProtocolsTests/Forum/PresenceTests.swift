@@ -4,7 +4,7 @@ import TagProtocols
 import Testing
 import VirtualTags
 
-/// Checks what it takes to find out whether a tag is still near.
+/// Checks the exchanges that find out whether a tag is still near.
 @Suite struct `Whether a tag is near` {
     /// The bytes that a procedure sends first in each of its exchanges, and how long all of them took.
     private static func exchanges(

@@ -5,7 +5,7 @@ import Testing
 import VirtualTags
 
 @Suite struct `Locking Type 4 tags that have keys` {
-    /// A virtual tag in a field of its own, and the reader's side of it.
+    /// A virtual tag in its own field, and the reader's side.
     private func stage(_ tag: VirtualTags.Type4Tag) async throws -> (VirtualField, any ForumTag) {
         let field = VirtualField()
         field.bring(tag)

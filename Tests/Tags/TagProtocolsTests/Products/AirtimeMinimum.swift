@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The least time on the air in which a message is detected and read after activation, by the frame timings alone.
+/// The minimum airtime to detect and read a message after activation, from the frame timings alone.
 ///
-/// The reader of each formula knows in advance what its type's procedure lets nobody know: how long the message is. It
-/// still reads the capability container and the length, in the commands in which the detection procedure of its type
-/// does, and nothing twice. These are the minima that the project's targets are relative to.
+/// The reader in each formula knows the length of the message in advance, which a real reader can't. It still reads the
+/// capability container and the length, with the commands of the detection procedure of its type, and nothing twice. The
+/// project's targets are relative to these minima.
 enum AirtimeMinimum {
     /// What an exchange of whole bytes takes.
     ///
@@ -43,8 +43,8 @@ enum AirtimeMinimum {
         return total
     }
 
-    /// Type 2: READ of page 3, which brings the container and 12 bytes; then the cheapest of READ and FAST_READ, of 60
-    /// pages at most, for the pages that are left; and SECTOR SELECT where the second sector begins.
+    /// Type 2: READ of page 3, which returns the container and 12 bytes; then the faster of READ and FAST_READ, with at
+    /// most 60 pages, for the remaining pages; and SECTOR SELECT at the start of the second sector.
     static func type2(_ message: Int, start: Int, hasFastRead: Bool) -> Airtime {
         let read = exchange(.nfcA, 2, 16)
         let pages = (start + sizeOfTLV(message) + 3) / 4
@@ -92,11 +92,11 @@ enum AirtimeMinimum {
     }
 
     /// Type 4: SELECT the application, SELECT and READ the container, SELECT the NDEF file, and READ the length field
-    /// together with the message, in pieces of MLe, or of what one block brings where that takes less time.
+    /// together with the message, in pieces of MLe, or of one block if that is faster.
     ///
-    /// The container of mapping version 3 has 17 bytes; that it has shows in the 15 of the others.
+    /// The container of mapping version 3 has 17 bytes; its first 15 bytes show this.
     ///
-    /// - Parameter isFirst: mapping version 1, whose application is selected by its own name when the other is not there.
+    /// - Parameter isFirst: mapping version 1, whose own application name is selected after the other name fails.
     static func type4(
         _ message: Int,
         maximumRead: Int,

@@ -8,7 +8,7 @@ import VirtualTags
 ///
 /// Sizes go from 0 to full: every one up to 600 bytes, on Type 5 up to 300, every 61st beyond, and the largest.
 @Suite struct `Airtime of every product and size` {
-    /// A size, and what it costs as a multiple of the minimum.
+    /// A size, and its airtime as a multiple of the minimum.
     typealias Figure = (size: Int, ratio: Double)
 
     /// - Parameter step: every how many sizes one is measured.
@@ -48,7 +48,7 @@ import VirtualTags
         #expect(Self.median(figures) == 1.0)
     }
 
-    /// A Type 4 tag's reader learns NLEN from its first READ BINARY of the file, which it has to give a length.
+    /// The reader of a Type 4 tag gets NLEN from its first READ BINARY of the file, which needs a length.
     @Test(arguments: ProductModel.type4) func `Type 4 takes one exchange more than the minimum at most`(
         _ model: ProductModel
     ) async throws {
@@ -97,7 +97,7 @@ import VirtualTags
             let before = bench.link.statistics
             _ = try await bench.reader.readNDEF()
             let spent = bench.link.statistics - before
-            // On NFC-B an exchange takes a third longer, beside the same bytes.
+            // On NFC-B an exchange takes a third longer for the same bytes.
             let limit = model.technology == .nfcB ? 1.13 : 1.10
             #expect(Self.ratio(spent.airtime, model.minimum(size)) <= limit, "\(size) bytes")
         }
@@ -145,11 +145,11 @@ import VirtualTags
         #expect(worst(4) < 1.40)
     }
 
-    /// Area sizes that products with and without FAST_READ share, so that the container does not tell.
+    /// Area sizes of products both with and without FAST_READ, so that the container does not show the difference.
     ///
-    /// With 48 bytes READ alone costs an NTAG210 1.40 of what FAST_READ would; to try FAST_READ would cost an Ultralight,
-    /// which has to be woken and selected again after it refused, 1.43. With 144 bytes and no lock control TLV, which
-    /// NXP AN1303 wants of an Ultralight C, FAST_READ is tried.
+    /// With 48 bytes, READ alone takes an NTAG210 1.40 times the airtime of FAST_READ. Trying FAST_READ would take an
+    /// Ultralight 1.43 times, because it must be woken and selected again after the refusal. With 144 bytes and without
+    /// the lock control TLV that NXP AN1303 requires of an Ultralight C, FAST_READ is tried.
     @Test(arguments: [
         ("NTAG210", 46, "", true, 1.40), ("MIFARE Ultralight", 46, "", false, 1.0),
         ("NTAG213", 142, "", true, 1.08), ("NTAG213", 60, "", true, 1.0), ("MIFARE Ultralight C", 142, "", false, 1.0),

@@ -4,7 +4,7 @@ import TagLink
 import TagProtocols
 import Testing
 
-/// A tag that answers every request by a rule, for ever.
+/// A tag that answers every request by a rule, without end.
 private final class EndlessTag: FrameLink {
     let technology: Technology
     let maximumFrameLength = 256
@@ -55,7 +55,7 @@ private final class EndlessTag: FrameLink {
     }
 
     @Test func `A card that chains for ever`() async {
-        // The response outgrows what a command without extended length can bring: 4096 bytes, at most one in a block.
+        // The response exceeds the limit of a command without extended length: 4096 bytes, at most one per block.
         await ask(atMost: 4099, naming: "ISO/IEC 7816-4, 5.1") { request, _ in
             [request[0] & 1 == 0 ? 0x12 : 0x13, 0x41]
         }
@@ -158,7 +158,7 @@ private final class EndlessTag: FrameLink {
         #expect(none.statistics.exchanges == 1)
     }
 
-    /// A Type 4 tag with a container, whose reads bring what a rule says.
+    /// A Type 4 tag with a container. A rule gives the answers to reads.
     private func card(
         container: String,
         _ read: @escaping @Sendable (_ offset: Int, _ count: Int) -> [UInt8]
@@ -283,7 +283,7 @@ private final class EndlessTag: FrameLink {
 
     @Test func `A Type 3 tag with Nbr 255, Nmaxb 65,535, and answers of another length`() async throws {
         let most: [UInt8] = [0x10, 255, 255, 0xFF, 0xFF, 0, 0, 0, 0, 0, 1, 0, 0x02, 0x00]
-        // Nbr counts for 15 blocks, which is what an answer holds.
+        // Nbr is limited to 15 blocks, the maximum of an answer.
         let link = felica(most) { [0, 0, UInt8($0)] + [UInt8](repeating: 0x41, count: 16 * $0) }
         #expect(try await type3(link).readNDEF() == [UInt8](repeating: 0x41, count: 512))
         #expect(link.exchanges == 4)

@@ -4,13 +4,13 @@ import TagProtocols
 import Testing
 import VirtualTags
 
-/// Every cut of every write: what a tag says when its power went before, within or after any write command.
+/// Every cut of every write: the tag's message after a power loss before, during or after any write command.
 ///
-/// A cut between two commands leaves the old message, none, or the new one. So does a cut within a command that does not
-/// change what the tag says, whatever is left of the unit that was being programmed. That leaves the commands that do
-/// change it: where the silicon does not program a unit whole or not at all, as FeliCa does, bits of the length may be
-/// left there, and the message is anything. These are the windows, each one command wide. There are two, the one that
-/// empties the tag and the one that writes the new length, or one where a single command writes the whole message.
+/// A cut between two commands leaves the old message, none, or the new one. So does a cut during a command that does not
+/// change the message, for any remains of the programmed unit. The critical commands are those that change the message:
+/// unless the chip programs a unit completely or not at all, as FeliCa does, some bits of the length may remain, and the
+/// message can be anything. These windows are one command wide. There are two, the command that empties the tag and the one
+/// that writes the new length, or one if a single command writes the whole message.
 @Suite struct `Every cut of every write` {
     /// An old message and a new one, by their lengths.
     struct Change: Sendable, CustomStringConvertible {
@@ -39,7 +39,7 @@ import VirtualTags
         do throws(TagError) {
             return try await reader.readNDEF()
         } catch {
-            // A length that is broken: nothing else may be, and the next message mends it.
+            // Only the length may be invalid, and the next message repairs it.
             #expect(error.code == .lengthOverrun, "\(model.name): \(error)")
             let broken = model.copy(tag)
             try await ProductBench(broken).reader.writeNDEF(message(9))
@@ -67,7 +67,7 @@ import VirtualTags
             message == old || message == [] || message == new
         }
 
-        /// Judges a command by what the tag says before it, after it, and cut off within it.
+        /// Judges a command by the message before it, after it, and after a cut during it.
         mutating func judge(_ command: Int, before: [UInt8]?, after: [UInt8]?, torn: [[UInt8]?]) {
             #expect(isKnown(after), "\(model.name), \(change): after command \(command)")
             let isWindow = before != after && !model.isProtected

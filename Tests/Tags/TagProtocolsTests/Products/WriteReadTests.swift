@@ -11,7 +11,7 @@ import VirtualTags
         struct Write: Sendable {
             var length: Int
             var seed: UInt8
-            /// Whether another reader takes over before the write.
+            /// Whether another reader does the write.
             var isFromNewReader: Bool
         }
 

@@ -67,7 +67,7 @@ import Testing
                 #expect(part.exchangeCount <= whole.exchangeCount)
                 #expect(part.trace.entries.count <= whole.trace.entries.count + 1)
             } catch {
-                // Before the end of its first line it is none.
+                // A file that ends within its first line is not a recording.
                 #expect(error.code == .notARecording)
                 #expect(length <= Self.head.utf8.count)
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TagTrace
 
-/// Checks the lines of a recording: what is written is what was read, and each value has its range.
+/// Checks the lines of a recording: they are written as they were read, and each value has a range.
 @Suite struct `Lines of a recording` {
     private static let head = `The format of a recording`.head
 
@@ -16,7 +16,7 @@ import Testing
     @Test func `What was read is written as it was`() throws {
         let text = `The format of a recording`.head + `The format of a recording`.body
         let recording = try Recording(parsing: Array(text.utf8))
-        // What the reader told while a call went on stands between its lines.
+        // The reader's reports during a call are between the lines of the call.
         var lines = [recording.header.line]
         var open: String?
         for step in recording.steps {
@@ -291,7 +291,7 @@ import Testing
     ]) func `What is no string is refused`(json: String) {
         let error = #expect(throws: RecordingError.self) {
             let name = try Self.name(json)
-            // A value of another kind is none of a name.
+            // A value of another kind can't be a name.
             if name.isEmpty { throw RecordingError(.notARecording, "") }
         }
         #expect(error?.code == .notARecording)

@@ -90,7 +90,7 @@ import Testing
             ]
         )
         #expect(departure.description == departure.reason)
-        // It is told once.
+        // It is reported once.
         #expect(left.withLock { $0 } == [departure])
         #expect(replay.remainingExchangeCount == 2)
     }
@@ -185,7 +185,7 @@ import Testing
         try await reader.select(tags[0])
         #expect(await reader.isStillNear([5], since: 3))
         #expect(await !reader.isStillNear([4], since: 3))
-        // It is asked as often as it was; else the tag stays.
+        // The tag is checked as often as in the recording; otherwise it stays.
         #expect(await reader.isStillNear([4], since: 3))
         try await link.reactivate()
         #expect(replay.departure == nil)
@@ -205,7 +205,7 @@ import Testing
         var observation = field.observePresence { told.withLock { $0 += 1 } }
         let link = try #require(field.link(for: .nfcA))
         _ = try await link.transceive(Frame([0x30, 4]), timeout: .milliseconds(5))
-        // The recording goes on with an exchange: it was told in the middle of the work.
+        // The recording continues with an exchange, so the report came during the work.
         #expect(told.withLock { $0 } == 1)
         observation = nil
         #expect(observation == nil)

@@ -3,7 +3,7 @@ import TagLink
 import TagTrace
 import Testing
 
-/// What comes near to a secret and is none, and secrets in odd wrappings.
+/// Data that look like a secret, and secrets in unusual forms.
 @Suite struct `Secrets at the edges` {
     private static let a = Trace.Medium.frames(.nfcA)
     private static let pin: [UInt8] = [0x31, 0x32, 0x33, 0x34]
@@ -138,7 +138,7 @@ import Testing
         #expect(found(0x04) == [] && found(0x08) == [] && found(0x0C) == [] && found(0x84) == [] && found(0x90) == [])
         #expect(found(0x00, 0x01) == (instruction == 0x20 ? [] : Self.pin))
         #expect(all(.commands, ([0x00, instruction, 0, 0x81, 4], []))[0] == [])
-        // The length may lie, and what is behind the data is covered too.
+        // The length may be wrong, so the bytes after the data are hidden too.
         #expect(all(.commands, ([0x00, instruction, 0, 0x81, 2] + Self.pin + [0], []))[0] == Self.pin + [0])
     }
 

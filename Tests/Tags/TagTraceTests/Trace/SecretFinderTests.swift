@@ -37,7 +37,7 @@ import Testing
             }
             #expect(secrets(Self.a, [before, ([0xA2, page - 1, 1, 2, 3, 4], nil)]) == [])
         }
-        // Of what product it is nobody knows.
+        // The product is not known.
         #expect(secrets(Self.a, [([0xA2, 0x2B, 1, 2, 3, 4], nil)]) == [])
         // It is still the tag when it was woken again, but not in another field.
         #expect(secrets(Self.a, [version(4, 0x0F), ([0x52], nil), ([0xA2, 0x2B, 1, 2, 3, 4], nil)]) == [1, 2, 3, 4])

@@ -4,11 +4,11 @@ import TagLink
 import TagTrace
 import Testing
 
-/// Exchanges with the words that a trace has for them, from a file of lines such as `A > 26/7 | REQA`.
+/// Exchanges with their meanings in a trace, from a file of lines such as `A > 26/7 | REQA`.
 ///
-/// A line has the letter of the medium, `>` for a request or `<` for its answer, and the bytes in hex: `/7` behind them is how
-/// many bits of the last one there are, `-` is a frame without a checksum, and `+B` one with a CRC_B. `none` is an answer that did
-/// not come. A line `field` is a field that is switched on, and `# WORDS` begins a part with a new trace.
+/// A line has the letter of the medium, `>` for a request or `<` for its answer, and the bytes in hex. `/7` at the end is the
+/// number of bits of the last byte, `-` means a frame without a checksum, and `+B` one with a CRC_B. `none` is a missing answer.
+/// A line `field` switches the field on, and `# WORDS` begins a part with a new trace.
 struct Transcript: Sendable, CustomTestStringConvertible {
     struct Line: Sendable, Equatable, CustomStringConvertible {
         var head: String
