@@ -9,9 +9,9 @@ import json
 import pathlib
 import sys
 
-LIBRARIES = ["NDEF", "TagLink", "VisibleText", "TagProtocols", "TagTrace", "VirtualTags", "NFCRuntime", "CoreNFC", "NFCTestKit",
-             "UniversalLinks", "BackgroundTagReading", "PrivateStorage", "BackgroundStorage", "LinkFetching",
-             "LinkDelivery", "UserActivityReceiving", "UserBus"]
+LIBRARIES = ["NDEF", "TagLink", "VisibleText", "CardCryptography", "TagProtocols", "TagTrace", "VirtualTags", "PN532Driver",
+             "PCSCDriver", "NFCRuntime", "CoreNFC", "NFCTestKit", "UniversalLinks", "BackgroundTagReading", "PrivateStorage",
+             "BackgroundStorage", "LinkFetching", "LinkDelivery", "UserActivityReceiving", "UserBus"]
 
 
 def undocumented(graph):

@@ -23,7 +23,7 @@ extension Application {
     ///     which receives no more links from then on.
     ///   - onEnd: called on a separate thread when no more links arrive: the bus is gone, or a visible instance has
     ///     replaced this one.
-    /// - Throws: ``UserBus/BusError`` when there is no bus, or when another instance receives the links and can't be
+    /// - Throws: `BusError` when there is no bus, or when another instance receives the links and can't be
     ///   replaced.
     public func listen(
         as desktopID: String,

@@ -6,7 +6,7 @@ import Foundation
 /// The app as the receiver of links from tags that were read in the background.
 ///
 /// The transport calls ``receive(_:)`` for each delivery; its interface on the bus is
-/// ``BackgroundTagReading/DeliveryInterface``. Links that arrive before there is a delegate wait for it, for example
+/// `DeliveryInterface`. Links that arrive before there is a delegate wait for it, for example
 /// while the app starts.
 @MainActor
 public final class Application {

@@ -8,7 +8,7 @@ extension PCSCReader {
     ///
     /// - Parameter limit: the maximum time; nil for as long as a service may take to start.
     /// - Returns: the driver; nil when there is no such reader, or no service.
-    /// - Throws: ``LinkError`` with `readerUnavailable` when the service runs but does not answer.
+    /// - Throws: `LinkError` with `readerUnavailable` when the service runs but does not answer.
     public static func findContactless(within limit: Duration? = nil) throws(LinkError) -> PCSCReader? {
         let layer = SystemSmartCards.shared
         guard layer.isServiceLikely else { return nil }
@@ -27,7 +27,7 @@ extension PCSCReader {
     ///   - choice: which reader.
     ///   - limit: the maximum time; nil for as long as a service may take to start.
     /// - Returns: the driver, with the reader's full name.
-    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason is a sentence that says what to do.
+    /// - Throws: `LinkError` with `readerUnavailable`, whose reason is a sentence that says what to do.
     public static func find(
         _ choice: ReaderChoice,
         within limit: Duration? = nil

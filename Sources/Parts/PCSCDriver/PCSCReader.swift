@@ -87,7 +87,7 @@ public final class PCSCReader: DiscoveringDriver {
 
     /// Checks that the reader and the service are available.
     ///
-    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     public func prepare() async throws(LinkError) {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             // A call would wait once more for the silent service.
@@ -101,7 +101,7 @@ public final class PCSCReader: DiscoveringDriver {
     /// Whether another program has opened the card in the reader, so that this one can't use it. Call it only while no
     /// card is open here.
     ///
-    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     public func isCardInUse() async throws(LinkError) -> Bool {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             try reader(among: usableReaders())?.isInUse ?? false

@@ -89,7 +89,7 @@ struct RouteFinder {
     /// Finds the best route for frames, and begins it.
     ///
     /// - Parameter kind: the kind of the tag.
-    /// - Throws: ``LinkError`` with `tagRemoved` or `readerUnavailable`, and errors after which to poll again.
+    /// - Throws: `LinkError` with `tagRemoved` or `readerUnavailable`, and errors after which to poll again.
     mutating func route(
         for kind: AnswerToReset.StorageCard.Kind,
         identifier: [UInt8]

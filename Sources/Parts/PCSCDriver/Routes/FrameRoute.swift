@@ -11,7 +11,7 @@ protocol FrameRoute: Sendable {
 
     /// Prepares the reader, after the tag was activated.
     ///
-    /// - Throws: ``LinkError`` with `unsupported` when the reader does not support this route.
+    /// - Throws: `LinkError` with `unsupported` when the reader does not support this route.
     func begin(_ connection: CardConnection) throws(LinkError)
 
     /// Sends a frame. The errors are those of `FrameLink.transceive`.

@@ -42,7 +42,7 @@ public final class PN532Card: Sendable {
     /// Creates a card, without opening the line.
     ///
     /// - Parameter connection: the serial line, as ``PN532Reader/init(_:)`` takes it.
-    /// - Throws: ``LinkError`` with `unsupported`.
+    /// - Throws: `LinkError` with `unsupported`.
     public convenience init(_ connection: String) throws(LinkError) {
         try self.init(connection, limits: .standard)
     }
@@ -57,7 +57,7 @@ public final class PN532Card: Sendable {
     /// Waits without limit until a reader has selected the card and started ISO-DEP.
     ///
     /// - Parameter identity: the data that the reader sees.
-    /// - Throws: ``LinkError`` with `unsupported` when the identity is invalid, `readerUnavailable` or `cancelled`.
+    /// - Throws: `LinkError` with `unsupported` when the identity is invalid, `readerUnavailable` or `cancelled`.
     public func waitForReader(as identity: Identity) async throws(LinkError) {
         guard identity.uid.count == 3, identity.historicalBytes.count <= 15 else {
             throw LinkError(.unsupported, "A PN532 as a card has three bytes of UID, and 15 historical bytes at most.")
@@ -70,7 +70,7 @@ public final class PN532Card: Sendable {
     /// Waits for the reader's next command.
     ///
     /// - Returns: the command APDU; nil when the reader has deselected the card, or its field is gone.
-    /// - Throws: ``LinkError`` with `transmission`, `frameTooLong`, `readerUnavailable` or `cancelled`.
+    /// - Throws: `LinkError` with `transmission`, `frameTooLong`, `readerUnavailable` or `cancelled`.
     public func nextCommand() async throws(LinkError) -> [UInt8]? {
         try await worker.perform { (_, chip, cancellation) throws(LinkError) in
             try chip.receiveAsCard(cancellation)
@@ -81,7 +81,7 @@ public final class PN532Card: Sendable {
     ///
     /// - Parameter response: the response APDU with its status word.
     /// - Returns: false when the reader is gone.
-    /// - Throws: ``LinkError`` with `transmission`, `readerUnavailable` or `cancelled`.
+    /// - Throws: `LinkError` with `transmission`, `readerUnavailable` or `cancelled`.
     @discardableResult
     public func respond(_ response: [UInt8]) async throws(LinkError) -> Bool {
         try await worker.perform { (_, chip, cancellation) throws(LinkError) in

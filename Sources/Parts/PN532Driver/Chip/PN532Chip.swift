@@ -40,7 +40,7 @@ final class PN532Chip {
     ///   - limits: how long to wait for the chip.
     ///   - interrupt: wakes the waiting thread.
     ///   - cancellation: whether the chip is still needed.
-    /// - Throws: ``LinkError`` with `readerUnavailable` or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable` or `cancelled`.
     init(
         path: String,
         speed: SerialSpeed,
@@ -136,7 +136,7 @@ final class PN532Chip {
     /// Sends a command that may be repeated.
     ///
     /// - Parameter limit: how long the command may take; ``HostLimits/own`` unless given.
-    /// - Throws: ``LinkError`` with `readerUnavailable`, `unsupported` when the chip refuses, or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable`, `unsupported` when the chip refuses, or `cancelled`.
     func ask(
         _ command: PN532Command,
         _ data: [UInt8],
@@ -160,7 +160,7 @@ final class PN532Chip {
     /// Sends a command to a tag or a reader, once.
     ///
     /// - Parameter limit: how long it may take; nil for no limit.
-    /// - Throws: ``LinkError`` with `transmission` when the command or its answer was lost on the line, `timeout` when
+    /// - Throws: `LinkError` with `transmission` when the command or its answer was lost on the line, `timeout` when
     ///   the chip did not answer in time, `readerUnavailable` when it answers no command at all, `unsupported` or
     ///   `cancelled`.
     func sendOnce(

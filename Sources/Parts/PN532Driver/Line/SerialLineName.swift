@@ -9,7 +9,7 @@ struct SerialLineName: Sendable, Equatable {
 
     /// Parses a name.
     ///
-    /// - Throws: ``LinkError`` with `unsupported` when there is no path, or the chip does not support the speed.
+    /// - Throws: `LinkError` with `unsupported` when there is no path, or the chip does not support the speed.
     init(_ name: String) throws(LinkError) {
         path = name
         // A path may contain an @ itself: only digits after it are a speed.

@@ -17,7 +17,7 @@ final class SerialPort {
     ///   - path: the line's path.
     ///   - speed: bits per second.
     ///   - interrupt: wakes the waiting thread.
-    /// - Throws: ``LinkError`` with `readerUnavailable`; its reason says what to do.
+    /// - Throws: `LinkError` with `readerUnavailable`; its reason says what to do.
     init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
         let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         var code = descriptor < 0 ? errno : 0
@@ -66,7 +66,7 @@ final class SerialPort {
 
     /// Sends all bytes.
     ///
-    /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone or does not accept them in time, or
+    /// - Throws: `LinkError` with `readerUnavailable` when the line is gone or does not accept them in time, or
     ///   `cancelled`.
     func write(
         _ octets: [UInt8],
@@ -93,7 +93,7 @@ final class SerialPort {
     /// Waits for bytes.
     ///
     /// - Returns: the received bytes; empty when none arrived in time.
-    /// - Throws: ``LinkError`` with `readerUnavailable` when the line is gone, or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable` when the line is gone, or `cancelled`.
     func read(before deadline: ContinuousClock.Instant?, _ cancellation: Cancellation?) throws(LinkError) -> [UInt8] {
         while true {
             var buffer = [UInt8](repeating: 0, count: 1024)

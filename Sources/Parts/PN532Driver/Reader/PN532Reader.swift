@@ -27,7 +27,7 @@ public final class PN532Reader: DiscoveringDriver {
     ///
     /// - Parameter connection: the serial line's path; and, if the speed is not 115,200, `@` and the speed in bits per
     ///   second: `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
-    /// - Throws: ``LinkError`` with `unsupported` when it names no line, or a speed that the chip does not support.
+    /// - Throws: `LinkError` with `unsupported` when it names no line, or a speed that the chip does not support.
     public convenience init(_ connection: String) throws(LinkError) {
         try self.init(connection, limits: .standard)
     }
@@ -62,7 +62,7 @@ public final class PN532Reader: DiscoveringDriver {
 
     /// Opens the line and wakes the chip, so that ``name`` has its version.
     ///
-    /// - Throws: ``LinkError`` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     public func prepare() async throws(LinkError) {
         try await worker.perform { (_, _, _) throws(LinkError) in }
     }

@@ -91,7 +91,7 @@ struct TagExchange {
 
     /// Sends a frame.
     ///
-    /// - Throws: ``LinkError``, as described at `FrameLink`.
+    /// - Throws: `LinkError`, as described at `FrameLink`.
     func send(_ frame: Frame, to target: TagHandle.Target, timeout: Airtime) throws(LinkError) -> Frame {
         guard frame.validBitsInLastByte == 8, !frame.bytes.isEmpty, frame.checksum != .none else {
             throw LinkError(.unsupported, "The PN532 selects its tags by itself: frames of a few bits can't be sent.")

@@ -4,7 +4,7 @@ import TagLink
 /// A PN532's data about the targets that it has listed (PN532 user manual, 7.3.5). The modulation of the list
 /// determines how to parse it.
 ///
-/// All methods throw ``LinkError`` with `transmission` when the data can't be parsed.
+/// All methods throw `LinkError` with `transmission` when the data can't be parsed.
 struct TargetList: Sendable {
     /// The number of targets: 2 at most.
     var count: Int

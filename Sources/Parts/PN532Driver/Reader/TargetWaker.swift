@@ -16,7 +16,7 @@ struct TargetWaker {
     ///
     /// It does not restart the field at first, because a card with a random identifier then takes another one.
     ///
-    /// - Throws: ``LinkError`` with `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
+    /// - Throws: `LinkError` with `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
     func wake(_ target: TagHandle.Target) throws(LinkError) {
         switch target {
         case .nfcA(let uid, let sak):
