@@ -11,7 +11,7 @@ import ndef
 
 
 def rate(rounds, count, body):
-    """The best of several rounds, in messages a second."""
+    """The best of several rounds, in messages per second."""
     best = 0.0
     for _ in range(rounds):
         start = time.perf_counter()

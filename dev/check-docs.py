@@ -20,7 +20,7 @@ def undocumented(graph):
         name = symbol["pathComponents"]
         if symbol["accessLevel"] not in ("public", "open") or symbol["identifier"]["precise"] in inherits:
             continue
-        # What begins with an underscore or a dollar sign, or is synthesized, is there because of the compiler.
+        # Names with an underscore or a dollar sign, and synthesized symbols, come from the compiler.
         if name[-1].startswith(("_", "$")) or "::SYNTHESIZED::" in symbol["identifier"]["precise"]:
             continue
         if symbol["kind"]["identifier"] == "swift.enum.case":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each target imports only what the design lets it, and that each file names its licence.
+"""Checks that each target imports only what the design allows, and that each file names its licence.
 
 The targets below CoreNFC do without Foundation; drivers and tag protocols know nothing of each other; the sample app
 imports what an app on a phone could import, and what its text interface needs.
@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-# What comes with the compiler and is not Foundation.
+# Modules that come with the compiler, except Foundation.
 SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc"}
 ALLOWED = {
     "Sources/Contract/NDEF": set(),
@@ -77,7 +77,7 @@ def main():
             if ".build" in path.parts:
                 continue
             lines = path.read_text().splitlines()
-            # A manifest begins with the version of its tools.
+            # A manifest begins with its tools version.
             if lines[path.name == "Package.swift":][:1] != [LICENCE]:
                 problems.append(f"{path.relative_to(root)}: the first line is not '{LICENCE}'.")
             if len(lines) > 400:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each block of Swift in the README and in the test kit's pages is code that is compiled and run.
+"""Checks that each Swift block in the README and in the test kit's pages is code that is compiled and run.
 
-A block has to be in a Swift file of Examples/TestingYourApp, line by line: indentation, empty lines and imports don't count, and a line
-with '…' alone stands for any number of lines. A whole manifest has to be one that the package manager reads.
+A block must be in a Swift file of Examples/TestingYourApp, line by line. Indentation, empty lines and imports don't count, and a
+line with only '…' matches any number of lines. The package manager must be able to read a whole manifest.
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ def lines(text):
 
 
 def pieces(block):
-    """The parts of a block between lines that are left out."""
+    """The parts of a block between '…' lines."""
     found = [[]]
     for line in lines(block):
         if line == "…":
@@ -45,7 +45,7 @@ def is_held(block, files):
 
 
 def is_manifest(block):
-    """Whether the package manager reads a block as a manifest."""
+    """Whether the package manager can read a block as a manifest."""
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "Package.swift").write_text(block)
         command = ["swift", "package", "--package-path", folder, "dump-package"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what is written in the project: no place on somebody's machine, nothing left to do, no crash on input.
+"""Checks the texts of the project: no paths of a person's machine, no open tasks, no crashes on input.
 
 Reads the files that git knows. A rule that does not apply is named in a comment on the line: 'allow: RULE'.
 """
@@ -18,13 +18,13 @@ RULES = {
 SWIFT_RULES = {
     "crash": re.compile(r"\btry!|\bas!|\bfatalError\("),
     "unchecked": re.compile(r"^(?!.*//).*nonisolated\(unsafe\)"),
-    # ThreadSanitizer does not see its locking on Linux: `Locked` takes its place.
+    # ThreadSanitizer does not recognize its locks on Linux. Use `Locked` instead.
     "unseen-lock": re.compile(r"^(?!\s*//).*\bMutex[(<]"),
 }
-# The examples of its rules show what others do.
+# The examples of its rules show other projects' code.
 ENGINE = "Tools/NFCLint/Sources/NFCLintEngine/"
 SKIPPED = {"dev/check-text.py", "LICENSE"}
-# Inputs that a fuzzer made: bytes, named by their hash.
+# Inputs from a fuzzer: bytes, named by their hash.
 MADE = re.compile(r"^Fuzz/Seeds/\w+/[0-9a-f]{40}$")
 TEXT = {"", ".swift", ".md", ".py", ".sh", ".json", ".jsonl", ".nfc", ".txt", ".yml", ".resolved"}
 

@@ -11,8 +11,8 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// Finds where small bugs can be planted in Swift sources, for dev/mutate. A package of its own, so that nobody else builds
-// swift-syntax.
+// Finds places in Swift sources where small bugs can be planted, for dev/mutate. A separate package, so that other builds
+// don't need swift-syntax.
 let package = Package(
     name: "Mutate",
     dependencies: [

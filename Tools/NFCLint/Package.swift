@@ -12,8 +12,8 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// Checks apps that use Core NFC, for `nfc lint`. A package of its own, so that nobody else builds swift-syntax; nothing in it
-// is of Linux alone, so that it runs on a Mac too.
+// Checks apps that use Core NFC, for `nfc lint`. A separate package, so that other builds don't need swift-syntax. It has no
+// code for Linux alone, so it also runs on a Mac.
 let package = Package(
     name: "NFCLint",
     platforms: [.macOS(.v13)],

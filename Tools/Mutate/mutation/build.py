@@ -11,12 +11,12 @@ from .buildplan import BuildFailed
 from .planted import PlantedFile
 
 ERROR = re.compile(r"^(.*\.swift):(\d+):(\d+): error: (.*)$", re.MULTILINE)
-# Seconds in which a file compiles, however hard its expressions have become.
+# The time limit in seconds to compile a file with planted bugs.
 PATIENCE = 240
 
 
 class Build:
-    """A folder like .build/debug whose programs have the bugs in them; everything else in it is linked to."""
+    """A folder like .build/debug whose programs have the planted bugs. The other files are links."""
 
     def __init__(self, plan, module_of, folder, jobs):
         self.plan, self.module_of, self.jobs = plan, module_of, jobs
@@ -55,7 +55,7 @@ class Build:
         return dict(self.planted)
 
     def _compile(self, files, stop):
-        """Compiles files with what is planted in them, until they compile; drops what the compiler refuses."""
+        """Compiles files with planted bugs, and drops the bugs that the compiler refuses until the files compile."""
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             results = pool.map(lambda file: (file, self._compile_file(file, stop)), sorted(files))
             return {file: output for file, output in results if output}

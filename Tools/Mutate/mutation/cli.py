@@ -62,7 +62,7 @@ def options(arguments):
 
 
 def say(text):
-    """Progress goes to standard error: one line, written over on a terminal."""
+    """Prints progress to standard error: on a terminal, one line that is overwritten."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{text[:120]}")
     else:
@@ -84,15 +84,15 @@ class Session:
 
     def hashes_of(self, target):
         if target not in self.hashes:
-            # What the own tests alone don't notice, all may.
+            # Mutants that the target's own tests miss may be noticed by all tests.
             tests = self.package.test_hash(target, far=not self.chosen.own)
             self.hashes[target] = (self.package.source_hash(target), tests)
         return self.hashes[target]
 
-    # What is planted
+    # Planting
 
     def samples(self):
-        """Lists of targets, each with a draw of places and how many of them are planted."""
+        """Lists of targets, each with a draw of places and the number to plant."""
         if self.chosen.only:
             file, _, number = self.chosen.only.rpartition(":")
             file = os.path.relpath(os.path.abspath(file), self.root)
@@ -117,7 +117,7 @@ class Session:
             yield [target], places.drawn(found, f"{self.chosen.seed}:{target}"), self.chosen.sample
 
     def _across(self, targets):
-        """One place a target in turn, in an order of the seed. Only files that are drawn are parsed."""
+        """One place per target in turn, in an order from the seed. Only drawn files are parsed."""
         chance = random.Random(self.chosen.seed)
         for turn in itertools.count():
             files = []
@@ -136,7 +136,7 @@ class Session:
     def run(self, plan):
         together, bugs = [], 0
         for sample in self.samples():
-            # All bugs of a line don't fit beside each other.
+            # Not all bugs of a line can be planted together.
             if together and (bugs + sample[2] > self.chosen.together or self.chosen.only):
                 self._samples(plan, together)
                 together, bugs = [], 0
@@ -170,13 +170,13 @@ class Session:
         self.unsteady += engine.unsteady
 
     def _unknown(self, targets, draw, count):
-        """The places of a sample that have to be tried, without end, and how many of them.
+        """The places of a sample to try, without end, and their number.
 
         What is known is reported; of the places that collide with one of the sample none is tried.
         """
         known = {} if self.chosen.again else {
             target: self.results.known(target, *self.hashes_of(target)) for target in targets}
-        # A place that the compiler refused keeps others away too: a second run finds the same sample.
+        # A place that the compiler refused still blocks others, so that a second run finds the same sample.
         kept, fresh, refused = [], [], []
         for target in targets:
             self.reports.setdefault(target, [])
@@ -214,7 +214,7 @@ class Session:
                 end = f"{status}{' by ' + by if by else ''} ({seconds:.1f} s)"
                 say(f"{self.judged}: {place.file}:{place.line} {place.kind}: {end}")
 
-    # What is printed
+    # Output
 
     def list(self):
         for _, draw, count in self.samples():
@@ -279,7 +279,7 @@ def main(root, arguments):
             interrupted = []
             signal.signal(signal.SIGINT, lambda *_: (interrupted.append(1), session.stop.set()))
             signal.signal(signal.SIGTERM, lambda *_: (interrupted.append(1), session.stop.set()))
-            # One run at a time: they share a folder.
+            # One run at a time, because runs share a folder.
             lock = open(session.root / ".build/mutate.lock", "w")
             fcntl.flock(lock, fcntl.LOCK_EX)
             if chosen.budget:

@@ -7,7 +7,7 @@ import math
 import subprocess
 
 NUMBER = "\x01"
-# How likely a kind is beside others of a file. What tests of the straight way miss comes first.
+# The weight of a kind in a file. Bugs that ordinary tests miss come first.
 KINDS = {
     "branch": 2.0, "exit": 1.6, "synchronization": 1.6, "order": 1.4, "statement": 1.4, "comparison": 1.3, "condition": 1.0,
     "bits": 1.2, "range": 1.2, "logic": 1.2, "result": 1.0, "fallback": 1.0, "arithmetic": 1.0, "member": 0.9,
@@ -36,11 +36,11 @@ class Place:
 
     @property
     def key(self):
-        """What names the place in an unchanged file."""
+        """The key of the place in an unchanged file."""
         return (self.file, self.start, self.end, self.replacement)
 
     def collides(self, other):
-        """Whether both can't be planted in one build."""
+        """Whether the two can't be planted in one build."""
         if self.file != other.file:
             return False
         if self.statementStart == other.statementStart:
@@ -53,7 +53,7 @@ class Place:
 
 
 def find(finder, root, files):
-    """The places of the files, by file, and how many a comment skips."""
+    """The places by file, and the number of places that comments skip."""
     said = subprocess.run([finder], cwd=root, input="".join(f"{file}\n" for file in files), check=True,
                           capture_output=True, text=True).stdout
     places, skipped, bare = {}, 0, []
@@ -73,7 +73,7 @@ def drawn(places, seed):
     The chance of each hangs on the seed and its own text alone: when a place comes or goes, most of the others stay.
     """
     def patience(weight, *words):
-        """How long something waits for its turn: the time to an event that happens `weight` times a second."""
+        """A random waiting time: the time to an event that happens `weight` times per second."""
         digest = hashlib.sha256("\0".join(map(str, (seed, *words))).encode()).digest()
         return -math.log((int.from_bytes(digest[:7], "big") + 0.5) / 2 ** 56) / weight
 
@@ -87,11 +87,11 @@ def drawn(places, seed):
     for kinds in left.values():
         for some in kinds.values():
             some.sort(key=lambda entry: entry[:4], reverse=True)
-    # Long files come earlier, though not by their length.
+    # Long files come earlier, but not in proportion to their length.
     files = {file: patience(math.sqrt(sum(map(len, kinds.values()))), file) for file, kinds in left.items()}
     turns, taken = {}, {}
     while left:
-        # Each file or kind that had its turn waits for longer.
+        # A file or kind that had its turn waits longer.
         file = min(left, key=lambda name: files[name] * (1 + turns.get(name, 0)) ** 2)
         kind = min(left[file], key=lambda name: patience(KINDS.get(name, 1), file, name) * (1 + taken.get(name, 0))
                    * (1 + taken.get((file, name), 0)) ** 2)

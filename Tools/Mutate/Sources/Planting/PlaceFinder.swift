@@ -9,10 +9,10 @@ public struct SourcePlaces: Sendable {
     public var places: [Place] = []
     /// The lines, counted from 1, of comments that skip a place and give no reason.
     public var skipsWithoutReason: [Int] = []
-    /// How many places were left out for a comment with a reason.
+    /// The number of places that a comment with a reason skips.
     public var skipped = 0
 
-    /// - Parameter source: the text of a Swift file. What doesn't parse has no places.
+    /// - Parameter source: the text of a Swift file. Code that doesn't parse has no places.
     public init(source: String) {
         let parsed = Parser.parse(source: source)
         let folded = OperatorTable.standardOperators.foldAll(parsed) { _ in }
@@ -26,7 +26,7 @@ public struct SourcePlaces: Sendable {
     }
 }
 
-/// Walks a folded tree and collects places; each family of bugs is in a file of its own.
+/// Walks a folded tree and collects places. Each family of bugs has its own file.
 final class PlaceFinder: SyntaxVisitor {
     private(set) var places: [Place] = []
     private let lines: SourceLocationConverter
@@ -80,16 +80,16 @@ final class PlaceFinder: SyntaxVisitor {
         places[places.count - 1].end = places[places.count - 1].start
     }
 
-    // MARK: What is not looked into
+    // MARK: Excluded code
 
     override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: MacroExpansionExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: MacroExpansionDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: ExpressionPatternSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: EnumCaseDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
-    // A default of a public function may use nothing private.
+    // The default argument of a public function can't use private code.
     override func visit(_ node: FunctionParameterSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
-    // What people read is not looked at, nor what goes into it.
+    // Texts for people, and their interpolations, are skipped.
     override func visit(_ node: StringLiteralExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: IfConfigClauseSyntax) -> SyntaxVisitorContinueKind {
         if let elements = node.elements { walk(elements) }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lines of a file on which nothing is planted, because a comment says why a bug there would change nothing.
+/// The lines of a file on which nothing is planted, because a comment explains why a bug there has no effect.
 ///
 ///     // mutate: equivalent, because both branches end the session.
 ///
-/// The comment stands on the line itself or above it, where it may go on over further lines of comment.
+/// The comment is on the line itself, or above it, where it can have several lines.
 struct Skips {
     /// The lines, counted from 1.
     var lines: Set<Int> = []

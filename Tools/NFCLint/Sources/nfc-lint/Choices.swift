@@ -18,7 +18,7 @@ struct Choices {
     ///   - named: another file of configuration; nil for that in the folder or in the current one.
     init(path: String, named: String?) throws {
         let url = URL(fileURLWithPath: path)
-        // A link is what it leads to.
+        // A link counts as its target.
         isFolder = (try? url.resolvingSymlinksInPath().resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
         folder = isFolder ? url : url.deletingLastPathComponent()
         let candidates = [folder.appendingPathComponent(".nfclint.yml"), URL(fileURLWithPath: ".nfclint.yml")]

@@ -7,7 +7,7 @@ struct Failure: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
-    /// Why writing failed, in words that go behind a sentence; empty where nothing is known.
+    /// Why writing failed, as text to append to a sentence; empty when the reason is not known.
     static func reason(_ error: any Error) -> String {
         switch (error as? CocoaError)?.code {
         case .fileWriteNoPermission: ": it may not be written"

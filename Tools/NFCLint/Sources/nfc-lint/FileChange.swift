@@ -5,7 +5,7 @@ import NFCLintEngine
 
 /// Writes files that are mended, and baselines.
 enum FileChange {
-    /// Replaces what a file holds in one step, through its links, and keeps its mode.
+    /// Replaces the content of a file in one step, through links, and keeps its mode.
     static func write(_ bytes: [UInt8], to url: URL) throws {
         let target = url.resolvingSymlinksInPath()
         do {
@@ -17,7 +17,7 @@ enum FileChange {
         }
     }
 
-    /// Writes a baseline to a new file, or in the place of another baseline: nothing else is replaced.
+    /// Writes a baseline to a new file, or replaces another baseline. No other file is replaced.
     static func write(baseline text: String, to url: URL) throws {
         let bytes = Array(text.utf8)
         let target = url.resolvingSymlinksInPath()

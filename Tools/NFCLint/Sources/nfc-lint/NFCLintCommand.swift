@@ -88,7 +88,7 @@ struct NFCLintCommand: ParsableCommand {
             let isUsage = code == .validationFailure
             let text = message(for: error)
             let answer = Report.failure(isUsage ? "usage" : "unreadable-file", text) + "\n"
-            // Where the output itself is the trouble the error is told beside it.
+            // If the output itself fails, the error is reported separately.
             let isTold = CommandLine.arguments.contains("--json") && (try? Console.print(answer)) != nil
             if !isTold { Console.note("Error: \(text)") }
             Foundation.exit(isUsage ? 2 : 1)

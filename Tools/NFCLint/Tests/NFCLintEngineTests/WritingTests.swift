@@ -3,7 +3,7 @@ import Foundation
 import NFCLintEngine
 import Testing
 
-/// What the command writes, and what it must not write over.
+/// Checks the files that the command writes, and those that it must not overwrite.
 @Suite struct WritingTests {
     @Test func `A baseline is written to a new file, and over another baseline by its link with its mode`() throws {
         try Folders.withFiles(Folders.app) { folder in

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// The project of an example; what a tag holds is handed over.
+    /// The project of an example; the content of a tag is passed as an option.
     private func project(_ example: Case) -> Project {
         let images = Set(example.example.files.map(\.path).filter { $0.hasSuffix(".ndef") })
         return Project(MemoryFiles(example.example), options: ProjectOptions(images: images))

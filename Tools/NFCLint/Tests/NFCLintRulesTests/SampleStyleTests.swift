@@ -3,7 +3,7 @@ import NFCLintEngine
 import NFCLintRules
 import Testing
 
-/// What the linter says of an app whose code is right, and whose texts have the words that people do not know.
+/// The findings for an app with correct code, and with texts that have technical words.
 @Suite struct SampleStyleTests {
     private func findings(_ files: [String: String]) -> [String: [String]] {
         let project = Project(MemoryFiles(files.mapValues { Array($0.utf8) }))

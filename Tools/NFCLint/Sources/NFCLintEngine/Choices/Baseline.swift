@@ -8,7 +8,7 @@ public struct Baseline: Sendable {
 
     /// Reads a baseline.
     ///
-    /// - Throws: ``FormatError`` when the file is none.
+    /// - Throws: ``FormatError`` when the file is not a baseline.
     public init(_ bytes: [UInt8]) throws(FormatError) {
         let root = try JSONText.read(bytes)
         guard let entries = root["findings"]?.array else { throw FormatError("The file is no baseline.", Position()) }

@@ -46,9 +46,9 @@ struct Suppressions {
         }
     }
 
-    /// Where the comment of a line begins, outside of texts in quotes; nil where there is none.
+    /// The start of a line's comment, outside of string literals; nil when there is none.
     ///
-    /// - Parameter isInText: whether the line begins in a text over several lines, and then whether the next one does.
+    /// - Parameter isInText: whether the line begins inside a multi-line literal; on return, whether the next one does.
     private static func comment(_ line: String, _ isInText: inout Bool) -> String.Index? {
         var rest = line[...]
         var isBehindBlank = true
@@ -74,7 +74,7 @@ struct Suppressions {
         return nil
     }
 
-    /// What is behind a text in quotes; nil when it has no end.
+    /// The index after a string literal; nil when it has no end.
     private static func end(of text: Substring) -> String.Index? {
         var isEscaped = false
         for index in text.indices.dropFirst() {
@@ -104,7 +104,7 @@ struct Suppressions {
         }
     }
 
-    /// Whether nothing but comments, blanks and a head stands in some lines.
+    /// Whether lines contain only comments, blanks and a file header.
     private static func isBeforeCode(_ lines: ArraySlice<String>) -> Bool {
         lines.allSatisfy { line in
             let text = line.trimmed

@@ -3,8 +3,8 @@ public import Foundation
 
 /// The files of a folder on disk.
 ///
-/// Folders of others are left out: those that begin with a full stop, build folders, and where package managers keep what they
-/// fetched. Links to files are followed, links to folders where they stay in the project.
+/// Some folders are left out: hidden ones, build folders, and folders of package managers. Links to files are followed, and
+/// links to folders if they stay in the project.
 public struct DiskFiles: ProjectFiles {
     /// The largest file that is read.
     public static let largestFile = 8 << 20

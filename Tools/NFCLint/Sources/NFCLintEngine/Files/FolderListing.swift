@@ -84,7 +84,7 @@ struct FolderListing {
     }
 
     private static func isSkipped(_ name: String) -> Bool {
-        // Association files live in a folder of their own.
+        // Association files have their own folder.
         if name == ".well-known" { return false }
         return name.hasPrefix(".") || skipped.contains(name) || skippedEndings.contains(where: name.hasSuffix)
     }

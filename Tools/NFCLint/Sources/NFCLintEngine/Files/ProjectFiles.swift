@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files of a project, wherever they are.
+/// The files of a project, from any source.
 public protocol ProjectFiles: Sendable {
     /// The paths of all files that may matter, relative to the project's folder, in order.
     var paths: [String] { get }

@@ -16,7 +16,7 @@ public struct Finding: Sendable, Hashable {
     public var isProven: Bool
     /// The target in which it was found; nil for none.
     public var target: String?
-    /// The changes that mend it; empty where a person has to decide.
+    /// The changes that fix it; empty when a person must decide.
     public var edits: [Edit]
 
     /// A finding.

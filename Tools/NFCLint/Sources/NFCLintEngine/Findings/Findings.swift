@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes what a rule finds in a target.
+/// Collects the findings of a rule in a target.
 public struct Findings {
     let rule: Rule
     let target: String?
@@ -15,12 +15,12 @@ public struct Findings {
     /// Adds a finding.
     ///
     /// - Parameters:
-    ///   - place: where it is; nil adds nothing.
+    ///   - place: the place; nil adds nothing.
     ///   - message: what is wrong, as a sentence.
-    ///   - remedy: how to mend it; nil for what the rule says.
-    ///   - severity: how much it matters; nil for what the rule says.
+    ///   - remedy: how to fix it; nil for the rule's own text.
+    ///   - severity: the severity; nil for the rule's own.
     ///   - isProven: whether it is certain.
-    ///   - edits: the changes that mend it.
+    ///   - edits: the changes that fix it.
     public mutating func add(
         _ place: Place?,
         _ message: String,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rule: what it is, why it matters, examples, and its check.
+/// A rule: its description, its reason, examples, and its check.
 public struct Rule: Sendable {
     /// The id, such as `SRC003`. It never changes its meaning.
     public var id: String

@@ -2,7 +2,7 @@
 
 /// Reads a binary property list.
 ///
-/// Objects of it may be shared, so that a small file stands for more values than any memory holds: visited values are counted.
+/// Objects can be shared, so a small file can expand to more values than fit in memory. Visited values are counted.
 struct BinaryPropertyList {
     /// The most values that are read; no list of an app comes near.
     static let mostValues = 100_000
@@ -99,7 +99,7 @@ struct BinaryPropertyList {
         try Self.number(bytes, offset + index * referenceSize, referenceSize)
     }
 
-    /// The number of elements: in the marker, or a number behind it.
+    /// The number of elements: in the marker, or in a number after it.
     private func count(_ low: Int, _ offset: inout Int) throws(FormatError) -> Int {
         guard low == 0x0F else { return low }
         guard offset < bytes.count, bytes[offset] >> 4 == 1, bytes[offset] & 0x0F <= 3 else { throw Self.broken }

@@ -43,7 +43,7 @@ struct ByteCursor {
 
     mutating func advance(_ count: Int) { for _ in 0..<count { advance() } }
 
-    /// Goes behind the next occurrence of a text, and returns whether there is one.
+    /// Moves past the next occurrence of a text, and returns whether there is one.
     mutating func skip(past text: StaticString) -> Bool {
         while !isAtEnd {
             if starts(with: text) {

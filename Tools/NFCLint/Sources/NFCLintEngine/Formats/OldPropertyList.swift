@@ -62,7 +62,7 @@ struct OldPropertyList {
             let offset = cursor.offset
             let key = try text()
             try skip()
-            // A key alone stands for itself in .strings.
+            // In .strings, a key alone is also its value.
             var value = ConfigValue(.string(key), position)
             if cursor.byte == 0x3D {
                 cursor.advance()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a property list in XML and remembers where each value stands.
+/// Reads a property list in XML and records the place of each value.
 ///
-/// Only what property lists have is read; entities that a file declares are not, so that none grows without bound.
+/// It reads only the syntax of property lists. Entities that a file declares are not expanded, so nothing grows without bound.
 struct XMLPropertyList {
     private var cursor: ByteCursor
 

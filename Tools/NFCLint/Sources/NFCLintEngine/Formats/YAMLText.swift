@@ -84,7 +84,7 @@ struct YAMLText {
             let line = lines[index]
             let rest = line.text.dropFirst().drop { $0 == " " }
             if !rest.isEmpty, Self.split(String(rest)) != nil {
-                // A mapping that begins behind the dash.
+                // A mapping that begins after the dash.
                 let inner = indent + line.text.count - rest.count
                 lines[index] = Line(indent: inner, text: String(rest), number: line.number)
                 values.append(try block(inner, depth: depth + 1))
@@ -96,7 +96,7 @@ struct YAMLText {
         return ConfigValue(.array(values), position(start))
     }
 
-    /// The value behind a colon or a dash: on the line itself, or below it.
+    /// The value after a colon or a dash: on the same line, or below it.
     private mutating func value(
         _ text: String,
         _ line: Line,

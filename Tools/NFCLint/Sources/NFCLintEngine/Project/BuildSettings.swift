@@ -94,7 +94,7 @@ struct ConfigurationFile {
         (line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line[...]).trimmed
     }
 
-    /// The equals sign behind the key; conditions in brackets have their own.
+    /// The equals sign after the key; conditions in brackets have their own.
     private static func separator(_ line: String) -> String.Index? {
         var depth = 0
         for index in line.indices {

@@ -18,7 +18,7 @@ struct FolderTargets {
                 !others.contains { file.hasPrefix($0 + "/") }
             }
             let entitlements = files.filter { $0.hasSuffix(".entitlements") }
-            // With several it can't be told which one counts, unless one has the name of a release.
+            // With several files it is not clear which one counts, unless one has a release's name.
             let chosen =
                 entitlements.count <= 1
                 ? entitlements.first : entitlements.first { !$0.lowercased().contains("debug") }
@@ -86,11 +86,11 @@ struct FolderTargets {
             groups[name, default: []].append(path)
         }
         for path in StringTables.paths(paths) where !taken.contains(path) {
-            // A folder of a language stands in that of its module.
+            // A language folder is in the folder of its module.
             let parts = path.split(separator: "/").dropLast().filter { !$0.hasSuffix(".lproj") }
             let folder = parts.joined(separator: "/")
             let owner = groups.keys.filter { folder == $0 || folder.hasPrefix($0 + "/") }.max { $0.count < $1.count }
-            // Texts beside the modules may be of any of them.
+            // Texts outside of the modules may belong to any of them.
             for group in owner.map({ [$0] }) ?? Array(groups.keys) { groups[group]?.append(path) }
         }
         return groups.sorted { $0.key < $1.key }.map { group in

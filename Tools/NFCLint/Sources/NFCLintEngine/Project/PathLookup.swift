@@ -17,7 +17,7 @@ struct PathLookup: Sendable {
         folded = Dictionary(paths.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The path of a file as it is on disk; nil when there is none.
+    /// The path of a file, spelled as on disk; nil when there is none.
     func find(_ path: String) -> String? {
         let path = followed(Self.normal(path))
         return exact.contains(path) ? path : folded[path.lowercased()]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the caller knows of an app beside its files.
+/// Facts about an app that the caller knows and that are not in its files.
 public struct ProjectOptions: Sendable {
     /// Links of tags that are to open the app.
     public var links: [String]

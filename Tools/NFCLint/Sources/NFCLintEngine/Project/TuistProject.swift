@@ -2,7 +2,7 @@
 import SwiftParser
 import SwiftSyntax
 
-/// Reads the description of a project for Tuist, as far as it is written out.
+/// Reads the project description of Tuist, if it is written with literals.
 struct TuistProject {
     let path: String
     let lookup: PathLookup

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A target with its sources: what a rule looks at.
+/// A target with its sources, which a rule checks.
 public struct Unit: Sendable {
     /// The target.
     public let target: Target

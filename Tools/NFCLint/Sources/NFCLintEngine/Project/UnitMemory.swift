@@ -9,7 +9,7 @@ public final class UnitMemory: @unchecked Sendable {
 
     init() {}
 
-    /// The value of a key, made where there is none yet. The rules of a target run one behind the other.
+    /// The value of a key, created if it does not exist yet. The rules of a target run one after the other.
     public func value<Value: Sendable>(_ key: String, make: () -> Value) -> Value {
         lock.lock()
         let known = values[key] as? Value

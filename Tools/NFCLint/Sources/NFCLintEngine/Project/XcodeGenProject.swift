@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the description of a project for XcodeGen, as far as it is plain.
+/// Reads the project description of XcodeGen, without its advanced features.
 struct XcodeGenProject {
     let path: String
     let lookup: PathLookup

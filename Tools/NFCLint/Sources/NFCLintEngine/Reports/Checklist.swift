@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The review checklist of an app as a table: each row met, not met, or not to be told.
+/// The review checklist of an app as a table: each row is met, not met, or not known.
 public struct Checklist: Sendable {
-    /// What can be said of a row.
+    /// The state of a row.
     public enum State: String, Sendable {
         /// The app does it.
         case met
@@ -32,7 +32,7 @@ public struct Checklist: Sendable {
     struct Question {
         var title: String
         var rules: [String]
-        /// Whether the app has what the row is about; without it nothing can be told.
+        /// Whether the row applies to the app; otherwise the state is not known.
         var concerns: Bool
         /// Where the app has it.
         var seen: Place?

@@ -50,7 +50,7 @@ enum JSONOutput {
             case "\\": output += "\\\\"
             case "\n": output += "\\n"
             default:
-                // What nobody sees is written as an escape.
+                // Invisible characters are escaped.
                 let isHidden =
                     scalar.properties.generalCategory == .format || scalar.value < 0x20
                     || (0x7F...0x9F).contains(scalar.value)

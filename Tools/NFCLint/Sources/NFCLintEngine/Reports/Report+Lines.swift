@@ -2,7 +2,7 @@
 
 /// Formats that other programs read, a line for each finding.
 extension Report {
-    /// Workflow commands of GitHub Actions, which show up beside the code.
+    /// Workflow commands of GitHub Actions, which appear next to the code.
     public var github: String {
         findings.map { finding in
             let word = finding.severity == .info ? "notice" : finding.severity.rawValue

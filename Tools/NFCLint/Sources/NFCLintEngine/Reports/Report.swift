@@ -53,7 +53,7 @@ public struct Report: Sendable {
     /// A path as the caller can open it.
     func path(_ path: String) -> String { folder.isEmpty || folder == "." ? path : PathLookup.appending(folder, path) }
 
-    /// The line of a file that a place is in; nil when there is none.
+    /// The line of a file at a place; nil when there is none.
     func line(_ place: Place) -> String? {
         let lines = lines.lines(place.path, project.files)
         let number = place.position.line

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The page of a rule, made from what the rule says of itself.
+/// The page of a rule, made from the rule's own texts.
 public struct RulePage: Sendable {
     private let rule: Rule
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// The text on one line, with escapes for the characters that nobody sees: no name of a file and no line of a source
-    /// draws on a terminal, begins another line, or gives commands to a workflow.
+    /// The text on one line, with invisible characters escaped. File names and source lines can't control a terminal,
+    /// start another line, or give commands to a workflow.
     public var visible: String {
         var result = ""
         for scalar in unicodeScalars {
@@ -21,7 +21,7 @@ extension String {
         return result
     }
 
-    /// The text as Markdown that shows it as it is: no image, link, mention or tag of HTML comes out of a source.
+    /// The text as Markdown that shows it literally, so that source text can't create images, links, mentions or HTML tags.
     var markdown: String {
         var result = ""
         for character in visible {

@@ -5,7 +5,7 @@ public import SwiftSyntax
 public struct CallInfo: Sendable {
     /// The last name of what is called, such as `begin`.
     public var name: String
-    /// What stands before the last full stop, as written; nil for none.
+    /// The source text before the last full stop; nil for none.
     public var base: String?
     /// The call.
     public var node: FunctionCallExprSyntax

@@ -20,8 +20,8 @@ struct FileFacts: Sendable {
     }
 }
 
-/// Goes through a tree once and writes down what it declares and does. What a nested function or closure does counts for the
-/// function around it.
+/// Walks a tree once and records its declarations and calls. Calls in a nested function or closure count for the enclosing
+/// function.
 private final class FactsBuilder: SyntaxVisitor {
     private let file: SourceFile
     var imports: Set<String> = []

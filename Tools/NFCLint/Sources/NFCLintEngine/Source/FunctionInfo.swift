@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import SwiftSyntax
 
-/// A function, initializer, computed property or stored property's value, with what it does.
+/// A function, initializer, computed property or stored property's value, with its calls.
 public struct FunctionInfo: Sendable {
     /// What it is.
     public enum Kind: Sendable {

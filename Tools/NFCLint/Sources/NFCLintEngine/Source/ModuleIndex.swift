@@ -15,7 +15,7 @@ public struct ModuleIndex: Sendable {
     public private(set) var files: [SourceFile] = []
     private var named: [String: [Int]] = [:]
     private var calledBy: [String: [Int]] = [:]
-    /// The families of types: a type and what it inherits from, both ways.
+    /// The families of types: a type with its supertypes and subtypes.
     private var families: [String: Set<String>] = [:]
     /// The classes that inherit from each other in any number of steps; those of a chain share one set.
     private var chains: [String: Set<String>] = [:]
@@ -74,7 +74,7 @@ public struct ModuleIndex: Sendable {
         types[type.name] = merged
     }
 
-    /// A type, what it inherits from and what inherits from it, as far as they are in the module.
+    /// A type with those of its supertypes and subtypes that are in the module.
     public func family(_ name: String?) -> Set<String> {
         guard let name else { return [] }
         let own = chains[name] ?? [name]

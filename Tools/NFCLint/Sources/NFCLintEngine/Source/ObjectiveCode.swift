@@ -14,7 +14,7 @@ public struct ObjectiveCode: Sendable {
         public var code: String
         /// How many braces of the method are open around it.
         public var depth: Int
-        /// Whether a brace opens behind it.
+        /// Whether a brace opens after it.
         public var opensBlock: Bool
     }
 
@@ -78,7 +78,7 @@ public struct ObjectiveCode: Sendable {
         return result
     }
 
-    /// Blanks comments and lines of the preprocessor; in the second result also what stands in literals.
+    /// Blanks comments and preprocessor lines; in the second result also the content of literals.
     private static func withoutComments(_ bytes: [UInt8]) -> (plain: [UInt8], masked: [UInt8]) {
         var plain = bytes
         var masked = bytes
@@ -209,10 +209,10 @@ private struct Cutter {
         return Place(path, Position(line: low + 1, column: offset - lines[low] + 1))
     }
 
-    /// The method whose declaration stands in a range: names and types, and no braces.
+    /// The method that is declared in a range: names and types, without braces.
     private func method(_ range: Range<Int>) -> ObjectiveCode.Method? {
         var first = range.lowerBound
-        // What stands before it has no semicolon: @implementation, RCT_EXPORT_MODULE().
+        // The text before it has no semicolon: @implementation, RCT_EXPORT_MODULE().
         for index in range {
             let isLineStart = index == range.lowerBound || masked[index - 1] == 0x0A
             let isMethod =

@@ -155,7 +155,7 @@ public struct Sessions: Sendable {
         }
     }
 
-    /// Whether there are sessions, and all are for payment cards, which have an entitlement of their own.
+    /// Whether there are sessions, and all are for payment cards, which have their own entitlement.
     public var isOnlyPayment: Bool { !creations.isEmpty && creations.allSatisfy { $0.kind == .payment } }
 
     /// The delegate of a type; nil when it is none.
@@ -167,7 +167,7 @@ public struct Sessions: Sendable {
         return names.contains(name)
     }
 
-    /// Whether what stands before the full stop of a call is a session.
+    /// Whether the base of a call is a session.
     public func isSession(base: String?) -> Bool {
         guard let last = base?.split(separator: ".").last.map(String.init) else { return false }
         return names.contains(last) || last.lowercased().hasSuffix("session")

@@ -28,8 +28,8 @@ public final class SourceFile: Sendable {
         importsCoreNFC = parsed.statements.contains { item in
             Self.imported(Syntax(item.item)).contains("CoreNFC")
         }
-        // Operators that nobody knows stay as they are.
-        // Nor are sequences folded that are longer than anybody writes, since the tree gets as deep as they are long.
+        // Unknown operators stay unfolded.
+        // Very long sequences also stay unfolded, because the depth of the tree would equal their length.
         let sequences = LongestSequence(viewMode: .sourceAccurate)
         sequences.walk(parsed)
         if sequences.count > 2000 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells files that people write from those that would keep a parser busy for minutes.
+/// Distinguishes normal files from those that would keep a parser busy for minutes.
 ///
-/// The parser of swift-syntax takes time that grows fast with the depth of brackets and of `#if`, also where it gives up at a
-/// limit of its own.
+/// The time of the swift-syntax parser grows fast with the depth of brackets and of `#if`, even when it stops at its own
+/// limit.
 enum SourceShape {
     private static let deepest = 200
     private static let deepestCondition = 40
@@ -33,7 +33,7 @@ enum SourceShape {
                 if index - lineStart > longestLine {
                     return "A line has more than \(longestLine) bytes; the file was left out."
                 }
-                // A comparison has no end; a type over several lines breaks behind its bracket.
+                // A comparison has no closing bracket; a type over several lines breaks after its bracket.
                 if index > 0, bytes[index - 1] != 0x3C { types = 0 }
                 lineStart = index + 1
             case 0x23:

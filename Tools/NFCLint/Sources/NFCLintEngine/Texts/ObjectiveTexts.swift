@@ -19,7 +19,7 @@ struct ObjectiveTexts {
         }
     }
 
-    /// What stands behind the first of some marks.
+    /// The text after the first of some marks.
     private static func value(_ statement: ObjectiveCode.Statement, _ marks: [String]) -> String? {
         for mark in marks {
             guard let range = statement.text.firstRange(of: mark) else { continue }

@@ -20,7 +20,7 @@ struct Parts {
         }
     }
 
-    /// The calls and tuples that a name may stand for.
+    /// The calls and tuples that a name may refer to.
     private func values(of node: ExprSyntax, in number: Int, depth: Int) -> [Value] {
         let node = node.core
         guard depth < 5, !node.is(TupleExprSyntax.self), !node.is(FunctionCallExprSyntax.self) else {

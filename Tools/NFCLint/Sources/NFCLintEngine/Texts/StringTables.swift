@@ -39,7 +39,7 @@ struct StringTables {
         paths.filter { $0.hasSuffix(".strings") || $0.hasSuffix(".xcstrings") }
     }
 
-    /// The texts of files; English comes first, since it is what most apps are developed in.
+    /// The texts of files, with English first, because most apps are developed in English.
     func table(_ paths: [String]) -> StringTable {
         var table = StringTable()
         for path in paths.sorted(by: { (Self.rank($0), $0) < (Self.rank($1), $1) }) {

@@ -49,7 +49,7 @@ final class BindingFinder: SyntaxVisitor {
     }
 
     override func visit(_ node: OptionalBindingConditionSyntax) -> SyntaxVisitorContinueKind {
-        // `if let text = text` is what the outer name has.
+        // `if let text = text` has the value of the outer name.
         if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name,
             let value = node.initializer?.value, value.words != name
         {

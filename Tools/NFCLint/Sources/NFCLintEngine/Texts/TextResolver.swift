@@ -83,7 +83,7 @@ struct TextResolver {
 
     private func localized(_ key: Found) -> [Found] {
         if let text = strings[key.text] {
-            // A key that is its own text stands in the code.
+            // A key that is its own text is in the code.
             if text.text == key.text { return [key] }
             return [Found(text: text.text, place: text.place, file: text.place.path)]
         }

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An app identifier is none, or the app is not named.
+    /// An app identifier is invalid, or the app is not named.
     static let aasa005 = Rule(
         id: "AASA005",
         severity: .error,

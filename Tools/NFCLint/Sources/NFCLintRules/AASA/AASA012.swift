@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A query, a fragment or a URL stands in the path.
+    /// The path contains a query, a fragment or a URL.
     static let aasa012 = Rule(
         id: "AASA012",
         severity: .warning,

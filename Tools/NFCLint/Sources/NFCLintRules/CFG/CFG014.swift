@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats have a value that is none.
+    /// The formats have an invalid value.
     static let cfg014 = Rule(
         id: "CFG014",
         severity: .error,

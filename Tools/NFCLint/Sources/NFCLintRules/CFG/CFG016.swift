@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats stand in the Info.plist.
+    /// The formats are in the Info.plist.
     static let cfg016 = Rule(
         id: "CFG016",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An AID of the list is none.
+    /// An AID of the list is invalid.
     static let cfg020 = Rule(
         id: "CFG020",
         severity: .error,

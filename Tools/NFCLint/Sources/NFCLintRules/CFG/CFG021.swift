@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An AID stands in the list twice, or in lower case.
+    /// An AID is in the list twice, or in lower case.
     static let cfg021 = Rule(
         id: "CFG021",
         severity: .warning,

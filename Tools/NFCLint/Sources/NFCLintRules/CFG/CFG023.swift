@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A longer AID stands behind its own beginning.
+    /// A longer AID comes after its own prefix.
     static let cfg023 = Rule(
         id: "CFG023",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The list of AIDs stands in the entitlements.
+    /// The list of AIDs is in the entitlements.
     static let cfg024 = Rule(
         id: "CFG024",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A FeliCa system code is none.
+    /// A FeliCa system code is invalid.
     static let cfg026 = Rule(
         id: "CFG026",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The FeliCa system codes stand in the entitlements, or twice.
+    /// The FeliCa system codes are in the entitlements, or occur twice.
     static let cfg028 = Rule(
         id: "CFG028",
         severity: .error,

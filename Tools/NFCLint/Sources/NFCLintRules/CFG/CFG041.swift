@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A prefix of card emulation is none.
+    /// A prefix of card emulation is invalid.
     static let cfg041 = Rule(
         id: "CFG041",
         severity: .error,

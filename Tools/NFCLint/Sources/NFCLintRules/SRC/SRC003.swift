@@ -146,7 +146,7 @@ extension Rule {
         value.is(NilLiteralExprSyntax.self) || value.words == ".none"
     }
 
-    /// Whether a function of the family stores a session that it is given or makes in another way.
+    /// Whether a function of the family stores a session that it receives or creates in another way.
     private static func stores(_ name: String, _ family: Set<String>, _ unit: Unit) -> Bool {
         unit.index.functions.contains { function in
             family.contains(function.owner ?? "")

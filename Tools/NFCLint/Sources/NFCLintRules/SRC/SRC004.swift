@@ -167,7 +167,7 @@ extension Rule {
                     let cancel = singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200")
                     let first = singles(text, ["FirstNDEFTagRead", "firstNDEFTagRead"], number: "204")
                     if !cancel {
-                        // Who waits for an answer has to get one, so that only what shows an error is left out.
+                        // A waiting caller must get an answer, so only the code that shows an error is left out.
                         let edits = own.map { fix($0, function, unit) } ?? []
                         findings.add(
                             unit.place(shown, number),
@@ -220,7 +220,7 @@ extension Rule {
                 ["error", "alert", "message", "status", "text"].contains(where: name.contains) && name != "alertmessage"
             if isText, mentionsError(assignment.value, function) { return Syntax(assignment.target) }
         }
-        // What is added to a label is no assignment of its own.
+        // Appending to a label does not count as an assignment.
         return Finder.all(InfixOperatorExprSyntax.self, in: function.body).first { node in
             let isLabel = ["text", "attributedText"].contains(node.leftOperand.lastName ?? "")
             return isLabel && node.operator.trimmedDescription == "+=" && mentionsError(node.rightOperand, function)
@@ -255,14 +255,14 @@ extension Rule {
         return Names.isQuiet(call.name) || words.contains { name.contains($0) }
     }
 
-    /// Whether a call hands over to whoever waits for the result.
+    /// Whether a call passes the result to a waiting caller.
     private static func isReceiver(_ call: CallInfo) -> Bool {
         let name = call.name.lowercased()
         let isNamed = ["fail", "error", "complet", "handler", "callback", "reject"].contains { name.contains($0) }
         return isNamed || call.base?.lowercased().hasSuffix("delegate") == true
     }
 
-    /// Whether a closure shows what it gets, and does not single out that the person cancelled.
+    /// Whether a closure shows its error, and does not check for a cancel.
     private static func shows(_ closure: ClosureExprSyntax, _ number: Int, _ unit: Unit) -> Bool {
         let text = closure.trimmedDescription
         guard !singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200") else { return false }
@@ -296,7 +296,7 @@ extension Rule {
         return Finder.all(DeclReferenceExprSyntax.self, in: Syntax(node)).contains { $0.baseName.text == name }
     }
 
-    /// Returns early before the last statement, where that shows the error: all else is done before it.
+    /// Returns early before the last statement, if that shows the error and all other work comes first.
     private static func fix(_ shown: Syntax, _ function: FunctionInfo, _ unit: Unit) -> [Edit] {
         guard let last = function.statements?.last, shown.isWithin(last), let error = function.parameters.last,
             !function.assignments.contains(where: {

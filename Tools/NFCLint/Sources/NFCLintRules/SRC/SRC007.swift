@@ -131,7 +131,7 @@ extension Rule {
     )
 }
 
-/// Where a session begins behind another one in the same list of statements, and nothing ends the first in between.
+/// Where a session begins after another one in the same list of statements, and nothing ends the first in between.
 private func secondBegins(_ unit: Unit) -> [(call: CallInfo, function: Int)] {
     var found: [(call: CallInfo, function: Int)] = []
     let begins = Dictionary(grouping: unit.sessions.begins, by: \.function)

@@ -105,7 +105,7 @@ extension Rule {
                 let isSetOnce = setters.allSatisfy {
                     $0.kind == .initializer || ["viewDidLoad", "awakeFromNib"].contains($0.name)
                 }
-                // An object that makes its session when it is made may be made for each scan.
+                // An object that creates its session in its initializer may be created for each scan.
                 guard isMade || isKept(function.owner, unit) || !setters.allSatisfy({ $0.kind == .initializer }) else {
                     continue
                 }

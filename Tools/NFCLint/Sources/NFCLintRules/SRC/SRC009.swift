@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The configuration lacks what the code reads.
+    /// The configuration lacks an entry that the code needs.
     static let src009 = Rule(
         id: "SRC009",
         severity: .error,

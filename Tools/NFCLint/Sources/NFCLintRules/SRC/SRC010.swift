@@ -79,7 +79,7 @@ extension Rule {
         return text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
     }
 
-    /// The value of a constant that is named; nil for anything else, and where several in the file have the name.
+    /// The value of a named constant; nil for anything else, and when several in the file have the name.
     private static func constant(_ node: ExprSyntax) -> ExprSyntax? {
         let core = node.core
         let name: String

@@ -85,7 +85,7 @@ extension Rule {
                 let type = unit.index.types[delegate.type]
                 guard type?.marks.contains("@MainActor") != true else { continue }
                 let names = InterfaceNames(unit.index, delegate.type)
-                // didDetectNDEFs never runs beside didDetect for tags.
+                // didDetectNDEFs never runs if there is didDetect for tags.
                 let callbacks =
                     delegate.tags.isEmpty
                     ? delegate.callbacks : delegate.tags + delegate.invalidation + delegate.activation

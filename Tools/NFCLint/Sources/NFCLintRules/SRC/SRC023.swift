@@ -205,7 +205,7 @@ extension Rule {
         return nil
     }
 
-    /// Whether a call is of a function that an extension of Data has to make a text of it.
+    /// Whether a call is of a function of a Data extension that makes text from the data.
     private static func isOfData(_ call: CallInfo, _ function: FunctionInfo, _ unit: Unit) -> Bool {
         unit.index.functions(named: call.name).contains { number in
             let helper = unit.index.functions[number]

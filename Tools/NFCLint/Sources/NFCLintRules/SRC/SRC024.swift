@@ -125,7 +125,7 @@ extension Rule {
         return gaps.count < 2 && !isLanguage
     }
 
-    /// A part of a literal as it is, for the escapes that payloads begin with.
+    /// A part of a literal with a first `\u{…}` escape decoded, as at the beginning of payloads; nil for other escapes.
     private static func unescaped(_ text: String) -> String? {
         guard text.hasPrefix("\\u{"), let end = text.firstIndex(of: "}") else {
             return text.hasPrefix("\\") ? nil : text
@@ -163,7 +163,7 @@ extension Rule {
         return isPlain && gaps.count == 1 ? gaps[0].expressions.first?.expression : nil
     }
 
-    /// What is turned into bytes; nil when an expression is something else.
+    /// The expression that is converted to bytes; nil for other expressions.
     private static func inner(_ node: ExprSyntax) -> ExprSyntax? {
         let node = node.core
         if let infix = node.as(InfixOperatorExprSyntax.self), infix.operator.trimmedDescription == "??" {

@@ -122,7 +122,7 @@ extension Rule {
         return properties.contains { $0.value?.core.as(FunctionCallExprSyntax.self)?.calledExpression.words == owner }
     }
 
-    /// Whether a call stands in a closure, which runs later: that of a button, for example.
+    /// Whether a call is in a closure that runs later, such as a button's.
     private static func isInClosure(_ call: CallInfo) -> Bool {
         call.context.contains { !$0.hasPrefix("DispatchQueue") && !$0.hasPrefix("Task") }
     }

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// didDetectNDEFs never runs beside didDetect for tags.
+    /// didDetectNDEFs never runs if there is didDetect for tags.
     static let src027 = Rule(
         id: "SRC027",
         severity: .info,

@@ -4,7 +4,7 @@ import SwiftSyntax
 
 /// What rules ask of sources.
 extension Unit {
-    /// A function, what it reaches, from where it may be reached, and what is checked there.
+    /// A function, the functions that it reaches, its callers, and the functions that these reach.
     func connected(_ number: Int) -> Set<Int> {
         var result = Set(index.reach(number))
         for caller in index.allCallers(number) { result.formUnion(index.reach(caller, depth: 3)) }
@@ -19,7 +19,7 @@ extension Unit {
     /// Whether anything in the module mentions one of some names.
     func mentionsAnywhere(_ names: Set<String>) -> Bool { mentions(index.functions.indices, names) }
 
-    /// Whether one of the target's own functions reads the message of a tag whose link opened the app. It may stand in a file
+    /// Whether one of the target's own functions reads the message of a tag whose link opened the app. It can be in a file
     /// that does not import Core NFC.
     var readsLinks: Bool {
         index.functions.contains { isOwn($0) && $0.names.contains("ndefMessagePayload") }

@@ -120,6 +120,6 @@ extension Unit {
 }
 
 extension ConfigValue.Entry {
-    /// Whether its key is another one, but for blanks around it and its case.
+    /// Whether its key equals another one, ignoring surrounding blanks and case.
     func means(_ key: String) -> Bool { self.key.trimmingBlanks.lowercased() == key.lowercased() }
 }

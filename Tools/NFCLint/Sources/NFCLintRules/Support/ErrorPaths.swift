@@ -10,7 +10,7 @@ struct ErrorPaths {
 
     /// How an expression mentions an error.
     enum Mention {
-        /// The error itself, or its code: whoever gets it can tell a cancel from a failure.
+        /// The error itself, or its code: the receiver can distinguish a cancel from a failure.
         case whole
         /// Its sentence alone.
         case sentence
@@ -58,7 +58,7 @@ struct ErrorPaths {
         return result
     }
 
-    /// Whether a type is that of a closure, as far as it is written out.
+    /// Whether a written type is that of a closure.
     private static func isClosure(_ type: String?) -> Bool {
         guard let type else { return false }
         return type.contains("->")

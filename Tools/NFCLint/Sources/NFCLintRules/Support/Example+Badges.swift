@@ -28,7 +28,7 @@ extension Example {
         """
     )
 
-    /// A client that looks for messages, and tells the person what to do.
+    /// A client that scans for messages, and shows the person what to do.
     static let messageReader = swift(
         """
         class Reader: NSObject, NFCNDEFReaderSessionDelegate {

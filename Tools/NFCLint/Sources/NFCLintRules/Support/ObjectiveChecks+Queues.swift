@@ -49,7 +49,7 @@ extension ObjectiveFacts {
         return creations
     }
 
-    /// Whether a statement stands in a block that some code opens.
+    /// Whether a statement is in a block that some code opens.
     private static func isInBlock(_ number: Int, _ statements: [Statement], _ opens: (String) -> Bool) -> Bool {
         if opens(statements[number].code) { return true }
         var depth = statements[number].depth

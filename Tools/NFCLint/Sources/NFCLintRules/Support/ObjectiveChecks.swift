@@ -190,7 +190,7 @@ extension ObjectiveFacts {
         .map(\.element)
     }
 
-    /// Whether a statement stands in a case, or in a block, for records that are not well-known.
+    /// Whether a statement is in a case or block for records that are not well-known.
     private static func isForOthers(_ number: Int, _ statements: [Statement]) -> Bool {
         let others = ["FormatMedia", "FormatNFCExternal", "FormatAbsoluteURI"]
         var depth = statements[number].depth

@@ -20,7 +20,7 @@ struct PayloadTrace {
         "dropFirst", "dropLast", "advanced", "subdata", "suffix", "prefix", "removeFirst", "subarray",
     ]
 
-    /// What an expression has of a record's payload; nil for anything else.
+    /// The part of a record's payload that an expression has; nil for anything else.
     func source(_ node: ExprSyntax, in number: Int, depth: Int = 0) -> Source? {
         guard depth < 4 else { return nil }
         let function = unit.index.functions[number]
@@ -30,10 +30,10 @@ struct PayloadTrace {
             || !Finder.all(SubscriptCallExprSyntax.self, in: node).allSatisfy(Self.isIndexOfRecord)
         if members.contains(where: { isPayload($0, function) }) { return isCut ? .cut : .whole }
         for reference in Finder.all(DeclReferenceExprSyntax.self, in: node) {
-            // What stands behind a full stop is a member.
+            // A name after a full stop is a member.
             let member = reference.parent?.as(MemberAccessExprSyntax.self)
             if member?.declName.id == reference.id { continue }
-            // Nor is what a record has beside its payload.
+            // The other fields of a record are not its payload.
             let name = member?.declName.baseName.text ?? ""
             if ["type", "identifier", "typeNameFormat", "records"].contains(name) { continue }
             if let found = origin(reference.baseName.text, function, number, depth) { return isCut ? .cut : found }
@@ -127,8 +127,8 @@ extension PayloadTrace {
         "nfcWellKnown", "media", "nfcExternal", "absoluteURI", "empty", "unknown", "unchanged",
     ]
 
-    /// Whether a node stands where the record is known to be well-known (true), or known to be something else (false);
-    /// nil where neither is said.
+    /// Whether the record at a node is known to be well-known (true), or known to be of another type (false); nil when
+    /// neither is known.
     static func isForWellKnown(_ node: some SyntaxProtocol) -> Bool? {
         var child = Syntax(node)
         while let step = child.parent {

@@ -2,9 +2,9 @@
 import NFCLintEngine
 import SwiftSyntax
 
-/// Finds paths through the code of a tag that end and do nothing: no call but for a log.
+/// Finds paths through the code of a tag that end without any call except for a log.
 ///
-/// Each closure of a tag's command is a path of its own, since it runs when the command is done.
+/// Each closure of a tag's command is a separate path, because it runs when the command is done.
 struct QuietPaths {
     /// Where a path ends, and why.
     struct End {
@@ -41,13 +41,13 @@ struct QuietPaths {
     }
 
     private struct State {
-        /// Whether the path goes on without a call so far.
+        /// Whether the path continues, and has had no call so far.
         var isOpen = true
         var setsText = false
         var ends: [End] = []
     }
 
-    /// Whether a closure is what a command calls when it is done, or a task that waits for one.
+    /// Whether a closure is the completion handler of a command, or a task that waits for a command.
     private static func isHandler(_ closure: ClosureExprSyntax) -> Bool {
         var parent = closure.parent
         while let step = parent, !step.is(FunctionCallExprSyntax.self) {
@@ -116,13 +116,13 @@ struct QuietPaths {
                 state.isOpen = false
             }
         } else if item.is(VariableDeclSyntax.self) {
-            // A value that needs a closure goes on in it.
+            // A value that needs a closure continues in it.
             if !Finder.all(ClosureExprSyntax.self, in: item).isEmpty { state.isOpen = false }
         } else if let assignment = Self.expression(item, InfixOperatorExprSyntax.self),
             assignment.operator.is(AssignmentExprSyntax.self)
         {
             if assignment.leftOperand.lastName == "alertMessage" { state.setsText = true }
-            // A value that needs a closure goes on in it, as the subscription of a publisher does.
+            // A value that needs a closure continues in it, as the subscription of a publisher does.
             if !Finder.all(ClosureExprSyntax.self, in: assignment.rightOperand).isEmpty { state.isOpen = false }
             if !assignment.leftOperand.is(DiscardAssignmentExprSyntax.self) { return }
             if Self.acts(assignment.rightOperand) { state.isOpen = false }
@@ -212,7 +212,7 @@ struct QuietPaths {
         return dispatching.contains(around.calledExpression.lastName ?? "")
     }
 
-    /// Whether the statements behind a call of `connect` go on without waiting for it.
+    /// Whether the statements after a call of `connect` run without waiting for it.
     private static func goesOnBehind(_ closure: ClosureExprSyntax) -> Bool {
         guard let call = closure.enclosing(FunctionCallExprSyntax.self), call.calledExpression.lastName == "connect",
             let item = call.enclosing(CodeBlockItemSyntax.self),

@@ -21,7 +21,7 @@ extension Unit {
 }
 
 extension SheetText {
-    /// The text as it is shown in a finding.
+    /// The text, as a finding shows it.
     var shown: String {
         let plain = text.replacing(String(SheetText.gap), with: "…").replacing("\n", with: " ")
         return "\"\(plain.count > 80 ? String(plain.prefix(80)) + "…" : plain)\""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Verbs of short English sentences, to tell a sentence from a title.
+/// Verbs of short English sentences, to distinguish a sentence from a title.
 enum Verbs {
     private static let known: Set<String> = [
         "is", "are", "was", "were", "be", "been", "am", "has", "have", "had", "do", "does", "did", "can", "could",

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Another URI stands before the universal link.
+    /// Another URI comes before the universal link.
     static let tag002 = Rule(
         id: "TAG002",
         severity: .error,

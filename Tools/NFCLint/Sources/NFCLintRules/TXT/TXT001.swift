@@ -166,7 +166,7 @@ extension Rule {
     private static func words(_ text: String) -> [String] {
         var result: [String] = []
         var current = ""
-        // Letters of the technology's names are ASCII; other letters end a word, as kana behind NFC do.
+        // The names of technologies have ASCII letters. Other letters, such as kana after NFC, end a word.
         for character in text + " " {
             if character.isASCII, character.isLetter || character.isNumber || character == "-" {
                 current.append(character)

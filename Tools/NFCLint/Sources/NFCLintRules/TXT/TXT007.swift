@@ -95,7 +95,7 @@ extension Rule {
                 ]
                 let object = words.indices.first { near.contains(words[$0]) && names(words, behind: $0) != nil }
                 guard let object, let name = names(words, behind: object), vague.contains(name.word) else { continue }
-                // A clause behind it says what the item is.
+                // A clause after it says what the item is.
                 guard name.isTag || name.index == words.count - 1 else { continue }
                 findings.add(text.place, "The instruction does not name the object: \(text.shown)")
             }
@@ -109,7 +109,7 @@ extension Rule {
         "valid",
     ]
 
-    /// The first word behind a preposition that says something, and where it is.
+    /// The first significant word after a preposition, and its index.
     private static func names(_ words: [String], behind index: Int) -> (word: String, index: Int, isTag: Bool)? {
         for next in words.indices where next > index {
             if fillers.contains(words[next]) { continue }
