@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An age as people say it.
+/// Describes an age in words, such as "5 minutes ago".
 package func ageText(seconds: Int64) -> String {
     switch seconds {
     case ..<0: "in the future"

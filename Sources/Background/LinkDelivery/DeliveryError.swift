@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import UserBus
 
-/// Why something could not be opened. Equal by code.
+/// Why a link could not be opened. Errors are equal if their codes are.
 public struct DeliveryError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
-        /// The kind as programs read it.
+        /// The name of the kind, for programs.
         public let name: String
 
-        /// There is no bus of the user.
+        /// There is no user bus.
         public static let noBus = Code(name: "no-bus")
         /// The app can't be started as it is installed.
         public static let notStarted = Code(name: "not-started")
         /// The app's desktop entry has no place for a link, or more than one.
         public static let takesNoLink = Code(name: "takes-no-link")
-        /// The app was started and ended.
+        /// The app was started, but ended.
         public static let ended = Code(name: "app-ended")
-        /// The app does not answer in time.
+        /// The app did not answer in time.
         public static let noAnswer = Code(name: "no-answer")
-        /// The app does not take the link.
+        /// The app did not accept the link.
         public static let refused = Code(name: "app-refused")
-        /// The app's name on the bus is another user's.
+        /// The app's name on the bus belongs to another user.
         public static let foreign = Code(name: "foreign-app")
-        /// Nothing on this system opens links of that scheme.
+        /// No app on this system opens links of this scheme.
         public static let noHandler = Code(name: "no-handler")
     }
 
-    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    /// Boxed, so that the error is one pointer wide.
     private final class Contents: Sendable {
         let code: Code
         let reason: String

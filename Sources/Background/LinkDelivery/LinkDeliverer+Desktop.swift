@@ -3,16 +3,16 @@ public import BackgroundStorage
 import BackgroundTagReading
 import UserBus
 
-/// Opening URIs in the apps that the desktop has for them, such as the browser.
+/// Opening URIs with the desktop's default apps, such as the browser.
 extension LinkDeliverer {
-    /// Opens a URI of one of the schemes that the system knows.
+    /// Opens a URI whose scheme the system knows.
     func openWithDesktop(_ uri: String, for scheme: LinkScheme, _ token: String?) throws(DeliveryError) -> Receipt {
-        // Apps for maps take places, and not the pages that show them.
+        // Map apps accept a place, but not the web page that shows it.
         let place = scheme == .map ? MapPlace(uri)?.uri : nil
         return try openWithDesktop(place ?? uri, scheme: scheme.rawValue, token)
     }
 
-    /// Opens a URI in the default app of its scheme; where none is found, with the desktop's own tools.
+    /// Opens a URI with the default app of its scheme; or if there is none, with the desktop's own tools.
     func openWithDesktop(_ uri: String, scheme: String, _ token: String?) throws(DeliveryError) -> Receipt {
         var problem: DeliveryError?
         var takesNoLink: DeliveryError?
@@ -25,7 +25,7 @@ extension LinkDeliverer {
                 takesNoLink = takesNoLink ?? (error.code == .takesNoLink ? error : nil)
             }
         }
-        // The desktop's own tools start the same entry, without the link, and report that all went well.
+        // The desktop's own tools would start the same entry without the link, and report success.
         if let takesNoLink { throw takesNoLink }
         for words in [["gio", "open"], ["xdg-open"]] {
             guard let path = program(words[0]) else { continue }
@@ -42,7 +42,7 @@ extension LinkDeliverer {
                 try bus.openWithPortal(uri, limit: limit)
                 return Receipt(app: nil, hasMessage: false)
             } catch {
-                // Most systems have none; what is told is what was wrong before.
+                // Most systems have no portal. The first problem is reported instead.
             }
         }
         throw problem ?? DeliveryError(.noHandler, Self.noHandler(scheme))
@@ -55,12 +55,12 @@ extension LinkDeliverer {
         """
     }
 
-    /// The app that opens URIs of a scheme: the first of those that the desktop has for it that can be started.
+    /// Returns the app that opens URIs of a scheme: the desktop's first one that can be started.
     ///
     /// - Parameter scheme: the scheme, in lower case.
     public func opener(of scheme: String) -> DesktopEntries.Found? { openers(of: [scheme])[scheme] }
 
-    /// The app that opens URIs of each scheme that has one.
+    /// Returns the app that opens URIs of each scheme. Schemes without an app are left out.
     private func openers(of schemes: [String]) -> [String: DesktopEntries.Found] {
         desktopEntries.handlers(of: schemes).compactMapValues { handlers in
             handlers.first { found in
@@ -69,15 +69,15 @@ extension LinkDeliverer {
         }
     }
 
-    /// Programs that `xdg-open` takes for a browser where no desktop entry says which one is.
+    /// The programs that `xdg-open` tries as browsers when no desktop entry is set.
     private static let browsers = [
         "x-www-browser", "firefox", "chromium", "chromium-browser", "google-chrome", "epiphany", "konqueror", "wslview",
     ]
 
-    /// The desktop's own tool that may open web links although no desktop entry is for them; nil where none can.
+    /// The desktop's own tool that may open web links without a desktop entry for them; nil when there is none.
     ///
-    /// `xdg-open` of the system opens what it finds a browser for; one that the person put before it, whatever it likes. `gio`
-    /// knows the desktop entries alone.
+    /// The system's `xdg-open` opens a link if it finds a browser. If the user has put another `xdg-open` before it,
+    /// that one may open anything. `gio` only uses desktop entries.
     var browserTool: String? {
         let tool = "xdg-open"
         guard let path = program(tool) else { return nil }
@@ -87,17 +87,17 @@ extension LinkDeliverer {
         return (chosen + Self.browsers).contains { program($0) != nil } ? tool : nil
     }
 
-    /// What this desktop opens: the schemes of the system's table and of the web.
+    /// What this desktop can open: the schemes of `LinkScheme`, and web links.
     struct Openers {
-        /// The schemes of the system's table that no app on this system opens.
+        /// The schemes of `LinkScheme` that no app on this system opens.
         var unopenedSchemes: Set<LinkScheme>
-        /// The schemes of web links that nothing opens.
+        /// The schemes of web links that no program opens.
         var schemesWithoutBrowser: Set<String>
-        /// The name of the browser for each scheme of web links, where the desktop has one.
+        /// The name of the browser for each scheme of web links, if the desktop has one.
         var browserNames: [String: String]
     }
 
-    /// What this desktop opens now.
+    /// What this desktop can open now.
     var openers: Openers {
         let web = ["http", "https"]
         let openers = openers(of: LinkScheme.allCases.map(\.rawValue) + web)
@@ -112,6 +112,6 @@ extension LinkDeliverer {
 }
 
 extension LinkScheme {
-    /// The scheme of a URI that has one.
+    /// Returns the scheme of a URI.
     static func scheme(of uri: String) -> String { String(uri.prefix { $0 != ":" }) }
 }

@@ -5,12 +5,12 @@ import LinkFetching
 public import PrivateStorage
 
 extension LinkDeliverer {
-    /// Where links go now: by the installed apps, the association files that were fetched, the person's choices, and what
-    /// the desktop has apps for. An association file is compiled when it is met first, and kept for this deliverer.
+    /// Creates a router from the installed apps, the fetched association files, the user's choices, and the desktop's
+    /// default apps. Each association file is compiled once for this deliverer.
     ///
     /// - Parameters:
     ///   - apps: the installed apps.
-    ///   - allowsCustomSchemes: whether an app's own scheme opens it.
+    ///   - allowsCustomSchemes: whether custom schemes open their apps.
     public func router(
         apps: InstalledApps? = nil,
         allowsCustomSchemes: Bool = false

@@ -9,7 +9,7 @@ import UserBus
 extension LinkDeliverer {
     /// Starts the app of an entry.
     ///
-    /// - Parameter uri: takes the place of `%u`; nil starts the app without one.
+    /// - Parameter uri: the URI for `%u`; nil starts the app without one.
     func start(_ found: DesktopEntries.Found, uri: String?, _ token: String?) throws(DeliveryError)
         -> any StartedProgram
     {
@@ -26,14 +26,17 @@ extension LinkDeliverer {
         )
     }
 
-    /// Starts a program: by the user's systemd where it is on the bus, so that the program has nothing of the sandbox of a
-    /// service that calls this, nor of its limits, and goes on when the service ends; else as a child.
+    /// Starts a program.
+    ///
+    /// If the user's systemd is on the bus, it starts the program. Then the program does not inherit the sandbox and
+    /// limits of the calling service, and continues when that service ends. Otherwise the program is started as a
+    /// child.
     ///
     /// - Parameters:
     ///   - path: the program's absolute path.
-    ///   - words: its words, its name first.
-    ///   - app: the name of its desktop entry, or its own.
-    ///   - folder: where it runs; nil is the user's own folder.
+    ///   - words: its arguments, starting with its name.
+    ///   - app: the name of its desktop entry, or its own name.
+    ///   - folder: its working directory; nil for the user's home folder.
     ///   - environment: its variables.
     func launch(
         _ path: String,
@@ -51,7 +54,7 @@ extension LinkDeliverer {
         return try ChildProgram(path, words, folder: folder, environment: environment)
     }
 
-    /// What an entry is started with: its program's path and its command.
+    /// Returns how to start an entry: its program's path and its command.
     func command(
         of found: DesktopEntries.Found,
         isGivenURI: Bool
@@ -79,17 +82,17 @@ extension LinkDeliverer {
         return (path, command)
     }
 
-    /// How an app comes by its links.
+    /// How an app receives its links.
     public enum Way: String, Sendable, Hashable {
-        /// The bus starts it, and it gets the link with the message where it has the interface.
+        /// The bus starts it. It receives the link with the message if it has the interface.
         case bus
-        /// Its command starts it, and then it gets the link with the message over the bus.
+        /// Its command starts it. Then it receives the link with the message over the bus.
         case command
-        /// Its command starts it with the link alone.
+        /// Its command starts it, with only the link.
         case link
     }
 
-    /// How an app that does not run comes by its links.
+    /// Returns how an app that is not running would receive its links.
     ///
     /// - Throws: ``DeliveryError`` when the app can't be started as it is installed.
     public func way(to app: InstalledApp) throws(DeliveryError) -> Way {
@@ -99,7 +102,7 @@ extension LinkDeliverer {
         return found.entry.takesMessages ? .command : .link
     }
 
-    /// The path of a program; a bare name is looked up in the folders of `PATH`.
+    /// Returns the path of a program. A bare name is looked up in the folders of `PATH`.
     func program(_ name: String) -> String? {
         guard !name.hasPrefix("/") else { return ProgramPath.isProgram(name) ? name : nil }
         guard !name.isEmpty, !name.contains("/") else { return nil }

@@ -5,16 +5,16 @@ import LinkFetching
 import PrivateStorage
 import UserBus
 
-/// Opens what tags have: in the app that it is for, in the browser, or in what the desktop has for it.
+/// Opens the links of tags: in the app that they belong to, in the browser, or in the desktop's default app.
 ///
-/// Everything here waits, for up to some times the limit: call it on a thread of its own. Nothing of a tag reaches a shell of ours; a
-/// URI is one value of a message on the bus, or one argument of a program.
+/// Every call blocks, for up to a few times the limit. Call it on a separate thread. Nothing of a tag reaches a shell
+/// of this library: a URI is one value in a message on the bus, or one argument of a program.
 public struct LinkDeliverer: Sendable {
-    /// Where something was opened.
+    /// The result of opening something.
     public struct Receipt: Sendable, Hashable {
-        /// The app's identifier, or the name of the desktop entry; nil when the desktop chose.
+        /// The app's identifier, or the name of its desktop entry; nil when the desktop chose the app.
         public var app: String?
-        /// Whether the app has the whole message, and not the link alone.
+        /// Whether the app received the whole message; otherwise it received only the link.
         public var hasMessage: Bool
     }
 
@@ -34,8 +34,8 @@ public struct LinkDeliverer: Sendable {
     /// - Parameters:
     ///   - environment: the variables of the process.
     ///   - limit: how long an app may take to start, and then to answer.
-    ///   - settling: how long a program that is given a URI has to run to count as one that opened it; ending well counts
-    ///     at once.
+    ///   - settling: how long a program that gets a URI has to run to count as successful. A program that exits with
+    ///     status 0 counts at once.
     public init(
         environment: [String: String],
         limit: Duration = .seconds(20),
@@ -47,12 +47,13 @@ public struct LinkDeliverer: Sendable {
         self.settling = settling
     }
 
-    /// Opens something.
+    /// Opens a link.
     ///
     /// - Parameters:
-    ///   - delivery: what, and in what.
-    ///   - activationToken: lets the app come to the front, where the notification's click gave one.
-    /// - Throws: ``DeliveryError``; then nothing was opened, but an app that did not answer may have what it was given.
+    ///   - delivery: what to open, and where.
+    ///   - activationToken: lets the app come to the front. The click on a notification provides it.
+    /// - Throws: ``DeliveryError`` when nothing was opened. But an app that did not answer may still have received the
+    ///   link.
     public func deliver(_ delivery: Delivery, activationToken: String? = nil) throws(DeliveryError) -> Receipt {
         switch delivery {
         case .app(let app, let payload): try deliver(payload, to: app, activationToken)
@@ -107,7 +108,7 @@ public struct LinkDeliverer: Sendable {
         return Receipt(app: app.id, hasMessage: false)
     }
 
-    /// Opens a URI in the app of a desktop entry.
+    /// Opens a URI with the app of a desktop entry.
     func open(_ uri: String, with found: DesktopEntries.Found, _ token: String?) throws(DeliveryError) {
         if let bus = try bus(isNeeded: found.entry.isBusActivated) {
             let starts = found.entry.isBusActivated
@@ -116,7 +117,7 @@ public struct LinkDeliverer: Sendable {
                     return
                 }
             } catch  where error.code == .nobody && found.entry.command != nil {
-                // The entry of a browser may promise more than is installed; its command is there for that.
+                // A browser's entry may promise D-Bus activation that is not installed. Then its command is used.
             } catch {
                 throw DeliveryError(error)
             }
@@ -125,20 +126,20 @@ public struct LinkDeliverer: Sendable {
         try check(program, found.entry.name)
     }
 
-    /// A program that fails at once opened nothing.
+    /// Throws if the program fails at once, because then it has opened nothing.
     func check(_ program: any StartedProgram, _ name: String) throws(DeliveryError) {
         guard let status = try program.wait(settling), status != 0 else { return }
         throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
     }
 
-    /// Waits until an app has its name on the bus.
+    /// Waits until an app has registered its name on the bus.
     private func wait(for name: String, _ bus: UserBus, _ program: any StartedProgram) throws(DeliveryError) {
         let clock = ContinuousClock()
         let end = clock.now + limit
         while clock.now < end {
             let status = try program.wait(.milliseconds(20))
             do throws(BusError) {
-                // A program that ends well may have left the rest to another process.
+                // A program that exits with status 0 may have passed the work to another process.
                 if try bus.isRunning(name) { return }
             } catch {
                 throw DeliveryError(error)
@@ -158,7 +159,7 @@ public struct LinkDeliverer: Sendable {
         }
     }
 
-    /// The user's bus; nil when there is none and it can be done without.
+    /// Returns the user's bus; nil when there is none and it is not needed.
     func bus(isNeeded: Bool) throws(DeliveryError) -> UserBus? {
         do throws(BusError) {
             return try UserBus(address: environment["DBUS_SESSION_BUS_ADDRESS"])

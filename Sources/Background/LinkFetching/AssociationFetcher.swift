@@ -2,29 +2,30 @@
 import Foundation
 import UniversalLinks
 
-/// Gets association files from their sites: by https alone, from their one place, without redirects, and within bounds of
-/// size and time.
+/// Fetches association files from their sites: only by https, only from the standard path, without redirects, and with
+/// limits for size and time.
 ///
-/// Each address is checked when it is connected to, so that no second answer of the name service can lead to a private one.
-/// There are no cookies, no proxies and no compression. The system's libcurl does the work, opened when it is first needed.
+/// The address is checked on each connection. So the name service can't first give a public address and then a private
+/// one. There are no cookies, no proxies and no compression. The system's libcurl does the work; it is opened when it
+/// is first needed.
 public struct AssociationFetcher: Sendable {
-    /// What is otherwise in development.
+    /// Settings, mainly for development.
     public struct Options: Sendable, Hashable {
-        /// How long all of it may take.
+        /// The time limit of a fetch.
         public var timeout = Duration.seconds(20)
         /// Whether a site may have a private address.
         public var allowsPrivateAddresses = false
-        /// Where to connect to in place of the site, `ADDRESS:PORT` with a numerical address. The certificate still has to
-        /// be the site's.
+        /// The place to connect to instead of the site, as `ADDRESS:PORT` with a numeric address. The certificate must
+        /// still be the site's.
         public var connectTo: String?
-        /// A file of certificates, in PEM, that are trusted in place of the system's.
+        /// The path of a PEM file with the certificates to trust instead of the system's.
         public var authorities: String?
 
-        /// Creates options, for the public internet.
+        /// Creates the options for the public internet.
         public init() {}
     }
 
-    /// Where the file is on its site.
+    /// The file's path on its site.
     public static let path = "/.well-known/apple-app-site-association"
 
     private let options: Options
@@ -32,14 +33,14 @@ public struct AssociationFetcher: Sendable {
     /// Creates a fetcher.
     public init(_ options: Options = Options()) { self.options = options }
 
-    /// Gets the file of a domain, and sees that it is one.
+    /// Fetches the file of a domain, and checks that it is an association file.
     ///
-    /// - Parameter domain: the domain. The caller sees to it that an installed app lists it.
+    /// - Parameter domain: the domain. Only fetch domains that an installed app lists.
     /// - Returns: the file's bytes.
     /// - Throws: ``FetchError``.
     public func fetch(_ domain: String) async throws(FetchError) -> [UInt8] {
         let result: Result<[UInt8], FetchError> = await withCheckedContinuation { continuation in
-            // A thread of its own: it waits, and it blocks the signal of a closed connection.
+            // A separate thread, because the call blocks, and because SIGPIPE has to be blocked.
             let thread = Thread { [self] in
                 continuation.resume(returning: Result { () throws(FetchError) in try get(domain) })
             }
@@ -68,7 +69,7 @@ public struct AssociationFetcher: Sendable {
         return try download.run(connectingTo: place, trusting: options.authorities, timeout: options.timeout)
     }
 
-    /// A place to connect to, in the form of libcurl: whatever the host and the port, this address and port.
+    /// Returns a value for libcurl's `CURLOPT_CONNECT_TO`: for any host and port, connect to this address and port.
     private static func place(_ text: String) throws(FetchError) -> String {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
             let address = NetworkAddress(text[..<colon].filter { $0 != "[" && $0 != "]" })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an association file could not be got. Equal by code.
+/// Why an association file could not be fetched. Errors are equal if their codes are.
 public struct FetchError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -24,15 +24,15 @@ public struct FetchError: Error, Sendable, CustomStringConvertible {
 
         let kind: Kind
 
-        /// The domain is no name of a host.
+        /// The domain is not a host name.
         public static let badDomain = Code(kind: .badDomain)
         /// The domain has no address.
         public static let notFound = Code(kind: .notFound)
-        /// The domain's address is not one of the public internet.
+        /// The domain's address is not on the public internet.
         public static let privateAddress = Code(kind: .privateAddress)
-        /// Nobody answers at the address.
+        /// Nothing answers at the address.
         public static let noConnection = Code(kind: .noConnection)
-        /// It took too long.
+        /// The time limit was exceeded.
         public static let timeout = Code(kind: .timeout)
         /// The certificate is not valid for the domain.
         public static let certificate = Code(kind: .certificate)
@@ -40,19 +40,19 @@ public struct FetchError: Error, Sendable, CustomStringConvertible {
         public static let tls = Code(kind: .tls)
         /// libcurl is not installed.
         public static let libraryMissing = Code(kind: .libraryMissing)
-        /// The site sends to another place.
+        /// The site redirects.
         public static let redirect = Code(kind: .redirect)
-        /// The site says that there is no such file (404 or 410).
+        /// The site reports that the file does not exist (404 or 410).
         public static let missing = Code(kind: .missing)
-        /// The site answers with another status.
+        /// The site answered with another status.
         public static let status = Code(kind: .status)
-        /// The answer is not HTTP, or in a form that was not asked for.
+        /// The answer is not HTTP/1, or is encoded in a way that was not requested.
         public static let badResponse = Code(kind: .badResponse)
-        /// The file, or the head of the answer, is larger than it may be.
+        /// The file or the head of the answer is too large.
         public static let tooLarge = Code(kind: .tooLarge)
-        /// The connection ended within the answer.
+        /// The connection ended in the middle of the answer.
         public static let truncated = Code(kind: .truncated)
-        /// It is no association file.
+        /// The file is not an association file.
         public static let badFile = Code(kind: .badFile)
 
         /// The code's name, as the command line prints it.
@@ -63,7 +63,7 @@ public struct FetchError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code
-    /// What is wrong, as a sentence for people.
+    /// The reason, as a sentence for people.
     public var reason: String
 
     package init(_ code: Code, _ reason: String) {

@@ -3,7 +3,7 @@ import BackgroundTagReading
 import Glibc
 import UserBus
 
-/// What is on the user's bus: notifications, and what reports the lock.
+/// The checks of the user's bus: notifications, and the services that report the screen lock.
 extension Examination {
     private static let notifications = BusCall.Object(
         "org.freedesktop.Notifications",
@@ -11,7 +11,7 @@ extension Examination {
         "org.freedesktop.Notifications"
     )
 
-    /// The bus itself, and what is on it.
+    /// The findings about the bus and the services on it.
     var busFindings: [Finding] {
         do throws(BusError) {
             let bus = try BusConnection(.user, address: environment["DBUS_SESSION_BUS_ADDRESS"])
@@ -20,7 +20,7 @@ extension Examination {
             let fix: String? =
                 switch error.code {
                 case .libraryMissing: "Install libsystemd, for instance with: apt-get install libsystemd0"
-                // The reason says what to look at.
+                // The error's reason already says what to check.
                 case .silentBus: nil
                 default: "Log in to a desktop, or run the programs in: dbus-run-session"
                 }

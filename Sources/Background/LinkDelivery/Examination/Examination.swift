@@ -4,15 +4,15 @@ import BackgroundTagReading
 import LinkFetching
 import PrivateStorage
 
-/// Looks at all that reading in the background needs on a desktop: the bus, notifications, the lock, who opens what, the
-/// installed apps and their association files. It waits, and changes nothing; it may start the program that shows
-/// notifications.
+/// Checks everything that background reading needs on a desktop: the bus, notifications, the screen lock, the apps for
+/// each scheme, the installed apps and their association files. It blocks, and changes nothing, but it may start the
+/// program that shows notifications.
 public struct Examination: Sendable {
     let environment: [String: String]
     private let deliverer: LinkDeliverer
     private let now: Int64
 
-    /// Prepares one.
+    /// Creates an examination, without checking anything.
     ///
     /// - Parameters:
     ///   - environment: the variables of the process.
@@ -23,13 +23,13 @@ public struct Examination: Sendable {
         deliverer = LinkDeliverer(environment: environment)
     }
 
-    /// What was found, of each thing at least one.
+    /// The findings; at least one for each check. Reading this property performs the checks.
     public var findings: [Finding] {
         let apps = InstalledApps(deliverer.folders)
         return busFindings + schemeFindings + appFindings(apps) + associationFindings(apps)
     }
 
-    // MARK: Who opens what
+    // MARK: Apps for each scheme
 
     private var schemeFindings: [Finding] {
         let schemes = ["https", "http"] + LinkScheme.allCases.map(\.rawValue)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an examination found of one thing that reading in the background needs.
+/// The result of checking one thing that background reading needs.
 public struct Finding: Sendable, Hashable {
-    /// How something is.
+    /// The state of the thing.
     public enum State: String, Sendable, Hashable {
         /// It works.
         case works
-        /// It works in part, or something that some people need is missing.
+        /// It works in part, or something that only some people need is missing.
         case limited
-        /// It does not work, and reading in the background suffers.
+        /// It does not work, and this limits background reading.
         case fails
     }
 
-    /// What was looked at, as a word for programs: `bus`, `scheme`, ….
+    /// What was checked, as a word for programs, such as `bus` or `scheme`.
     public var check: String
-    /// Which one of several: a scheme, a domain, a file.
+    /// Which one of several: a scheme, a domain or a file.
     public var subject: String?
-    /// How it is.
+    /// The state of the thing.
     public var state: State
-    /// What was found, as a sentence for people.
+    /// The result, as a sentence for people.
     public var text: String
-    /// What to do about it; nil where nothing is to be done.
+    /// What to do about it; nil when there is nothing to do.
     public var fix: String?
 
     /// Creates a finding.

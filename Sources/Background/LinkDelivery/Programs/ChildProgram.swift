@@ -4,15 +4,15 @@ import Foundation
 import Glibc
 import SystemLibrary
 
-/// A program that is a child of this process.
+/// A program that runs as a child of this process.
 final class ChildProgram: StartedProgram, Sendable {
     /// The process.
     let process: pid_t
     private let end: End
 
-    /// How the program ended, once it did.
+    /// How the program ended.
     private final class End: @unchecked Sendable {
-        // Sendable because the status is written once, before the signal, and read after it.
+        // Sendable because the status is written once, before the signal, and only read after it.
         private let signal = DispatchSemaphore(value: 0)
         private var status: Int32?
 
@@ -25,7 +25,7 @@ final class ChildProgram: StartedProgram, Sendable {
             let (seconds, attoseconds) = limit.components
             let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
             guard signal.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return nil }
-            // It may be asked again.
+            // For the next call of this function.
             signal.signal()
             return status
         }
@@ -35,16 +35,16 @@ final class ChildProgram: StartedProgram, Sendable {
     ///
     /// - Parameters:
     ///   - path: the program's absolute path.
-    ///   - arguments: its words, its name first.
-    ///   - folder: where it runs.
+    ///   - arguments: its arguments, starting with its name.
+    ///   - folder: its working directory.
     ///   - environment: its variables.
     init(_ path: String, _ arguments: [String], folder: String, environment: [String: String]) throws(DeliveryError) {
         var launch = ProgramLaunch(path, arguments)
         launch.environment = environment
         launch.folder = folder
         launch.closesOthers = true
-        // What happens to this process's terminal is nothing to the program. What that prints may be what a tag says, which
-        // is in no log.
+        // The program is independent of this process's terminal. Its output may contain text of a tag, which must not
+        // get into a log.
         launch.separation = .session
         let process: pid_t
         do throws(ProgramLaunch.Failure) {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program that was started with words of its own: no shell sees them, and nothing of this process goes along but its
-/// environment without what is meant for services.
+/// A program that was started without a shell. It inherits only the environment, without the variables that are meant
+/// for services.
 protocol StartedProgram {
     /// Waits for the program to end.
     ///
-    /// - Returns: the status that `waitpid` gives; nil when it still runs.
+    /// - Returns: the status from `waitpid`; nil when the program still runs.
     func wait(_ limit: Duration) throws(DeliveryError) -> Int32?
 }
 
-/// What programs are started with.
+/// Helpers for starting programs.
 enum ProgramStart {
-    /// What a status says, for people.
+    /// Describes a status from `waitpid`.
     static func text(_ status: Int32) -> String {
         status & 0x7F == 0 ? "with status \(status >> 8 & 0xFF)" : "by signal \(status & 0x7F)"
     }
 
-    /// An environment without the variables that the system gives a service for itself alone.
+    /// Removes the variables that the system sets for a service only.
     static func environment(_ variables: [String: String]) -> [String: String] {
         variables.filter { name, _ in !ofServices.contains(name) }
     }

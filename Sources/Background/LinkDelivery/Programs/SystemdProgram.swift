@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import UserBus
 
-/// A program that the user's systemd has started.
+/// A program that the user's systemd started.
 struct SystemdProgram: StartedProgram {
     private let unit: StartedUnit
     private let path: String
 
-    /// Starts a program, and waits until it has begun.
+    /// Starts a program, and waits until it runs.
     ///
     /// - Parameters:
     ///   - program: the program.
-    ///   - bus: the user's bus, which nothing else uses.
+    ///   - bus: a connection to the user's bus that nothing else uses.
     ///   - limit: how long systemd may take.
-    /// - Returns: nil when no systemd of the user is on the bus.
+    /// - Returns: nil when the user's systemd is not on the bus.
     init?(_ program: UnitProgram, _ bus: UserBus, limit: Duration) throws(DeliveryError) {
         path = program.path
         let state: StartedUnit.State

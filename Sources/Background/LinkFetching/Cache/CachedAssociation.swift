@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a domain's association file.
+/// A domain's association file in the cache, with the time and result of the last fetch.
 public struct CachedAssociation: Sendable, Hashable {
-    /// How old a file gets before the site is asked again, in seconds: a week.
+    /// How long a file is used before the site is asked again, in seconds: a week.
     public static let refreshInterval: Int64 = 7 * 24 * 3600
-    /// How long a site is left alone after its first failure, in seconds: a minute. It is twice as long after each more.
+    /// How long a site is not asked after its first failure, in seconds: a minute. Each further failure doubles it.
     public static let firstRetryInterval: Int64 = 60
-    /// The longest that a site is left alone after a failure, in seconds: six hours.
+    /// The longest time that a site is not asked after a failure, in seconds: six hours.
     public static let longestRetryInterval: Int64 = 6 * 3600
 
     /// The domain, in ASCII.
     public let domain: String
-    /// The file as its site served it; nil when there was none yet, or the site has withdrawn it.
+    /// The file as the site served it; nil when there never was one, or the site has removed it.
     public var file: [UInt8]?
-    /// When the site last answered, with a file or without, in seconds since 1970; nil when it never did.
+    /// When the site last answered, with or without a file, in seconds since 1970; nil if it never answered.
     public var answered: Int64?
     /// When the site was last asked, in seconds since 1970.
     public var asked: Int64
-    /// Why the site gave no file when it was last asked; nil when it gave one.
+    /// Why the last request gave no file; nil when it gave one.
     public var failure: String?
-    /// The code of the failure, as the command line prints it, and its reason; nil when there is none.
+    /// The code of the failure, as the command line prints it, and its reason; nil when there was no failure.
     public var failureParts: (code: String, reason: String)? {
         guard let failure else { return nil }
         let parts = failure.split(separator: ":", maxSplits: 1).map(String.init)
         return (parts.first ?? "", parts.count > 1 ? String(parts[1].drop { $0 == " " }) : failure)
     }
-    /// How many times in a row the site has failed; 0 when it gave a file the last time.
+    /// How many times in a row the site has failed; 0 after a success.
     public private(set) var failureCount = 0
-    /// Whether the file was added on this machine, in developer mode, in place of the site's. Its site is not asked.
+    /// Whether the file was added on this machine, in developer mode. Then it replaces the site's file, and the site is
+    /// not asked.
     public let isLocal: Bool
 
-    /// How long the site is left alone after the last answer or failure, in seconds.
+    /// How long the site is not asked after the last answer or failure, in seconds.
     private var interval: Int64 {
         guard failureCount > 0 else { return Self.refreshInterval }
-        // Twelve doublings are more than six hours.
+        // Twelve doublings give more than six hours.
         return min(Self.firstRetryInterval << Int64(min(failureCount, 12) - 1), Self.longestRetryInterval)
     }
 
-    /// When the site is asked again, in seconds since 1970; nil when it never is, as of a local file. A clock that was set
-    /// back makes it now.
+    /// Returns when to ask the site again, in seconds since 1970; nil for a local file, whose site is never asked. If
+    /// the clock was set back, that is now.
     ///
     /// - Parameter now: the seconds since 1970.
     public func nextTry(at now: Int64) -> Int64? {
@@ -46,13 +47,13 @@ public struct CachedAssociation: Sendable, Hashable {
         return now < asked ? now : asked + interval
     }
 
-    /// Whether the site is to be asked again.
+    /// Whether to ask the site again.
     ///
     /// - Parameter now: the seconds since 1970.
     public func isDue(at now: Int64) -> Bool { nextTry(at: now).map { $0 <= now } ?? false }
 
-    /// Takes the answer of the site. A file that was there stays when the site can't be reached or serves no valid one,
-    /// and goes when the site says that there is none.
+    /// Stores the result of a request. A known file stays when the site can't be reached or serves an invalid one. It
+    /// is removed when the site reports that there is no file.
     mutating func take(_ result: Result<[UInt8], FetchError>, at now: Int64) {
         asked = now
         switch result {
@@ -71,10 +72,10 @@ public struct CachedAssociation: Sendable, Hashable {
         }
     }
 
-    // MARK: Its form on the disk: a line, then the file.
+    // MARK: The form on the disk: a line, then the file.
 
     private static let mark = "nfc-links 2"
-    /// The form before failures were counted.
+    /// The old form, without the number of failures.
     private static let firstMark = "nfc-links 1"
     private static let none = "-"
 
@@ -92,7 +93,7 @@ public struct CachedAssociation: Sendable, Hashable {
         isLocal = false
     }
 
-    /// A file that was added on this machine.
+    /// Creates an entry for a file that was added on this machine.
     init(domain: String, local file: [UInt8]) {
         self.domain = domain
         self.file = file

@@ -2,14 +2,14 @@
 import Foundation
 public import UniversalLinks
 
-/// Association files that are compiled already, by domain: a file is compiled once, until its bytes change.
+/// A store of compiled association files by domain. Each file is compiled once, and again when its bytes change.
 ///
-/// Share one between all questions of a process; it may be asked on any thread.
+/// Share one instance in a process. Any thread may use it.
 public final class CompiledAssociations: @unchecked Sendable {
-    // Sendable because the lock guards all that changes.
+    // Sendable because the lock guards everything that changes.
     private struct Entry {
         var file: [UInt8]
-        /// nil where the file is none.
+        /// nil if the file is invalid.
         var matcher: LinkMatcher?
     }
 
@@ -17,10 +17,10 @@ public final class CompiledAssociations: @unchecked Sendable {
     private var entries: [String: Entry] = [:]
     private var count = 0
 
-    /// Creates an empty one.
+    /// Creates an empty store.
     public init() {}
 
-    /// The compiled files of domains; those that are none are left out. The files of other domains are forgotten.
+    /// Returns the compiled files of domains, without the invalid ones, and forgets the files of all other domains.
     ///
     /// - Parameter files: the files, by domain.
     public func matchers(of files: [String: [UInt8]]) -> [String: LinkMatcher] {
@@ -31,7 +31,7 @@ public final class CompiledAssociations: @unchecked Sendable {
             if let entry = known[domain], entry.file == file {
                 entries[domain] = entry
             } else {
-                // Without the lock: it takes long.
+                // Outside the lock, because compiling takes long.
                 let parsed = try? AssociationFile(parsing: Data(file))
                 entries[domain] = Entry(file: file, matcher: parsed.map { LinkMatcher($0) })
                 compilations += 1
@@ -44,6 +44,6 @@ public final class CompiledAssociations: @unchecked Sendable {
         return entries.compactMapValues(\.matcher)
     }
 
-    /// How many files were compiled so far.
+    /// The number of files that were compiled so far.
     package var compilations: Int { lock.withLock { count } }
 }

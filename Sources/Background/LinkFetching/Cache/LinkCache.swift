@@ -3,8 +3,8 @@ import Foundation
 public import PrivateStorage
 public import UniversalLinks
 
-/// The association files of the domains that installed apps list, on the disk. A file that was added on this machine takes
-/// the place of the site's (``LocalAssociations``).
+/// The association files of the domains that installed apps list, on the disk. A file that was added on this machine
+/// replaces the site's file (``LocalAssociations``).
 public struct LinkCache<Store: FileStore>: Sendable {
     private static var suffix: String { ".links" }
     private static var limit: Int { AssociationFile.maximumSize + 4096 }
@@ -22,18 +22,18 @@ public struct LinkCache<Store: FileStore>: Sendable {
         self.local = local
     }
 
-    /// What is known of a domain; nil when nothing is, or what is there is damaged.
+    /// Returns the entry of a domain; nil when there is none, or it is damaged.
     public func association(of domain: String) -> CachedAssociation? {
         if let file = local?.file(of: domain) { return CachedAssociation(domain: domain, local: file) }
         guard let name = Self.name(domain), let octets = try? store.read(name, limit: Self.limit) else { return nil }
         return CachedAssociation(domain: domain, octets: octets)
     }
 
-    /// The compiled files of domains, by domain; those that are not there, or are none, are left out.
+    /// Returns the compiled files by domain, without missing and invalid ones.
     ///
     /// - Parameters:
     ///   - domains: the domains.
-    ///   - compiled: what was compiled before, and is taken where the file is the same.
+    ///   - compiled: the files that were compiled before. They are used again if they have not changed.
     public func matchers(
         of domains: some Sequence<String>,
         compiled: CompiledAssociations = CompiledAssociations()
@@ -43,17 +43,17 @@ public struct LinkCache<Store: FileStore>: Sendable {
         return compiled.matchers(of: files)
     }
 
-    /// Asks the sites of domains whose files are due, and forgets the files of all other domains.
+    /// Asks the sites whose files are due, and deletes the files of all domains that are not listed.
     ///
     /// - Parameters:
-    ///   - domains: the domains that installed apps list. No other is ever asked.
-    ///   - asked: those of them that are asked; nil for all.
+    ///   - domains: the domains that installed apps list. No other domain is ever asked.
+    ///   - asked: the ones to ask; nil for all.
     ///   - now: the seconds since 1970.
-    ///   - isForced: whether sites are asked whose files are not due. Those of local files are not asked.
-    ///   - retriesFailures: whether sites that failed are asked although they are not due: when there is a network again.
-    ///   - fetch: asks a site, as ``AssociationFetcher/fetch(_:)`` does.
-    /// - Returns: what is known now of each domain that was to be asked, in the order of the domains.
-    /// - Throws: ``PrivateStorage/StorageError`` when the disk fails.
+    ///   - isForced: whether to ask sites whose files are not due. Sites with a local file are still not asked.
+    ///   - retriesFailures: whether to ask failed sites before they are due, for example when the network is back.
+    ///   - fetch: asks a site, like ``AssociationFetcher/fetch(_:)``.
+    /// - Returns: the current entries of the domains in `asked`, in the order of the domains.
+    /// - Throws: `StorageError` when the disk fails.
     public func refresh(
         _ domains: [String],
         asking asked: [String]? = nil,
@@ -88,7 +88,7 @@ public struct LinkCache<Store: FileStore>: Sendable {
         for name in try store.names() where !kept.contains(name) { try store.remove(name) }
     }
 
-    /// The name of a domain's file; nil for what is no domain in ASCII, or too long for a file.
+    /// Returns the name of a domain's file; nil if the domain is not in ASCII, or too long for a file name.
     private static func name(_ domain: String) -> String? {
         guard HostName.ascii(domain) == domain, domain.utf8.count <= 240 else { return nil }
         return domain + suffix
@@ -96,7 +96,7 @@ public struct LinkCache<Store: FileStore>: Sendable {
 }
 
 extension LinkCache where Store == DirectoryStore {
-    /// Opens the cache of a user: `nfc/links` in the folder for caches.
+    /// Opens the user's cache: `nfc/links` in the cache folder.
     ///
     /// - Parameter folders: the user's folders.
     public init(of folders: UserFolders) throws(StorageError) {

@@ -2,8 +2,8 @@
 public import PrivateStorage
 import UniversalLinks
 
-/// Association files that a developer added on this machine, each in place of the one of a domain's site. For trying an app
-/// before its site is there.
+/// Association files that a developer added on this machine. Each replaces the file of a domain's site, so that an app
+/// can be tried before its site exists.
 public struct LocalAssociations<Store: FileStore>: Sendable {
     private static var suffix: String { ".association" }
 
@@ -20,19 +20,19 @@ public struct LocalAssociations<Store: FileStore>: Sendable {
             .filter { Self.name($0) != nil }
     }
 
-    /// The file of a domain; nil when none was added, or it can't be read.
+    /// Returns the file of a domain; nil when there is none, or it can't be read.
     ///
     /// - Parameter domain: the domain, in ASCII.
     public func file(of domain: String) -> [UInt8]? {
         Self.name(domain).flatMap { try? store.read($0, limit: AssociationFile.maximumSize) }
     }
 
-    /// Adds the file of a domain, in place of one that was added before.
+    /// Adds or replaces the file of a domain.
     ///
     /// - Parameters:
-    ///   - file: the file. One that ``UniversalLinks/AssociationFile`` can't read counts as none.
+    ///   - file: the file. It is not checked; if it is invalid, it has no effect on links.
     ///   - domain: the domain, in ASCII.
-    /// - Throws: ``PrivateStorage/StorageError`` when the domain is no name of a host, or the disk fails.
+    /// - Throws: `StorageError` when the domain is not a host name, or the disk fails.
     public func add(_ file: [UInt8], for domain: String) throws(StorageError) {
         guard let name = Self.name(domain) else {
             throw StorageError(.denied, "'\(domain)' is no domain. Give a name such as example.org.")
@@ -40,10 +40,10 @@ public struct LocalAssociations<Store: FileStore>: Sendable {
         try store.replace(name, with: file)
     }
 
-    /// Takes the file of a domain away; the one of its site counts again.
+    /// Removes the file of a domain. Then the site's file is used again.
     ///
     /// - Returns: false when there was none.
-    /// - Throws: ``PrivateStorage/StorageError`` when the disk fails.
+    /// - Throws: `StorageError` when the disk fails.
     public func remove(_ domain: String) throws(StorageError) -> Bool {
         guard let name = Self.name(domain), domains.contains(domain) else { return false }
         try store.remove(name)
@@ -57,7 +57,7 @@ public struct LocalAssociations<Store: FileStore>: Sendable {
 }
 
 extension LocalAssociations where Store == DirectoryStore {
-    /// Opens the files of a user, `nfc/links` in the folder for settings.
+    /// Opens the user's files: `nfc/links` in the configuration folder.
     ///
     /// - Parameter folders: the user's folders.
     /// - Returns: nil when there is no such folder, or it can't be opened.
@@ -66,10 +66,10 @@ extension LocalAssociations where Store == DirectoryStore {
         self.init(store)
     }
 
-    /// Opens the files of a user, and makes their folder when it is missing.
+    /// Opens the user's files, and creates their folder if it is missing.
     ///
     /// - Parameter folders: the user's folders.
-    /// - Throws: ``PrivateStorage/StorageError`` when the folder can't be made.
+    /// - Throws: `StorageError` when the folder can't be created.
     public init(making folders: UserFolders) throws(StorageError) {
         self.init(try DirectoryStore(Self.path(folders)))
     }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head of a site's answer, line by line. It refuses what an association file must not come with.
+/// Parses the head of a site's answer line by line, and rejects what is not allowed for an association file.
 package struct AnswerHead: Sendable {
-    /// The most bytes of all heads and trailers of one answer.
+    /// The maximum size of all heads and trailers of one answer, in bytes.
     package static let maximumSize = 16 << 10
 
-    /// Whether the head of the final answer has ended.
+    /// Whether the head of the final answer is complete.
     package private(set) var isComplete = false
     private var size = 0
-    /// The status of the head whose fields follow; nil between heads.
+    /// The status of the current head; nil between heads.
     private var status: Int?
     private var length: String?
 
     package init() {}
 
-    /// Takes a line, with or without its line end.
+    /// Parses a line, with or without its line end.
     package mutating func take(_ bytes: [UInt8]) throws(FetchError) {
         size += bytes.count
         guard size <= Self.maximumSize else {
             throw FetchError(.tooLarge, "The head of the answer is larger than \(Self.maximumSize) bytes.")
         }
-        // Lines behind the file are trailers, which nobody needs.
+        // Lines after the file are trailers, which are not needed.
         guard !isComplete else { return }
         let line = String(decoding: bytes.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
         guard let status else { return try takeStatus(line) }
@@ -39,7 +39,7 @@ package struct AnswerHead: Sendable {
             throw FetchError(.badResponse, "The answer is not HTTP/1.")
         }
         switch status {
-        // 103 and the like: the final answer follows. 101 would change the protocol.
+        // Statuses such as 103 are followed by the final answer. 101 would change the protocol.
         case 100, 102..<200, 200: break
         case 300..<400:
             throw FetchError(

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// An address of a host, of version 4 or 6.
+/// An IPv4 or IPv6 address.
 package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
-    /// 4 or 16 octets.
+    /// The 4 or 16 bytes of the address.
     let octets: [UInt8]
 
     init(_ octets: [UInt8]) {
-        // ::ffff:a.b.c.d is the address a.b.c.d.
+        // ::ffff:a.b.c.d is the IPv4 address a.b.c.d.
         let isMapped = octets.count == 16 && octets[..<10].allSatisfy { $0 == 0 } && octets[10...11] == [0xFF, 0xFF]
         self.octets = isMapped ? Array(octets[12...]) : octets
     }
 
-    /// Reads an address as people write it.
+    /// Parses the usual text form.
     package init?(_ text: String) {
         var octets = [UInt8](repeating: 0, count: 16)
         if unsafe inet_pton(AF_INET6, text, &octets) == 1 {
@@ -24,7 +24,7 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the address is one of the public internet (the registries of special-purpose addresses of IANA, RFC 6890).
+    /// Whether the address is on the public internet, by IANA's registries of special-purpose addresses (RFC 6890).
     package var isPublic: Bool {
         octets.count == 4 ? Self.isPublicVersion4(octets) : isPublicVersion6
     }
@@ -39,13 +39,13 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private var isPublicVersion6: Bool {
-        // 64:ff9b::/96 is how networks without version 4 reach the address of version 4 at its end.
+        // Networks without IPv4 use 64:ff9b::/96 for the IPv4 address in the last four bytes.
         if octets.starts(with: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
             return Self.isPublicVersion4(Array(octets[12...]))
         }
         guard octets[0] & 0xE0 == 0x20 else { return false }
         switch (octets[0], octets[1], octets[2], octets[3]) {
-        // Teredo, other protocols, documentation, 6to4, documentation again.
+        // Teredo and other protocols, documentation, 6to4, documentation.
         case (0x20, 0x01, 0x00...0x01, _), (0x20, 0x01, 0x0D, 0xB8), (0x20, 0x02, _, _), (0x3F, 0xFF, 0x00...0x0F, _):
             return false
         default: return true
@@ -59,7 +59,7 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Reads an address of the system's calls; nil for other families than IP.
+    /// Reads an address of the system; nil if it is not IPv4 or IPv6.
     @unsafe init?(_ address: UnsafePointer<sockaddr>) {
         let raw = unsafe UnsafeRawPointer(address)
         switch unsafe Int32(address.pointee.sa_family) {

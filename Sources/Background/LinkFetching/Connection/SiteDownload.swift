@@ -4,15 +4,15 @@ import CLibCrypto
 import Glibc
 import UniversalLinks
 
-/// One download of a site's association file with the system's libcurl. It blocks the calling thread.
+/// A single download of a site's association file with the system's libcurl. It blocks the calling thread.
 final class SiteDownload {
     private let host: String
     private let mayBePrivate: Bool
     private var head = AnswerHead()
     private var body: [UInt8] = []
-    /// The address that was connected to last.
+    /// The address of the last connection.
     private var address: NetworkAddress?
-    /// Why the download was ended from here.
+    /// Why this code stopped the download.
     private var failure: FetchError?
 
     /// Creates a download.
@@ -27,17 +27,18 @@ final class SiteDownload {
 
     /// Whether libcurl can be used. It stays open until the process ends.
     private static let isLoaded: Bool = {
-        // libcurl would have OpenSSL free its memory when the process begins to end, under the feet of a download.
+        // libcrypto is opened first. Otherwise libcurl lets OpenSSL free its memory when the process starts to exit,
+        // while a download may still use it.
         _ = unsafe ocn_crypto_missing()
         return ocn_curl_load()
     }()
 
-    /// Gets the file.
+    /// Downloads the file.
     ///
     /// - Parameters:
-    ///   - place: where to connect to in place of the site, as libcurl's `CURLOPT_CONNECT_TO`; nil for the site.
-    ///   - authorities: a file of certificates, in PEM, that are trusted in place of the system's.
-    ///   - timeout: how long all of it may take.
+    ///   - place: where to connect instead of the site, as libcurl's `CURLOPT_CONNECT_TO`; nil for the site.
+    ///   - authorities: the path of a PEM file with the certificates to trust instead of the system's.
+    ///   - timeout: the time limit of the download.
     /// - Returns: the file's bytes.
     func run(
         connectingTo place: String?,
@@ -108,7 +109,7 @@ final class SiteDownload {
         }
     }
 
-    /// Does a step, and keeps why it failed.
+    /// Performs a step, and stores its error.
     private func take(_ step: () throws(FetchError) -> Void) -> Bool {
         do throws(FetchError) {
             try step()
@@ -139,7 +140,7 @@ final class SiteDownload {
         case ocn_curl_tls_failed: FetchError(.tls, "The encrypted connection failed: \(text).")
         case ocn_curl_unsupported_protocol, ocn_curl_bad_answer:
             FetchError(.badResponse, "The answer is not HTTP/1: \(text).")
-        // libcurl has no code of its own for it.
+        // libcurl has no separate code for this.
         case ocn_curl_receive_failed where text.contains("chunked-encod"):
             FetchError(.badResponse, "The answer has a chunk that is not valid: \(text).")
         case ocn_curl_partial_file, ocn_curl_receive_failed: Self.truncated
@@ -153,7 +154,7 @@ final class SiteDownload {
         errno == 0 ? "" : ": \(unsafe String(cString: strerror(errno)))"
     }
 
-    /// What libcurl says, without what a site may have smuggled into it.
+    /// Returns libcurl's message in printable ASCII only, because a site may have put other text in it.
     private func text(_ error: ocn_curl_error) -> String {
         let bytes = unsafe withUnsafeBytes(of: error.text) { unsafe Array($0.prefix { $0 != 0 }) }
         let text = String(decoding: bytes.filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
