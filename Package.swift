@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "PN532Driver", targets: ["PN532Driver"]),
         .library(name: "PCSCDriver", targets: ["PCSCDriver"]),
         .library(name: "NFCRuntime", targets: ["NFCRuntime"]),
+        .library(name: "NFCReaders", targets: ["NFCReaders"]),
         .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
         .library(name: "BackgroundTagReading", targets: ["BackgroundTagReading"]),
         .library(name: "UserActivityReceiving", targets: ["UserActivityReceiving"]),
@@ -177,13 +178,22 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Sessions, their turns, time and the sheet.
         .target(
             name: "NFCRuntime",
+            dependencies: ["SystemLibrary", "TagLink", "TagProtocols", "VisibleText"],
+            path: "Sources/Parts/NFCRuntime",
+            swiftSettings: strict
+        ),
+        // Which readers there are, and the environment of a process.
+        .target(
+            name: "NFCReaders",
             dependencies: [
-                "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink",
+                "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary",
+                "TagLink",
                 "TagProtocols", "TagTrace", "VirtualTags", "VisibleText",
             ],
-            path: "Sources/Parts/NFCRuntime",
+            path: "Sources/Composition/NFCReaders",
             swiftSettings: strict
         ),
         // In mode 5, so that clients see its types as those of a framework in Objective-C: not Sendable, and nothing said
@@ -191,7 +201,10 @@ let package = Package(
         // its own code in mode 6.
         .target(
             name: "CoreNFC",
-            dependencies: ["NDEF", "NFCRuntime", "PrivateStorage", "TagLink", "TagProtocols", "VisibleText"],
+            dependencies: [
+                "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
+                "VisibleText",
+            ],
             path: "Sources/Framework/CoreNFC",
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
@@ -205,7 +218,9 @@ let package = Package(
         .target(
             name: "NFCTestKit",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "NFCRuntime", "PrivateStorage",
+                "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
+                "TagTrace",
+                "VirtualTags",
             ],
             path: "Sources/Framework/NFCTestKit",
             swiftSettings: strict
@@ -216,7 +231,7 @@ let package = Package(
             dependencies: [
                 "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "PCSCDriver", "PN532Driver",
                 "ReaderEmulation",
-                "NFCRuntime",
+                "NFCReaders", "NFCRuntime",
                 "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
                 "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
@@ -230,8 +245,8 @@ let package = Package(
         .executableTarget(
             name: "nfcd",
             dependencies: [
-                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCRuntime",
-                "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
+                "BackgroundStorage", "BackgroundTagReading", "LinkDelivery", "LinkFetching", "NFCReaders",
+                "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
             ],
             path: "Sources/Tools/nfcd",
             swiftSettings: strict + [.defaultIsolation(MainActor.self)],
@@ -259,6 +274,14 @@ let package = Package(
         .target(name: "CTestSetup", path: "Tests/TestSupport/CTestSetup"),
         // Rules that hold for random cases.
         .target(name: "PropertyTesting", path: "Tests/TestSupport/PropertyTesting", swiftSettings: strict),
+
+        // A card and a reader for tests of sessions.
+        .target(
+            name: "SessionTesting",
+            dependencies: ["NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
+            path: "Tests/TestSupport/SessionTesting",
+            swiftSettings: strict
+        ),
 
         .testTarget(
             name: "NDEFTests",
@@ -358,7 +381,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PN532DriverTests",
-            dependencies: ["PN532Driver", "CoreNFC", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags"],
+            dependencies: [
+                "PN532Driver", "CoreNFC", "NFCReaders", "NFCRuntime", "TagLink", "TagProtocols", "VirtualTags",
+            ],
             path: "Tests/Parts/PN532DriverTests",
             swiftSettings: strict
         ),
@@ -379,16 +404,29 @@ let package = Package(
         .testTarget(
             name: "NFCRuntimeTests",
             dependencies: [
-                "CIFDHandler", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "PrivateStorage",
-                "PropertyTesting", "ReaderEmulation", "TagLink", "TagProtocols", "TagTrace", "VirtualTags",
+                "CIFDHandler", "NFCReaders", "NFCRuntime", "NFCTestKit", "PCSCDriver", "PN532Driver", "PrivateStorage",
+                "PropertyTesting", "ReaderEmulation", "SessionTesting", "SystemLibrary", "TagLink", "TagProtocols",
+                "TagTrace",
+                "VirtualTags",
             ],
             path: "Tests/Parts/NFCRuntimeTests",
             swiftSettings: strict
         ),
         .testTarget(
+            name: "NFCReadersTests",
+            dependencies: [
+                "NFCReaders", "NFCRuntime", "NFCTestKit", "PN532Driver", "PrivateStorage", "ReaderEmulation",
+                "SessionTesting", "TagLink",
+                "TagProtocols", "TagTrace", "VirtualTags",
+            ],
+            path: "Tests/Composition/NFCReadersTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CIFDHandler", "CoreNFC", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols", "VirtualTags",
+                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCTestKit", "NFCRuntime", "ReaderEmulation", "TagProtocols",
+                "VirtualTags",
                 "PropertyTesting", "TagLink", "SourceCompatibilitySwift6",
             ],
             path: "Tests/Framework/CoreNFCTests",

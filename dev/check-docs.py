@@ -10,8 +10,8 @@ import pathlib
 import sys
 
 LIBRARIES = ["NDEF", "TagLink", "VisibleText", "CardCryptography", "TagProtocols", "TagTrace", "VirtualTags", "PN532Driver",
-             "PCSCDriver", "NFCRuntime", "CoreNFC", "NFCTestKit", "UniversalLinks", "BackgroundTagReading", "PrivateStorage",
-             "BackgroundStorage", "LinkFetching", "LinkDelivery", "UserActivityReceiving", "UserBus"]
+             "PCSCDriver", "NFCReaders", "NFCRuntime", "CoreNFC", "NFCTestKit", "UniversalLinks", "BackgroundTagReading",
+             "PrivateStorage", "BackgroundStorage", "LinkFetching", "LinkDelivery", "UserActivityReceiving", "UserBus"]
 
 
 def undocumented(graph):

@@ -25,8 +25,8 @@ ALLOWED = {
         "CCurl", "CLibCrypto", "Foundation", "Glibc", "PrivateStorage", "UniversalLinks",
     },
     "Sources/Tools/nfcd": {
-        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching", "NFCRuntime",
-        "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
+        "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching",
+        "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",
     },
     "Sources/Background/UserBus": {"BackgroundTagReading", "CSDBus", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/Background/LinkDelivery": {
@@ -39,16 +39,19 @@ ALLOWED = {
     "Sources/Parts/PCSCDriver": {"SystemLibrary", "TagLink", "Glibc"},
     "Sources/Parts/PN532Driver": {"SystemLibrary", "TagLink", "Dispatch", "Glibc"},
     "Sources/Parts/ReaderEmulation": {"CSystemCalls", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace"} | SYSTEM,
-    "Sources/Parts/NFCRuntime": {
-        "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace",
-        "VirtualTags", "VisibleText",
+    "Sources/Parts/NFCRuntime": {"SystemLibrary", "TagLink", "TagProtocols", "VisibleText"} | SYSTEM,
+    "Sources/Composition/NFCReaders": {
+        "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink",
+        "TagProtocols", "TagTrace", "VirtualTags", "VisibleText",
     } | SYSTEM,
     "Sources/Framework/CoreNFC": {
-        "NDEF", "TagLink", "NFCRuntime", "PrivateStorage", "TagProtocols", "VisibleText", "Foundation",
+        "NDEF", "TagLink", "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagProtocols", "VisibleText",
+        "Foundation",
     } | SYSTEM,
     "Sources/Framework/UserActivityReceiving": {"BackgroundTagReading", "CoreNFC", "Dispatch", "Foundation", "UserBus"},
     "Sources/Framework/NFCTestKit": {
-        "Foundation", "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "NFCRuntime", "PrivateStorage", "Testing",
+        "Foundation", "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "NFCReaders", "NFCRuntime", "PrivateStorage",
+        "SystemLibrary", "Testing",
     } | SYSTEM,
     "Tools/NFCLint/Sources/NFCLintEngine": {"Foundation", "SwiftOperators", "SwiftParser", "SwiftSyntax"},
     "Tools/NFCLint/Sources/NFCLintRules": {"Foundation", "NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},

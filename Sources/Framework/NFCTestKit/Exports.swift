@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A test also needs virtual tags and the states of the sheet. With these exports, one import is enough.
+@_exported public import NFCReaders
 @_exported public import NFCRuntime
 @_exported public import TagLink
 @_exported public import TagTrace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import NFCRuntime
+import SystemLibrary
 
 /// Reports changes in a folder of installed apps. The folder may be created and removed meanwhile.
 final class AppFolderWatch {

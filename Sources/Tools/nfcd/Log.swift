@@ -2,6 +2,7 @@
 import BackgroundTagReading
 import Foundation
 import NFCRuntime
+import SystemLibrary
 import VisibleText
 
 /// The log: one line for each event, without contents of tags unless the options ask for them.

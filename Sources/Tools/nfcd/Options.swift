@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import NFCReaders
 import NFCRuntime
+import SystemLibrary
 import VisibleText
 
 /// The options of the service's command line.

@@ -2,6 +2,7 @@
 import BackgroundStorage
 import BackgroundTagReading
 import Foundation
+import NFCReaders
 import NFCRuntime
 
 /// Whether tags are read: the conditions, the reader, and the apps that use it.

@@ -3,6 +3,7 @@ import BackgroundStorage
 import BackgroundTagReading
 import Dispatch
 import Foundation
+import NFCReaders
 import NFCRuntime
 import PrivateStorage
 import TagLink

@@ -2,6 +2,7 @@
 import CIFDHandler
 @unsafe @preconcurrency import CoreNFC
 import Foundation
+import NFCReaders
 import NFCRuntime
 import ReaderEmulation
 import TagLink

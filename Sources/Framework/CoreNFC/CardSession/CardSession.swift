@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import NFCReaders
 import NFCRuntime
 
 /// A session in which the app is a card: it answers the APDUs of a reader.

@@ -17,7 +17,7 @@ final class CardSessionCore: EmulatedCard {
         var respond: (@Sendable ([UInt8]) -> Void)?
         var timer: ScheduledEvent?
         /// Keeps the background reading service off the reader.
-        var claim: ReaderClaim?
+        var claim: (any ReaderClaim)?
     }
 
     private let port: any CardReaderPort

@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import NFCRuntime
+import SystemLibrary
 import TagLink
 import VisibleText
 

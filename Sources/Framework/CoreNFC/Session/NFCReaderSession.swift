@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
 public import Foundation
+import NFCReaders
 import NFCRuntime
 import TagLink
 

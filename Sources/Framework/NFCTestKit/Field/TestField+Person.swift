@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
+import SystemLibrary
 import TagLink
 public import VirtualTags
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
+import SystemLibrary
 public import TagLink
-public import TagTrace
 import VisibleText
 
 /// Everything around a session: the reader, the time, the sheet, and whose turn it is.
 ///
-/// A session takes the environment that is ``current`` when it is made: a task-local one where a test has set it, and
+/// A session takes the environment that is current when it is made: a task-local one where a test has set it, and
 /// the process's own otherwise.
 public final class NFCEnvironment: Sendable {
     /// The reader, or why there is none.
@@ -35,16 +35,10 @@ public final class NFCEnvironment: Sendable {
 
     /// Lets one thread act for the sessions of a test at a time; nil outside of tests.
     let turn: ActingTurn?
-    /// Where the service that reads in the background is asked for the reader; nil where it is not.
-    public let gate: ReaderGate?
-    /// What keeps all that goes on at the reader; nil where nothing is kept.
-    public let recorder: Recorder?
-    /// Why a recording that was asked for can't be made or replayed; there is no reader then.
-    public let recordingError: RecordingError?
-    /// Why a file of `NFC_TAGS` can't be used; there is no reader then.
-    public let tagFileError: TagFileError?
-    /// What saves the images of virtual tags after each session; nil where they are not saved.
-    public let tagSaver: TagFileSaver?
+    /// What asks the service that reads in the background for the reader; nil where nothing asks it.
+    public let gate: (any ReaderSharing)?
+    /// What belongs to the reader and is told when a session has ended; nil where nothing is.
+    package let companion: (any EnvironmentCompanion)?
 
     private let onNotice: (@Sendable (String) -> Void)?
     /// The sentences that were said once for all.
@@ -61,11 +55,7 @@ public final class NFCEnvironment: Sendable {
     ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
     ///   - app: what the app declares of itself; nil for what the process has.
     ///   - isOfTest: whether delegates and completion handlers are called within the environment.
-    ///   - gate: where the service that reads in the background is asked for the reader; nil where it is not.
-    ///   - recorder: what keeps all that goes on; the reader is one that it has wrapped.
-    ///   - recordingError: why a recording that was asked for can't be made or replayed.
-    ///   - tagFileError: why a file of `NFC_TAGS` can't be used.
-    ///   - tagSaver: what saves the images of virtual tags after each session.
+    ///   - gate: what asks the service that reads in the background for the reader; nil where nothing asks it.
     ///   - onNotice: called with each line about the app that goes to standard error; on any thread.
     public convenience init(
         reader: Reader,
@@ -76,11 +66,7 @@ public final class NFCEnvironment: Sendable {
         cardPort: (any CardReaderPort)? = nil,
         app: AppProperties? = nil,
         isOfTest: Bool = false,
-        gate: ReaderGate? = nil,
-        recorder: Recorder? = nil,
-        recordingError: RecordingError? = nil,
-        tagFileError: TagFileError? = nil,
-        tagSaver: TagFileSaver? = nil,
+        gate: (any ReaderSharing)? = nil,
         onNotice: (@Sendable (String) -> Void)? = nil
     ) {
         self.init(
@@ -93,18 +79,16 @@ public final class NFCEnvironment: Sendable {
             app: app,
             isOfTest: isOfTest,
             gate: gate,
-            recorder: recorder,
-            recordingError: recordingError,
-            tagFileError: tagFileError,
-            tagSaver: tagSaver,
             onNotice: onNotice,
             place: nil
         )
     }
 
-    /// Creates an environment, also one of a test kit.
+    /// Creates an environment, also one with a companion or of a test kit.
     ///
-    /// - Parameter place: what the test kit knows the environment by.
+    /// - Parameters:
+    ///   - companion: what belongs to the reader and is told when a session has ended.
+    ///   - place: what the test kit knows the environment by.
     package init(
         reader: Reader,
         clock: any RuntimeClock,
@@ -114,11 +98,8 @@ public final class NFCEnvironment: Sendable {
         cardPort: (any CardReaderPort)? = nil,
         app: AppProperties? = nil,
         isOfTest: Bool = true,
-        gate: ReaderGate? = nil,
-        recorder: Recorder? = nil,
-        recordingError: RecordingError? = nil,
-        tagFileError: TagFileError? = nil,
-        tagSaver: TagFileSaver? = nil,
+        gate: (any ReaderSharing)? = nil,
+        companion: (any EnvironmentCompanion)? = nil,
         onNotice: (@Sendable (String) -> Void)? = nil,
         place: (any TestPlace)?
     ) {
@@ -133,20 +114,12 @@ public final class NFCEnvironment: Sendable {
         self.isOfTest = isOfTest
         turn = isOfTest ? ActingTurn() : nil
         self.gate = gate
-        self.recorder = recorder
-        self.recordingError = recordingError
-        self.tagFileError = tagFileError
-        self.tagSaver = tagSaver
+        self.companion = companion
         self.onNotice = onNotice
     }
 
     /// The environment of a test, for the task that set it and its children.
     @TaskLocal public static var scoped: NFCEnvironment?
-
-    /// The environment that a session made now takes: that of a test, else the process's own.
-    public static var current: NFCEnvironment {
-        ofTest ?? .process
-    }
 
     /// The environment of the test to which the caller belongs: the task's, else what a test kit knows; nil outside of tests.
     package static var ofTest: NFCEnvironment? {
@@ -195,49 +168,6 @@ public final class NFCEnvironment: Sendable {
     }
 
     func didEndSession() {
-        tagSaver?.save()
-    }
-}
-
-/// What an app declares of itself, in its property list and in its entitlements, as data.
-///
-/// ```swift
-/// AppProperties(
-///     infoPlist: ["NFCReaderUsageDescription": "To read your ticket."],
-///     entitlements: ["com.apple.developer.nfc.readersession.formats": ["TAG"]]
-/// )
-/// ```
-public struct AppProperties: Sendable, Hashable {
-    /// The value of a key: a text, a list of texts, or a flag.
-    public struct Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
-        ExpressibleByBooleanLiteral
-    {
-        /// The texts; none for a flag that is not set.
-        public var texts: [String]
-
-        /// Creates a value.
-        public init(_ texts: [String]) { self.texts = texts }
-        public init(stringLiteral text: String) { texts = [text] }
-        public init(arrayLiteral texts: String...) { self.texts = texts }
-        public init(booleanLiteral isSet: Bool) { texts = isSet ? ["true"] : [] }
-    }
-
-    /// The property list; nil when the app has none, and nothing is asked of it.
-    public var infoPlist: [String: Value]?
-    /// The entitlements; nil when the app has none, and nothing is asked of them.
-    public var entitlements: [String: Value]?
-    /// Whether what is missing ends the process, and a list that is not there counts as an empty one.
-    public var isStrict: Bool
-
-    /// Creates what an app declares.
-    ///
-    /// - Parameters:
-    ///   - infoPlist: the property list.
-    ///   - entitlements: the entitlements.
-    ///   - isStrict: whether what is missing ends the process.
-    public init(infoPlist: [String: Value]? = nil, entitlements: [String: Value]? = nil, isStrict: Bool = false) {
-        self.infoPlist = infoPlist
-        self.entitlements = entitlements
-        self.isStrict = isStrict
+        companion?.sessionEnded()
     }
 }

@@ -41,7 +41,7 @@ public final class ReaderSession: Sendable {
         var plan: PollingPlan?
         var presence: PresenceObservation?
         /// Keeps the reader from the service that reads in the background.
-        var claim: ReaderClaim?
+        var claim: (any ReaderClaim)?
         var hasClaimed = false
 
         var sessionTimer: ScheduledEvent?

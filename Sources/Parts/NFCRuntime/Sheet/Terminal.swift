@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemLibrary
 import TagLink
 
 /// The controlling terminal, opened anew, so that neither standard input nor output has to be one.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-package import TagProtocols
-package import VirtualTags
+import TagProtocols
 
 /// Tags in the field of a reader whose host sends every frame.
 final class FieldTagSource: TagSource {
@@ -88,37 +87,6 @@ final class FieldTagSource: TagSource {
             carrierIsOn.withLock { $0 = isOn }
         } catch {
             throw TagError(.readerUnavailable, error.reason, link: error)
-        }
-    }
-}
-
-/// Works with a virtual tag in a field of its own, where no session is.
-package enum TagDesk {
-    /// Activates a tag and runs a procedure on it; the tag loses its power before and after.
-    package static func with<Value>(
-        _ virtualTag: any VirtualTag,
-        _ procedure: (any ForumTag) async throws(TagError) -> Value
-    ) async throws(TagError) -> Value {
-        let field = VirtualField()
-        field.bring(virtualTag)
-        defer { field.removeAll() }
-        let source = FieldTagSource(driver: field)
-        let (found, selected) = try await source.find(.ndef)
-        guard let entry = found.last else { throw TagError(.tagLost, "The tag does not answer.") }
-        guard let tag = entry.tag else { throw TagError(.unsupported, "The tag is of a kind that holds no NDEF.") }
-        if selected == nil { try await source.wake(entry) }
-        return try await procedure(tag)
-    }
-
-    /// What a tag holds for NDEF, without touching it: a copy is read.
-    ///
-    /// - Returns: whether it can be written, how much room it has, and its message, which is empty when it has none.
-    package static func read(
-        _ contents: TagContents
-    ) async throws(TagError) -> (access: NDEFDetection.Access, capacity: Int, message: [UInt8]) {
-        try await with(contents.makeTag()) { tag throws(TagError) in
-            let detection = try await tag.detectNDEF()
-            return (detection.access, detection.capacity, try await tag.readNDEF())
         }
     }
 }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import LinkDelivery
+import NFCReaders
 import NFCRuntime
 import TagLink
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NDEF
+import NFCReaders
 import NFCRuntime
 import TagLink
 import TagTrace

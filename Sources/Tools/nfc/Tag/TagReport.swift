@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
+import NFCReaders
 import NFCRuntime
 import TagLink
 import TagProtocols

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import NFCReaders
 import NFCRuntime
 import NFCTestKit
 import TagLink

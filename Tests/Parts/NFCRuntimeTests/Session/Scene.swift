@@ -88,12 +88,6 @@ struct Scene {
 }
 
 extension ReaderSession {
-    func connects(to tag: DetectedTag) async -> CommandError? {
-        let result: Result<Void, CommandError> = await handedOver { connect(to: tag, completion: $0) }
-        guard case .failure(let error) = result else { return nil }
-        return error
-    }
-
     func answer(_ packet: [UInt8], of tag: DetectedTag, connecting: Bool = false) async -> Result<[UInt8], CommandError>
     {
         let packet = TagPacket(packet, answer: .within(.milliseconds(5)))

@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import NFCRuntime
+import SystemLibrary
 import Testing
 
 /// Checks which sheet a process shows, and what sheets without a terminal write.

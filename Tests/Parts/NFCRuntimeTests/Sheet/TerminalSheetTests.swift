@@ -2,6 +2,7 @@
 import Glibc
 import NFCRuntime
 import Synchronization
+import SystemLibrary
 import Testing
 
 /// A terminal that the test looks at from the other side.

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCRuntime
+import PrivateStorage
+import ReaderEmulation
+import SystemLibrary
+import TagLink
+import VisibleText
+
+/// A reader of pcscd on which the app's card lies: PC/SC programs meet the app as they would meet a card.
+///
+/// pcscd needs the package's driver and the lines that `nfc emulate --pcsc` writes. The socket is made when the first
+/// card comes, and stays until the process ends.
+final class PCSCCardPort: CardReaderPort {
+    private struct State {
+        var server: ReaderServer?
+        var observers: [UInt64: @Sendable () -> Void] = [:]
+        var nextObserver: UInt64 = 0
+        var card: (any EmulatedCard)?
+        var isEmulating = false
+    }
+
+    /// Tells the card what the reader does.
+    let reader = VirtualCardReader()
+    private let path: String?
+    private let state = Locked(State())
+
+    /// Creates a port.
+    ///
+    /// - Parameter path: the reader's socket, in a folder that is the user's own; the user's usual one when nil.
+    init(path: String?) {
+        self.path = path
+    }
+
+    /// Whether there is a card that answers.
+    var hasCard: Bool { state.withLock { $0.isEmulating } }
+
+    /// Calls a handler whenever a card may have come or gone.
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        let id = state.withLock { state in
+            state.nextObserver += 1
+            state.observers[state.nextObserver] = handler
+            return state.nextObserver
+        }
+        return PresenceObservation { [weak self] in
+            // Released outside of the lock.
+            let released = self?.state.withLock { $0.observers.removeValue(forKey: id) }
+            _ = released
+        }
+    }
+
+    // MARK: CardReaderPort
+
+    func attach(_ card: any EmulatedCard) -> Bool {
+        guard start(), reader.attach(card) else { return false }
+        state.withLock { $0.card = card }
+        return true
+    }
+
+    func detach(_ card: any EmulatedCard) {
+        let isAttached = state.withLock { state in
+            guard state.card === card else { return false }
+            (state.card, state.isEmulating) = (nil, false)
+            return true
+        }
+        guard isAttached else { return }
+        reader.detach(card)
+        tellObservers()
+    }
+
+    func setEmulating(_ isEmulating: Bool) {
+        // A command that this cuts off finds that the card has gone, and a host that finds the card can talk to it.
+        if !isEmulating { state.withLock { $0.isEmulating = false } }
+        reader.setEmulating(isEmulating)
+        if isEmulating { state.withLock { $0.isEmulating = true } }
+        tellObservers()
+    }
+
+    private func tellObservers() {
+        for handler in state.withLock({ Array($0.observers.values) }) { handler() }
+    }
+
+    /// Where the socket is to be.
+    private func socketPlace() throws(EmulationError) -> (name: String, folder: PrivateFolder) {
+        guard let path else {
+            if let folder = PCSCInstallation.defaultFolder() { return (PCSCInstallation.socketName, folder) }
+            throw EmulationError(
+                "There is no folder for the card's reader. Name its socket: NFC_CARD_READER=pcsc:/FOLDER/reader.sock"
+            )
+        }
+        guard let parts = PathParts(path), path.hasPrefix("/"), parts.folder != "/" else {
+            throw EmulationError("NFC_CARD_READER=pcsc:SOCKET takes an absolute path in a folder of your own.")
+        }
+        do throws(StorageError) {
+            return (parts.name, try PrivateFolder(parts.folder, guests: .mayRead))
+        } catch {
+            throw EmulationError(error.reason)
+        }
+    }
+
+    /// Makes the socket, once.
+    private func start() -> Bool {
+        if state.withLock({ $0.server != nil }) { return true }
+        do throws(EmulationError) {
+            let place = try socketPlace()
+            let server = try ReaderServer(
+                place.name,
+                in: place.folder,
+                reader: AppCardReader(port: self),
+                observePresence: observePresence
+            )
+            state.withLock { $0.server = server }
+            _ = server.start()
+            return true
+        } catch {
+            OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
+            return false
+        }
+    }
+}
+
+/// The reader on which an app's card lies, as pcscd meets it.
+struct AppCardReader: ReaderFirmware {
+    /// Below the driver's own limit, so that its answer is ours.
+    private static let answerLimit = Duration.seconds(25)
+    /// T=0 and T=1 are possible, and there are no historical bytes (PC/SC 2.01 part 3, 3.1.3.2.3.1).
+    private static let answerToReset: [UInt8] = [0x3B, 0x80, 0x80, 0x01, 0x01]
+
+    // Weak: the port owns the server, and with it the reader.
+    private weak let port: PCSCCardPort?
+    private var isPresent = false
+    /// Whether the host has sent commands since the card has power.
+    private var isUsed = false
+    /// A random UID, as a phone has (ISO/IEC 14443-3, 6.5.4).
+    private var uid: [UInt8] = []
+
+    init(port: PCSCCardPort) {
+        self.port = port
+    }
+
+    mutating func look() async -> EmulatedReader.Change {
+        let isThere = port?.hasCard ?? false
+        defer { isPresent = isThere }
+        if isThere, !isPresent { uid = [0x08] + (0..<3).map { _ in UInt8.random(in: 0...0xFF) } }
+        return EmulatedReader.Change(hasLost: isPresent && !isThere, hasFound: isThere && !isPresent)
+    }
+
+    mutating func lookAnew() async -> EmulatedReader.Change {
+        isPresent = false
+        port?.reader.approach()
+        return await look()
+    }
+
+    mutating func hostLeft() {
+        port?.reader.leave()
+    }
+
+    mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply {
+        guard let port else { return .noCard }
+        // pcscd takes the power of a card that nobody wants, and the app need not hear of it. One that was used loses
+        // what was selected; the reader stays where it is.
+        if power != .up, isUsed {
+            isUsed = false
+            port.reader.leave()
+            port.reader.approach()
+        }
+        if power == .down { return .done([]) }
+        return isPresent && port.hasCard ? .done(Self.answerToReset) : .noCard
+    }
+
+    mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply {
+        guard let port, isPresent else { return .noCard }
+        if apdu.first == 0xFF {
+            return .done(apdu.prefix(4) == [0xFF, 0xCA, 0x00, 0x00] ? uid + [0x90, 0x00] : [0x6A, 0x81])
+        }
+        isUsed = true
+        // An app that never answers is given up, as a terminal would.
+        let limit = Task {
+            try await Task.sleep(for: Self.answerLimit)
+            port.reader.leave()
+            port.reader.approach()
+        }
+        defer { limit.cancel() }
+        guard let answer = try? await port.reader.transmit(apdu) else { return port.hasCard ? .failed : .noCard }
+        return .done(answer)
+    }
+
+    mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply {
+        .unsupported
+    }
+
+    func attribute(_ tag: UInt32) -> EmulatedReader.Reply {
+        .unsupported
+    }
+}

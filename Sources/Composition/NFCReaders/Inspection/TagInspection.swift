@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package import NFCRuntime
+import TagLink
+package import TagProtocols
+package import VirtualTags
+
+/// What a tag on a reader can be known to be. What it keeps to itself, or its reader does, is nil.
+package struct TagInspection: Sendable {
+    /// Parts of ``contents`` that the tag did not tell.
+    package enum Unknown: Sendable, Hashable {
+        /// ATQA and SAK.
+        case answers
+        /// The answer to GET_VERSION.
+        case version
+        /// A part of the memory, such as one that needs a password.
+        case memory
+        /// The signature.
+        case signature
+        /// Counters.
+        case counters
+        /// How often the password was wrong, which no reader can ask.
+        case failedAuthentications
+    }
+
+    /// What a Type 4 tag tells.
+    package struct Card: Sendable {
+        /// The ATS, from TL on.
+        package var answerToSelect: [UInt8]?
+        /// The answer to the version command of DESFire and its kin: hardware, software and UID.
+        package var version: [UInt8]?
+        /// The file that holds the message.
+        package var messageFile: TagProtocols.Type4Tag.MessageFile?
+    }
+
+    /// What a Type 5 tag tells.
+    package struct Vicinity: Sendable {
+        /// GET SYSTEM INFORMATION.
+        package var system: ISO15693SystemInfo?
+        /// The blocks that are locked.
+        package var lockedBlocks: [Int]?
+        /// The octets of a block, as reading has shown.
+        package var blockSize: Int?
+        /// The capability container.
+        package var capabilityContainer: [UInt8]?
+        /// The answer to READ SIGNATURE.
+        package var signature: [UInt8]?
+        /// The counter of an ICODE SLIX2.
+        package var counter: UInt16?
+    }
+
+    /// What it holds for NDEF, and what it is.
+    package var findings: TagFindings
+    /// What activation told.
+    package var target: TagTarget
+    /// Whether ATQA, SAK and the like are the tag's own words.
+    package var tellsActivation: Bool
+    /// The whole memory, where the product is known and shows it; with defaults for what is ``unknown``.
+    package var contents: TagContents?
+    /// What of ``contents`` the tag did not tell.
+    package var unknown: Set<Unknown> = []
+    /// What a Type 4 tag tells.
+    package var card: Card?
+    /// What a Type 5 tag tells.
+    package var vicinity: Vicinity?
+}
+
+extension TagInHand {
+    /// Reads the tag as a session would, and asks it for what else it tells.
+    ///
+    /// - Returns: what is known.
+    /// - Throws: ``TagError`` as ``read()`` does.
+    package func inspect() async throws(TagError) -> TagInspection {
+        var findings = try await read()
+        findings.product = await productName()
+        var inspection = TagInspection(findings: findings, target: target, tellsActivation: tellsActivation)
+        switch tag {
+        case let tag as TagProtocols.Type1Tag: try await inspection.ask(tag)
+        case let tag as TagProtocols.Type2Tag: try await inspection.ask(tag)
+        case let tag as TagProtocols.Type3Tag: try await inspection.ask(tag)
+        case let tag as TagProtocols.Type4Tag:
+            inspection.card = TagInspection.Card(
+                answerToSelect: answerToSelect?.octets,
+                version: findings.product == nil ? nil : try await tag.readVersion()?.octets,
+                messageFile: tag.messageFile
+            )
+        case let tag as TagProtocols.Type5Tag: try await inspection.ask(tag)
+        default: break
+        }
+        return inspection
+    }
+}
+
+extension TagInspection {
+    fileprivate mutating func ask(_ tag: TagProtocols.Type1Tag) async throws(TagError) {
+        guard let header = tag.target, let product = findings.product.flatMap(Type1Product.init(named:)),
+            let memory = try await tag.readOctets(product.memorySize)
+        else { return }
+        let octets = [header.headerROM0, header.headerROM1]
+        contents = .type1(Type1Contents(product, memory: memory, header: octets))
+        if let uid = tag.uid { findings.identifier = uid }
+    }
+
+    fileprivate mutating func ask(_ tag: TagProtocols.Type2Tag) async throws(TagError) {
+        guard let product = VirtualTags.Type2Product.all.first(where: { $0.name == findings.product }) else { return }
+        var known = Type2Contents(blank: product, uid: tag.target.uid)
+        known.atqa = tag.target.atqa
+        known.sak = tag.target.sak ?? 0
+        unknown = tellsActivation ? [.failedAuthentications] : [.failedAuthentications, .answers]
+        if let memory = try await tag.readPages(product.readablePageCount) {
+            known.memory.replaceSubrange(0..<memory.count, with: memory)
+        } else {
+            unknown.insert(.memory)
+        }
+        known.version = try await tag.versionOctets()
+        if known.version == nil, product.version != nil { unknown.insert(.version) }
+        if let signature = try await tag.readSignature() {
+            known.signature = signature
+        } else if product.hasSignature {
+            unknown.insert(.signature)
+        }
+        for number in known.countersOfProduct {
+            guard let counter = try await tag.readCounter(UInt8(number)) else {
+                unknown.insert(.counters)
+                break
+            }
+            known.counters[number] = counter.count
+            if let tearing = counter.tearing { known.tearingFlags[number] = tearing }
+        }
+        contents = .type2(known)
+    }
+
+    fileprivate mutating func ask(_ tag: TagProtocols.Type3Tag) async throws(TagError) {
+        guard findings.product == "FeliCa Lite-S", let configuration = try await tag.readMemoryConfiguration() else {
+            return
+        }
+        var known = FeliCaLiteSContents(idm: tag.target.idm)
+        known.pmm = tag.target.pmm
+        known.memoryConfiguration = configuration
+        if let count = try await tag.readWriteCounter() {
+            known.writeCounter = count
+        } else {
+            unknown.insert(.counters)
+        }
+        contents = .type3(.liteS(known))
+    }
+
+    fileprivate mutating func ask(_ tag: TagProtocols.Type5Tag) async throws(TagError) {
+        var known = Vicinity(system: try await tag.readSystemInfo())
+        if let count = known.system?.blockCount { known.lockedBlocks = try await tag.readLockedBlocks(of: count) }
+        known.blockSize = tag.blockSize > 0 ? tag.blockSize : known.system?.blockSize
+        known.capabilityContainer = tag.capabilityContainerOctets
+        known.signature = try await tag.readSignature()
+        known.counter = try await tag.readCounter()
+        vicinity = known
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Watches the files of the folder that a path means now. Every folder and symbolic link on the way is watched too, so that
+/// it is noticed when the path comes to mean another folder, or none. While there is none, the last folder on the way is
+/// watched for what comes.
+///
+/// One thread uses it at a time.
+package final class FolderWatch: @unchecked Sendable {
+    // Sendable because it is made by one thread and then used on one queue.
+
+    /// What has happened since the last time.
+    package struct Changes {
+        /// The names of files that were written, or came whole.
+        package var written: Set<String>
+        /// Whether any file may have been written: there was more than the system keeps, or the folder is another one.
+        package var isAll = false
+        /// Whether the folder is there.
+        package var isThere: Bool
+
+        /// Creates changes of which every file is named.
+        package init(written: Set<String>, isThere: Bool) {
+            self.written = written
+            self.isThere = isThere
+        }
+    }
+
+    /// What becomes readable when something has happened.
+    package let descriptor: Int32
+    /// Whether the folder is there.
+    package private(set) var isThere = false
+    /// The folder's absolute path.
+    package let path: String
+    /// The watch on the folder where the path ends. The system gives a folder another one after it was deleted.
+    private var watched: Int32 = -1
+    /// The watches on everything that the path goes through.
+    private var way: Set<Int32> = []
+    /// Whether a folder or a link on the way was gone when it was about to be watched.
+    private var isGone = false
+    /// Folders on the way may come and go meanwhile.
+    private static let maximumLooks = 100
+
+    private static let files = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
+    private static let ending = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED
+    /// What brings the folder that is waited for.
+    private static let coming = IN_CREATE | IN_MOVED_TO | IN_ATTRIB
+
+    /// Begins to watch.
+    ///
+    /// - Parameter path: the folder's path, from the folder that the process is in now.
+    /// - Returns: nil where the system has no such watch.
+    package init?(_ path: String) {
+        descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        self.path = Self.absolute(path)
+        guard descriptor >= 0 else { return nil }
+        watch()
+        guard watched >= 0 else {
+            close(descriptor)
+            return nil
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(folder) }
+        return unsafe String(cString: folder) + "/" + path
+    }
+
+    /// Watches what the path goes through now, and the folder where it ends.
+    private func watch() {
+        for _ in 0..<Self.maximumLooks {
+            isGone = false
+            let trail = FolderTrail(path)
+            // What this user can't read can't be watched: folders of others, which stay where they are.
+            var numbers = Set(trail.steps.filter { $0 != trail.end }.map { add($0.path, 0) })
+            watched = add(trail.endPath, trail.isComplete ? Self.files : Self.coming)
+            isThere = trail.isComplete && watched >= 0
+            var folder = trail.endPath
+            while watched < 0, let above = FolderTrail.path(above: folder) {
+                folder = above
+                watched = add(folder, Self.coming)
+            }
+            numbers.insert(watched)
+            // After the new ones are there: what is on both ways stays watched all the time.
+            for number in way.subtracting(numbers) where number >= 0 { inotify_rm_watch(descriptor, number) }
+            way = numbers
+            // What changed before it was watched is not reported. What went meanwhile and came again may have the same number.
+            if !isGone, FolderTrail(path) == trail { return }
+        }
+    }
+
+    private func add(_ path: [CChar], _ events: Int32) -> Int32 {
+        let mask = UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW)
+        let number = unsafe inotify_add_watch(descriptor, path, mask)
+        if number < 0, errno == ENOENT { isGone = true }
+        return number
+    }
+
+    /// Reads what has happened.
+    package func changes() -> Changes {
+        var changes = Changes(written: [], isThere: isThere)
+        var isMoved = false
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            var offset = 0
+            // wd, mask, cookie, length of the name, name.
+            while offset + 16 <= count {
+                func word(_ index: Int) -> UInt32 {
+                    unsafe buffer.withUnsafeBytes {
+                        unsafe $0.loadUnaligned(fromByteOffset: offset + 4 * index, as: UInt32.self)
+                    }
+                }
+                let (number, mask) = (Int32(bitPattern: word(0)), Int32(bitPattern: word(1)))
+                let end = min(offset + 16 + Int(word(3)), count)
+                let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
+                offset = end
+                if mask & IN_Q_OVERFLOW != 0 {
+                    changes.isAll = true
+                } else if way.contains(number) {
+                    if mask & Self.ending != 0 || (number == watched && !isThere) { isMoved = true }
+                    if number == watched, isThere, mask & (IN_CLOSE_WRITE | IN_MOVED_TO) != 0 {
+                        changes.written.insert(name)
+                    }
+                }
+            }
+        }
+        if isMoved || changes.isAll {
+            let last = watched
+            watch()
+            // What was deleted and made again in one go is not the folder of before, and has another watch.
+            if watched != last { changes.isAll = true }
+        }
+        changes.isThere = isThere
+        return changes
+    }
+}

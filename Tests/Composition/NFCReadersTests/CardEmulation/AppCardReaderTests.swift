@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NFCRuntime
+import ReaderEmulation
+import SessionTesting
+import TagLink
+import Testing
+
+@testable import NFCReaders
+
+/// Checks the reader on which an app's card lies, as pcscd meets it.
+@Suite(.timeLimit(.minutes(1))) struct `An app's card on a reader of pcscd` {
+    private static let answerToReset: [UInt8] = [0x3B, 0x80, 0x80, 0x01, 0x01]
+
+    /// A port with a socket in a folder of the test's own.
+    private final class Place {
+        let folder = NSTemporaryDirectory() + "port-\(UUID().uuidString.prefix(8))"
+        let port: PCSCCardPort
+        let card = RecordingCard(answersAtOnce: true)
+
+        init() throws {
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            port = PCSCCardPort(path: folder + "/reader.sock")
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    @Test func `The card is there while the app emulates`() async throws {
+        let place = try Place()
+        let changes = Locked(0)
+        let observation = place.port.observePresence { changes.withLock { $0 += 1 } }
+        #expect(place.port.attach(place.card))
+        // The reader is the host's: it is near when pcscd is.
+        #expect(place.card.log == [])
+        var reader = AppCardReader(port: place.port)
+        #expect(await reader.lookAnew() == EmulatedReader.Change())
+        #expect(place.card.log == ["detected"])
+        #expect(await reader.setPower(.up) == .noCard)
+        #expect(await reader.transmit([0, 0xA4]) == .noCard)
+        place.port.setEmulating(true)
+        #expect(changes.withLock { $0 } == 1)
+        #expect(await reader.look() == EmulatedReader.Change(hasFound: true))
+        #expect(await reader.look() == EmulatedReader.Change())
+        #expect(await reader.setPower(.up) == .done(Self.answerToReset))
+        #expect(await reader.transmit([0, 0xA4]) == .done([0, 0xA4, 0x90, 0]))
+        place.port.setEmulating(false)
+        #expect(await reader.transmit([0, 0xA4]) == .noCard)
+        #expect(await reader.setPower(.up) == .noCard)
+        #expect(await reader.look() == EmulatedReader.Change(hasLost: true))
+        #expect(changes.withLock { $0 } == 2)
+        place.port.detach(place.card)
+        #expect(changes.withLock { $0 } == 3)
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `A host that comes finds the card that is there, with another identifier each time`() async throws {
+        let place = try Place()
+        #expect(place.port.attach(place.card))
+        place.port.setEmulating(true)
+        var reader = AppCardReader(port: place.port)
+        var identifiers: Set<[UInt8]> = []
+        for _ in 0..<4 {
+            #expect(await reader.lookAnew() == EmulatedReader.Change(hasFound: true))
+            guard case .done(let answer) = await reader.transmit([0xFF, 0xCA, 0, 0, 0]) else { throw Missing() }
+            // A random UID begins with 08.
+            #expect(answer.count == 6 && answer.first == 0x08 && answer.suffix(2) == [0x90, 0])
+            #expect(await reader.transmit([0xFF, 0xCA, 0, 0, 0]) == .done(answer))
+            identifiers.insert(answer)
+        }
+        #expect(identifiers.count > 1)
+        // Commands to the reader itself are not the app's to answer.
+        #expect(await reader.transmit([0xFF, 0x00, 0, 0, 0]) == .done([0x6A, 0x81]))
+        #expect(place.card.log.allSatisfy { $0 == "detected" })
+        #expect(await reader.control(1, []) == .unsupported)
+        #expect(reader.attribute(1) == .unsupported)
+    }
+
+    struct Missing: Error {}
+
+    @Test func `A card that was used loses its selection with its power, and one that was not does not hear of it`()
+        async throws
+    {
+        let place = try Place()
+        #expect(place.port.attach(place.card))
+        place.port.setEmulating(true)
+        var reader = AppCardReader(port: place.port)
+        _ = await reader.lookAnew()
+        _ = await reader.setPower(.up)
+        #expect(await reader.setPower(.down) == .done([]))
+        #expect(await reader.setPower(.reset) == .done(Self.answerToReset))
+        #expect(place.card.log == ["detected"])
+        for (power, reply) in [(EmulatedReader.Power.down, []), (.reset, Self.answerToReset)] {
+            let before = place.card.log.count
+            #expect(await reader.transmit([1]) == .done([1, 0x90, 0]))
+            #expect(await reader.setPower(.up) == .done(Self.answerToReset))
+            #expect(await reader.setPower(power) == .done(reply))
+            #expect(await reader.setPower(power) == .done(reply))
+            #expect(place.card.log[before...] == ["01", "deselected", "detected"])
+        }
+        reader.hostLeft()
+        #expect(place.card.log.last == "deselected")
+    }
+
+    @Test func `A card that leaves before it has answered is gone, and one that is there has failed`() async throws {
+        for isGone in [Bool](repeating: true, count: 10) + [false] {
+            let place = try Place()
+            let card = RecordingCard()
+            #expect(place.port.attach(card))
+            place.port.setEmulating(true)
+            var reader = AppCardReader(port: place.port)
+            _ = await reader.lookAnew()
+            let work = Task { [reader] in
+                var reader = reader
+                return await reader.transmit([1])
+            }
+            _ = await card.happens(2)
+            if isGone { place.port.setEmulating(false) } else { place.port.reader.leave() }
+            #expect(await work.value == (isGone ? .noCard : .failed))
+        }
+    }
+
+    @Test func `A reader whose port has gone has no card`() async throws {
+        var reader: AppCardReader
+        do {
+            let place = try Place()
+            reader = AppCardReader(port: place.port)
+        }
+        #expect(await reader.look() == EmulatedReader.Change())
+        #expect(await reader.setPower(.up) == .noCard)
+        #expect(await reader.transmit([1]) == .noCard)
+    }
+
+    @Test(arguments: ["reader.sock", "/reader.sock", "/dev/null/reader.sock"])
+    func `A socket that can't be made gives no card`(path: String) {
+        #expect(!PCSCCardPort(path: path).attach(RecordingCard()))
+    }
+
+    @Test func `A port has one card, and its reader is made once`() throws {
+        let place = try Place()
+        #expect(place.port.attach(place.card))
+        #expect(!place.port.attach(RecordingCard()))
+        #expect(!place.port.hasCard)
+        place.port.setEmulating(true)
+        // One that was refused is no card of the port, and takes none away.
+        place.port.detach(RecordingCard())
+        #expect(place.port.hasCard)
+        place.port.detach(place.card)
+        #expect(!place.port.hasCard)
+        #expect(place.port.attach(RecordingCard()))
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package import NFCRuntime
+import TagLink
+
+extension ReaderSession {
+    /// Connects to a tag.
+    ///
+    /// - Returns: why it can't; nil when it is connected.
+    package func connects(to tag: DetectedTag) async -> CommandError? {
+        let result: Result<Void, CommandError> = await handedOver { connect(to: tag, completion: $0) }
+        guard case .failure(let error) = result else { return nil }
+        return error
+    }
+}
