@@ -39,7 +39,7 @@ extension BackgroundService {
             try await desk.ask("end", "org.opencorenfc.TagReader")
         }
 
-        @Test func `Why a link could not be opened is told, and a second click tries again`() async throws {
+        @Test func `The reason why a link did not open is shown, and a second click tries again`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("mailto:a@b.example")

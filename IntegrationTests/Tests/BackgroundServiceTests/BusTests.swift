@@ -20,7 +20,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `A bad call is told what is wrong`() async throws {
+        @Test func `A bad call gets an error that explains it`() async throws {
             let desk = try await Desk()
             try await desk.start()
             for (path, interface, method, arguments, name) in [

@@ -69,7 +69,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened") == ["1", long])
         }
 
-        @Test func `What is no link is told to be unusable`() async throws {
+        @Test func `A text that is not a link is reported as unusable`() async throws {
             let desk = try await Desk()
             try await desk.start()
             let hostile = [Array("https://b.example/\u{7}\r\n".utf8), [0xFF, 0xFE], [], Array("https:///x".utf8)]

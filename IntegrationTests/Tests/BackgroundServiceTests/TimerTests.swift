@@ -26,7 +26,7 @@ extension BackgroundService {
             #expect(later["inbox_problem"] is NSNull)
         }
 
-        @Test func `A folder that is moved away is made anew in a while, with all that is known`() async throws {
+        @Test func `A folder that is moved away is soon created again, with everything that is known`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://b.example/1")

@@ -153,7 +153,7 @@ extension BackgroundService {
             #expect((try await desk.ask("calls", "CloseNotification") as? [Any])?.count == 9)
         }
 
-        @Test func `A desktop that keeps nothing is told to keep it, and one that does is not`() async throws {
+        @Test func `A desktop without persistent notifications is asked to keep it, and others are not`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try await bring(1...1, to: desk)

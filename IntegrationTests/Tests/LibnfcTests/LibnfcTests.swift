@@ -111,7 +111,7 @@ struct `libnfc, libfreefare and our tags` {
     }
 
     @Test(.enabled(if: Program.areInstalled("mifare-ultralight-info"), "libfreefare-bin is not installed."))
-    func `mifare-ultralight-info tells Ultralight from Ultralight C`() async throws {
+    func `mifare-ultralight-info distinguishes Ultralight and Ultralight C`() async throws {
         for (product, name) in [(Type2Product.ntag213, "UltraLight\n"), (.ultralightC, "UltraLightC")] {
             let tag = try await EmulatedTag(Samples.type2(product), on: .pn532)
             let program = try #require(Program("mifare-ultralight-info"))

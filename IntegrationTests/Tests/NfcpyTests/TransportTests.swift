@@ -38,7 +38,7 @@ import VirtualTags
         await #expect(throws: PeerError.self) { try await process.ask("three") }
     }
 
-    @Test func `A program that ends tells its status, and one that is not there its absence`() async throws {
+    @Test func `A program that ends gives its status, and a missing one an error`() async throws {
         let process = try LineProcess("/bin/sh", ["-c", "exit 3"])
         await #expect(throws: PeerError.self) { try await process.ask("one") }
         #expect(try await process.finish() == 3)

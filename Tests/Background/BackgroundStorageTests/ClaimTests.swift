@@ -12,7 +12,7 @@ import Testing
         Inbox(try DirectoryStore(scratch.path + "/inbox"))
     }
 
-    @Test func `Is claimed once at a time, also when its notification is shown meanwhile, and read all the same`()
+    @Test func `Is claimed by one at a time, also while its notification is shown, and can still be read`()
         throws
     {
         let scratch = try Scratch()

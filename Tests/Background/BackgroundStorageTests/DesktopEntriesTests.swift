@@ -40,7 +40,7 @@ import Testing
         #expect(handlers("../x").first == "kde-four")
     }
 
-    @Test func `What was taken away, is missing, or others can write, is none`() throws {
+    @Test func `An entry that was removed, is missing, or is writable by others does not count`() throws {
         try list(
             "system/applications/mimeinfo.cache",
             "MIME Cache",

@@ -85,7 +85,7 @@ import Testing
         #expect(try inbox.content().entries.map(\.id.number) == (6...UInt32(count + 5)).map { $0 })
     }
 
-    @Test func `Files that are none are told and cleared, and nothing of them is read as an entry`() throws {
+    @Test func `Invalid files are reported and cleared, and never read as entries`() throws {
         let id = entry(1).id
         let files: [String: [UInt8]] = [
             "x": [1], "\(id).new": [], "\(entry(2).id).entry": Array("nfc-inbox 1 5\nabc".utf8),
@@ -147,7 +147,7 @@ import Testing
         #expect(entry(3).id.following([full]) == InboxEntry.ID(received: 6, number: 0))
     }
 
-    @Test func `Files of every kind count as damaged and are removed, and the good entries are read all the same`()
+    @Test func `Files of every kind count as damaged and are removed, and the good entries are still read`()
         throws
     {
         let scratch = try Scratch()

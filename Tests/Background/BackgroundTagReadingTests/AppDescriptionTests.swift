@@ -21,7 +21,7 @@ import UniversalLinks
         "", "[]", "{}", #"{"app_id":"x","associated_domains":[]}"#, #"{"app_id":"T.x/../y","associated_domains":[]}"#,
         #"{"app_id":"T.x"}"#, #"{"app_id":5,"associated_domains":[]}"#, #"{"app_id":"T..x","associated_domains":[]}"#,
     ])
-    func `What is none says why`(text: String) {
+    func `An invalid description gives a reason`(text: String) {
         #expect(throws: AppDescription.Problem.self) { try description(text) }
     }
 

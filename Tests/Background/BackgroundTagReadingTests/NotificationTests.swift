@@ -21,7 +21,7 @@ import Testing
         #expect(NotificationContent.unusable.body == "No usable data found")
     }
 
-    @Test func `What is refused is not told`() throws {
+    @Test func `A refused link is not shown`() throws {
         let uri = try Fixture.uri("javascript:alert(1)")
         #expect(NotificationContent(uri, route: try Fixture.router().route(uri)) == nil)
     }

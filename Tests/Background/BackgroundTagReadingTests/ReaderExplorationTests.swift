@@ -175,7 +175,7 @@ import Testing
         #expect(rows == 17 + 289 + 4913 + 83521)
     }
 
-    @Test func `Who dismissed the prompt to unlock and opens the link all the same is asked to unlock again`() throws {
+    @Test func `A person who dismissed the prompt to unlock and opens the link is asked to unlock again`() throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         var world = World(reader: BackgroundReader(router: try Fixture.router()))
         _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)

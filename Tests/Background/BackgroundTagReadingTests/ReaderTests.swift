@@ -4,7 +4,7 @@ import NDEF
 import Testing
 
 @Suite struct `Reading in the background` {
-    @Test func `A tag that lay there when the service was started anew is not announced twice`() throws {
+    @Test func `A tag on the reader during a restart of the service is not announced twice`() throws {
         var bench = try Bench()
         bench.reader = BackgroundReader(router: try Fixture.router())
         let entry = InboxEntry(
@@ -192,7 +192,7 @@ import Testing
         #expect(try bench.read(Fixture.link).count == 1)
     }
 
-    @Test func `What can't be used is told, and what has no link is not`() throws {
+    @Test func `An unusable link is announced, and a tag without a link is not`() throws {
         var bench = try Bench()
         let damaged = try NDEFMessage([NDEFRecord.known("U", payload: [])]).encoded()
         #expect(

@@ -114,7 +114,7 @@ import Testing
         #expect(MapPlace("http://maps.apple.com/" + query)?.uri == expected)
     }
 
-    @Test func `A map without a place is none`() {
+    @Test func `A map link without a place is not valid`() {
         for link in ["http://maps.apple.com/", "http://maps.apple.com/?", "http://maps.apple.com/?t=k&ll=1"] {
             #expect(MapPlace(link) == nil)
         }

@@ -14,7 +14,7 @@ import Testing
         return surroundings
     }
 
-    @Test func `Where nothing tells of a condition it lets tags be read, but for the reader`() {
+    @Test func `A condition without a source allows reading, except for the reader`() {
         #expect(Surroundings().conditions.obstacles == [.unsupported])
         #expect(surroundings().conditions.allowReading)
         let without = surroundings { $0.session = nil }

@@ -32,7 +32,7 @@ import Testing
         #expect(local.isLocal && local.nextTry(at: 5) == nil && !local.isDue(at: .max) && local.file == [3])
     }
 
-    @Test func `is written and read again as it is, and what is damaged is none`() {
+    @Test func `is written and read again unchanged, and damaged text is not read`() {
         var kept = fresh()
         for change in 0..<4 {
             switch change {

@@ -100,7 +100,7 @@ import Testing
         "192.168.1.1", "198.18.0.1", "192.0.2.1", "224.0.0.1", "255.255.255.255", "::", "::1", "::ffff:10.0.0.1",
         "fe80::1", "fc00::1", "ff02::1", "64:ff9b::a00:1", "2001::1", "2001:db8::1", "2002:a00:1::1", "3fff::1",
     ])
-    func `An address that is not of the public internet is told`(text: String) throws {
+    func `An address that is not on the public internet is reported`(text: String) throws {
         #expect(try #require(NetworkAddress(text)).isPublic == false)
     }
 

@@ -113,7 +113,7 @@ import UniversalLinks
         #expect(file.details.first?.rules.first?.path == "/\u{E9}\u{1F600}")
     }
 
-    @Test func `A variable without a name is none`() throws {
+    @Test func `A variable without a name is not valid`() throws {
         let other = #""substitutionVariables":{"":["x"]},"#
         #expect(try entry(#"{"/":"/$()"}"#, other: other) == ["AASA009", "AASA009"])
         let text = #"{"applinks":{\#(other)"details":[{"appID":"T.a","components":[{"/":"/$()"}]}]}}"#

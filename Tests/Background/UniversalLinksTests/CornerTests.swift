@@ -98,7 +98,7 @@ import UniversalLinks
     @Test(arguments: [
         ([0x30, 0x82, 1, 2] as [UInt8], true), ([0x30, 0x80], true), ([0x30, 0x20], false), ([0x30], false),
     ])
-    func `A signed file is told from a number`(_ bytes: [UInt8], _ isSigned: Bool) {
+    func `A signed file is distinguished from a number`(_ bytes: [UInt8], _ isSigned: Bool) {
         let error = #expect(throws: AssociationFileError.self) { try AssociationFile(parsing: Data(bytes)) }
         #expect((error?.code == .signed) == isSigned)
     }
@@ -164,7 +164,7 @@ import UniversalLinks
         #expect(try matcher(#""/x""#, list: "paths").name(.init(details: 0, rule: 0)).hasPrefix("details[0].paths[0] "))
     }
 
-    @Test func `Each component that differs is told`() throws {
+    @Test func `Each component that differs is reported`() throws {
         let rules = ##"{"/":"/x","?":"q","#":"f"}"##
         let trace = try matcher(rules).trace(LinkURL("https://h.example/x?q#other"))
         #expect(trace == [[[.fragment]]])
@@ -237,7 +237,7 @@ import UniversalLinks
         #expect(try texts(#"{"appIDs":[],"paths":["/x"]}"#) == ["details[0] names no app."])
     }
 
-    @Test func `A page of the web is told behind any white space`() {
+    @Test func `A web page is recognized after any white space`() {
         for space in [" ", "\t", "\n", "\r", "\r\n \t"] {
             let error = #expect(throws: AssociationFileError.self) {
                 try AssociationFile(parsing: Data((space + "<html>").utf8))

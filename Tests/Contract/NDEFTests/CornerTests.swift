@@ -168,7 +168,7 @@ import Testing
         #expect(throws: RecordError(.valueTooLong)) { try record(256).makeRecord(identifier: []) }
     }
 
-    @Test func `A network record without attributes is none`() {
+    @Test func `A network record without attributes is refused`() {
         #expect(throws: RecordError(.emptyPayload)) {
             try WiFiRecord(attributes: []).makeRecord(identifier: [])
         }

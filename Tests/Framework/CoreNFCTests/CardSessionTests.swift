@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `An assertion that is let go early ends then, and the next one comes 15 seconds later`() async throws {
+    @Test func `An assertion that is released early ends then, and the next one comes 15 seconds later`() async throws {
         try await Self.withReader { _, field in
             var kept: NFCPresentmentIntentAssertion? = try await NFCPresentmentIntentAssertion.acquire()
             field.clock.advance(by: .seconds(4))

@@ -101,7 +101,7 @@ import Testing
         #expect(answer.1 == 0x90)
     }
 
-    @Test func `A refused session tells its delegate once, and never begins`() async throws {
+    @Test func `A refused session calls its delegate once, and never begins`() async throws {
         let configuration = AppConfiguration(
             infoPlist: Self.plist([Self.usage: ["Why."]]),
             entitlements: Self.entitlements([:])

@@ -77,7 +77,7 @@ import VirtualTags
         #expect(said == ["The line /nope can't be opened."])
     }
 
-    @Test func `An app that ends its session is told nothing`() async {
+    @Test func `An app that ends its session gets no notice`() async {
         let said = await notices(.field(VirtualField())) {
             let delegate = MessageDelegate()
             let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)

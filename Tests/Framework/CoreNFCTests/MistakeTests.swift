@@ -81,7 +81,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A delegate that is released by who ends the session is none`() async throws {
+    @Test func `A delegate that is released by the code that ends the session is not a mistake`() async throws {
         try await withField { field in
             var delegate: MessageDelegate? = MessageDelegate()
             let session = NFCNDEFReaderSession(
@@ -122,7 +122,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A card that takes PACE has none of the listed applications, and is found all the same`() async throws {
+    @Test func `A card with PACE has none of the listed applications, and is still found`() async throws {
         var document = CardsTests.card(with: [])
         document.answer([0x00, 0xA4, 0x02, 0x0C, 0x02, 0x01, 0x1C], with: [0x90, 0x00])
         document.answer(

@@ -105,7 +105,7 @@ import VirtualTags
         }
     }
 
-    @Test func `A message can be written, read back, and locked for ever`() async throws {
+    @Test func `A message can be written, read back, and locked permanently`() async throws {
         try await withVirtualField { field in
             field.tags.bring(TestTag.ntag213(uri: "https://example.com/a"))
             let (session, tags) = try await detected()

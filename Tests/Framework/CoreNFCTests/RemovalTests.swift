@@ -181,7 +181,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Connecting to the connected tag again does not begin its 20 seconds anew`() async throws {
+    @Test func `Connecting to the connected tag again does not restart its 20 seconds`() async throws {
         try await withField("NTAG213") { field in
             let found = try await FoundTags()
             let (session, tag) = (found.session, found.tag)

@@ -9,7 +9,7 @@ import VirtualTags
 
 /// Checks what an app hears, and what stays, when its session ends.
 @Suite(.timeLimit(.minutes(1))) struct `The end of a session` {
-    @Test func `A session that is ended again and again tells its delegate once, and is freed`() async throws {
+    @Test func `A session that is ended again and again calls its delegate once, and is freed`() async throws {
         try await withVirtualField { field in
             weak var gone: NFCNDEFReaderSession?
             let delegate = CountingDelegate()
@@ -116,7 +116,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Two sessions are told of one after the other, each on its own queue`() async throws {
+    @Test func `Two sessions report one after the other, each on its own queue`() async throws {
         try await withVirtualField { field in
             let (one, other) = (MessageDelegate(), MessageDelegate())
             let sessions = [one, other].map {

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(.enabled(if: !isSanitized, "a sanitizer handles signals itself"), .timeLimit(.minutes(2)))
-    func `A read of no memory is seen, and the process ends at once, with what Swift says of it`() async throws {
+    func `A read of invalid memory is seen, and the process ends at once, with Swift's report`() async throws {
         let start = ContinuousClock.now
         let said = try Self.said(
             await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {

@@ -115,7 +115,7 @@ import Testing
         #expect(failure == nil, "\(failure?.description ?? "passed")")
     }
 
-    @Test func `One that leaves sooner is none, however late it came`() async throws {
+    @Test func `A sheet that leaves before its own limit is not such an end, at any time`() async throws {
         for delay in [Duration.zero, .seconds(40), .seconds(100)] {
             let failure = try await Self.failure(.losses, invariants: [.errorShown]) { field in
                 await field.wait(for: delay)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `A session that is kept for ever is found, and one that the next replaces is not`() async throws {
+    @Test func `A session that is never released is found, and one that the next replaces is not`() async throws {
         let shared = LinkClient(CorrectClient.link)
         #expect(try await Self.failure(.cancels) { _ in try await shared.scan() } == nil)
         let keeper = Keeper()

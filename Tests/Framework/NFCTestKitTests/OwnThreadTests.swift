@@ -233,7 +233,7 @@ enum OwnLimit: String, CaseIterable, Sendable {
         #expect(start.duration(to: .now) < .seconds(5))
     }
 
-    @Test func `It passes at last when a thread sleeps for ever`() async throws {
+    @Test func `It passes in the end when a thread sleeps without end`() async throws {
         let isOver = Mutex(false)
         try await withField(grace: .milliseconds(100)) { field in
             Thread.detachNewThread { while !isOver.withLock({ $0 }) { usleep(5000) } }

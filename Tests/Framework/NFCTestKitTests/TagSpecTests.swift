@@ -44,7 +44,7 @@ import VirtualTags
         #expect(reason.contains("There is no product \"\(name)\". Write \"\(product)\","))
     }
 
-    @Test func `What it can't hold, and a dump that is none, are refused with a reason`() async {
+    @Test func `A message that does not fit, and an invalid dump, are refused with a reason`() async {
         let long = TagMessage.text(String(repeating: "x", count: 200))
         #expect(await Self.reason(.product("NTAG213", holding: long)).hasPrefix("A NTAG213 can't hold "))
         let dump = await Self.reason(.dump([1, 2, 3]))

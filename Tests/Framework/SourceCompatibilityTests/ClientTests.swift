@@ -32,7 +32,7 @@ import Testing
         (.readerSessionInvalidationErrorSessionTimeout, "timed out"), (.readerTransceiveErrorTagConnectionLost, "lost"),
         (.readerErrorUnsupportedFeature, "unsupported"),
     ])
-    func `A client that imports Core NFC alone tells errors apart`(code: NFCReaderError.Code, name: String) {
+    func `A client that imports only Core NFC distinguishes errors`(code: NFCReaderError.Code, name: String) {
         #expect(ScanLog.name(of: NFCReaderError(code)) == name)
     }
 
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `A link is told from other activities`() throws {
+    @Test func `A link is distinguished from other activities`() throws {
         #expect(openedLink(NSUserActivity(activityType: "com.example.note")) == .nothing)
         #expect(openedLink(NSUserActivity(activityType: NSUserActivityTypeBrowsingWeb)) == .nothing)
     }

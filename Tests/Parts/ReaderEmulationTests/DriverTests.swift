@@ -141,7 +141,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
         await bench.close()
     }
 
-    @Test func `A removal is told even if the next card is there already`() async throws {
+    @Test func `A removal is reported even if the next card is already there`() async throws {
         let bench = try Bench(lun: 0x1_0000)
         bench.field.bring(Self.ntag(0x80))
         bench.open()
@@ -160,7 +160,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
     }
 
     /// pcscd's thread looks after each wait, and looks once more on the way to giving a card its power or taking it.
-    @Test func `A removal is told again until the thread that waits has looked for itself`() async throws {
+    @Test func `A removal is reported again until the waiting thread has checked by itself`() async throws {
         let bench = try Bench(lun: 0x8_0000)
         bench.field.bring(Self.ntag(0x80))
         bench.open()
@@ -235,7 +235,7 @@ func callDriver<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async 
         #expect(IFDHCloseChannel(bench.lun) == 0)
     }
 
-    @Test func `Two readers are told apart`() async throws {
+    @Test func `Two readers are distinguished`() async throws {
         let benches = [try Bench(lun: 0x3_0000), try Bench(lun: 0x4_0000)]
         for (index, bench) in benches.enumerated() {
             bench.field.bring(Self.ntag(0x80 + UInt8(index)))

@@ -98,7 +98,7 @@ import VirtualTags
 
     // MARK: Escapes
 
-    @Test func `The ACR122U tells its firmware and takes commands of the PN532`() async {
+    @Test func `The ACR122U reports its firmware and takes commands of the PN532`() async {
         var (reader, _) = await reader(Self.ntag())
         let escape: UInt32 = 0x4200_0001
         #expect(await reader.control(escape, [0xFF, 0x00, 0x48, 0x00, 0x00]) == .done(Array("ACR122U215".utf8)))

@@ -95,7 +95,7 @@ import VirtualTags
         #expect(await chip.receive([0x42, 0xE0, 0x80]) == .answer([0, 0x05, 0x78, 0x80, 0x70, 0x02]))
     }
 
-    @Test func `The chip waits for a tag, and gives up when it was told so`() async {
+    @Test func `The chip waits for a tag, and gives up when the command says so`() async {
         var chip = chip()
         #expect(await chip.receive([0x4A, 0x01, 0x00]) == .waiting)
         _ = await chip.receive([0x32, 0x05, 0x00, 0x01, 0x02])

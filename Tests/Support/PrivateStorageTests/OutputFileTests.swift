@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `Folders, sockets and names that are none are refused with a sentence`() throws {
+    @Test func `Folders, sockets and invalid names are refused with a sentence`() throws {
         let socket = try place.socket("socket")
         for path in [place.folder, socket, "", place.path("none/"), "/"] {
             let error = #expect(throws: StorageError.self) { try write("x", to: path) }

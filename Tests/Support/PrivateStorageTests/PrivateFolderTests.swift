@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `makes a file anew in the place of another, and follows no link`() throws {
+    @Test func `replaces a file with a new one, and follows no link`() throws {
         let other = try place.file("other", "secret")
         _ = try place.link("own/file", to: other)
         #expect(code { () throws(StorageError) in _ = try folder.open("file", O_RDONLY) } == .unsafe)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `are let go of after a folder was read, or could not be`() throws {
+    @Test func `are closed after a folder was read, or could not be read`() throws {
         let folder = "/tmp/nfc-tests-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -61,7 +61,7 @@ import Testing
         #expect(FolderNames.read(folder)?.count == 150)
     }
 
-    @Test func `of a process are let go of with its handle`() throws {
+    @Test func `of a process are closed with its handle`() throws {
         let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         for _ in 0..<64 { #expect(ProcessHandle(getpid())?.send(0) == true) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 48)

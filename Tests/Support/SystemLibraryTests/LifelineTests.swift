@@ -12,7 +12,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file))
     }
 
-    @Test func `There is none for a process that is not there`() {
+    @Test func `There is none for a process that does not exist`() {
         // More than a system has at most (proc(5), pid_max).
         #expect(Lifeline(ending: 1 << 22 + 1) == nil)
     }

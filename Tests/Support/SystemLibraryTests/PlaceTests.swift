@@ -15,7 +15,7 @@ import Testing
         for _ in 0..<2 { #expect(FolderNames.read(descriptor)?.contains("stat") == true) }
     }
 
-    @Test func `A program is found in absolute folders, and a folder of its name is none`() throws {
+    @Test func `A program is found in absolute folders, and a folder with its name does not count`() throws {
         #expect(ProgramPath.find("sh", in: "bin:/nowhere:/bin:/usr/bin") == "/bin/sh")
         #expect(ProgramPath.find("sh", in: "bin:") == nil)
         #expect(ProgramPath.find("self", in: "/proc") == nil)

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `It is silent when it is cancelled, and lets go of the descriptor once`() async throws {
+    @Test func `It is silent when it is cancelled, and closes the descriptor once`() async throws {
         for _ in 0..<200 {
             let (own, other) = Self.pair()
             let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `It ends when it is cancelled or let go of, though nothing comes any more`() async throws {
+    @Test func `It ends when it is cancelled or released, even if no more data come`() async throws {
         for isLetGoOf in [false, true] {
             let (own, other) = Self.pair()
             defer { close(other) }

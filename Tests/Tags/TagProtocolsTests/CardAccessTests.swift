@@ -42,7 +42,7 @@ import Testing
         #expect(access.protocols == [octets("04007f00070202040202")])
     }
 
-    @Test func `Other protocols, and parameters alone, are none`() throws {
+    @Test func `Other protocols, and parameters alone, are ignored`() throws {
         let entries = [octets("04007f0007020202"), octets("04007f000702020402")]
         for entry in entries {
             let sequence = [0x06, UInt8(entry.count)] + entry

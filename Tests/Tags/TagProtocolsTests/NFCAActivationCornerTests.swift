@@ -241,7 +241,7 @@ import Testing
         #expect(NFCATarget(atqa: 0, sak: 0, uid: [1, 2, 3, 4]).manufacturer == nil)
     }
 
-    @Test func `What a driver says of a tag is a target, when it has as many bytes as it needs`() throws {
+    @Test func `A driver's data about a tag are a target, if they have enough bytes`() throws {
         let uid = [UInt8](1...8)
         let vicinity = try TagTarget(.nfcV(uid: uid, dsfid: 7))
         #expect(

@@ -71,7 +71,7 @@ import Testing
         #expect(targets.first?.isType2 == false)
     }
 
-    @Test func `Two tags are told apart by the bit on which they collide`() async throws {
+    @Test func `Two tags are separated by the bit on which they collide`() async throws {
         // UIDs 01020304 and 01020704: byte 2 is 03 = 11000000 and 07 = 11100000 in order of arrival: bit 18.
         let link = ScriptedLink([
             .raw("26", bits: 7, "0400"),
@@ -89,7 +89,7 @@ import Testing
         #expect(link.remaining == 0)
     }
 
-    @Test func `Tags that collide for ever end with an error`() async throws {
+    @Test func `Tags that always collide end with an error`() async throws {
         var steps: [ScriptedLink.Step] = [.raw("26", bits: 7, "0400")]
         var known: [UInt8] = []
         for round in 0..<33 {

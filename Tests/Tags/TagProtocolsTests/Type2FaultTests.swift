@@ -91,7 +91,7 @@ import Testing
         #expect(write?.code == .updateFailed)
     }
 
-    @Test func `A tag that is there and never answers is told from one that is gone`() async throws {
+    @Test func `A tag that is near but never answers is distinguished from one that is gone`() async throws {
         let tag = makeTag(Self.link(.ignores(command: 0x30)))
         await #expect(throws: TagError(.badAnswer, "")) { try await tag.readNDEF() }
         await #expect(throws: TagError(.badAnswer, "")) { try await tag.readNDEF() }

@@ -120,7 +120,7 @@ import Testing
         #expect(link.current.writes.isEmpty)
     }
 
-    @Test func `A lock bit under the message is told before anything is written`() async throws {
+    @Test func `A lock bit under the message is reported before anything is written`() async throws {
         let product = ModelTag.Product.named("NTAG213")
         for (octet, bits, size, isRefused) in [
             (10, 0x20, 9, true), (11, 0x80, 60, true), (11, 0x80, 9, false), (160, 1, 60, true), (160, 1, 40, false),
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `A password that begins inside the message is told before anything is written`() async throws {
+    @Test func `A password that begins inside the message is reported before anything is written`() async throws {
         let product = ModelTag.Product.named("NTAG215")
         var image = product.memory(message(9))
         image[131 * 4 + 3] = 100
@@ -149,7 +149,7 @@ import Testing
         try await makeTag(link).writeNDEF(message(300))
     }
 
-    @Test func `A write that the tag refuses is told, and the rest of the tag can still be read`() async throws {
+    @Test func `A write that the tag refuses is reported, and the rest of the tag can still be read`() async throws {
         let product = ModelTag.Product.named("NTAG213")
         let image = product.memory(message(9))
         let fault = ModelTag.Fault.answers(command: 0xA2, with: Frame(bits: [5], validBitsInLastByte: 4))

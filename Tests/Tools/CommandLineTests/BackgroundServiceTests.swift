@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `Where systemd does not run it is told what to do, and nothing is written`() throws {
+    @Test func `Without systemd the person is told what to do, and nothing is written`() throws {
         let user = try user(status: 1)
         let outcome = try user.nfc.run("background", "enable", "--json")
         #expect(outcome.status == 1)
@@ -296,7 +296,7 @@ import Testing
     private static let analyzer = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"]
         .first(where: FileManager.default.isExecutableFile(atPath:))
 
-    @Test func `Without a bus its status is told to be unknown, and its wrong usage is told`() throws {
+    @Test func `Without a bus its status is reported as unknown, and wrong usage is reported`() throws {
         let user = try user()
         let status = try user.nfc.run("background", "status", "--json")
         #expect(status.status == 1)

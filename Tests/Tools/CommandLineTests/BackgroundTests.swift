@@ -54,7 +54,7 @@ import UserBus
         #expect(try user.nfc.run("apps", "choose", "good.site.example", "other").status == 2)
     }
 
-    @Test func `What is no app is told`() throws {
+    @Test func `An invalid app is reported`() throws {
         let user = try User()
         try user.write("data/nfc/apps/org.example.Bad.json", "{")
         let outcome = try user.nfc.run("apps", "--json")
@@ -302,7 +302,7 @@ import UserBus
         withExtendedLifetime(bus) {}
     }
 
-    @Test func `Without a bus it is told, and the entry stays`() throws {
+    @Test func `A missing bus is reported, and the entry stays`() throws {
         let user = try User(environment: [
             "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere", "XDG_RUNTIME_DIR": "/nowhere",
         ])
@@ -323,7 +323,7 @@ import UserBus
         #expect(try outcome.objects().first?["error"] as? String == "not-listed")
     }
 
-    @Test func `A site that can't be reached is told, and nothing is lost`() throws {
+    @Test func `A site that can't be reached is reported, and nothing is lost`() throws {
         let user = try User()
         try user.cache(User.association)
         let fresh = try user.nfc.run("links", "fetch", "--json")

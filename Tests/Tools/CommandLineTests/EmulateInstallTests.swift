@@ -62,7 +62,7 @@ import Testing
         #expect(last.text == "Nothing was installed.\n")
     }
 
-    @Test func `A driver that needs Swift, names folders, or is none is refused`() throws {
+    @Test func `A driver that needs Swift, names folders, or is not a driver is refused`() throws {
         let root = scratch.path("stage")
         let built =
             URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
@@ -91,7 +91,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: root))
     }
 
-    @Test func `A user who is none, and a user who is not root, are refused`() throws {
+    @Test func `An unknown user, and a user who is not root, are refused`() throws {
         let driver = try plainDriver()
         let nobody = try NFCTool.run([
             "emulate", "install", "--for", "no-such-user", "--root", scratch.path("stage"), "--driver", driver,
@@ -136,7 +136,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: open + "/conf"))
     }
 
-    @Test func `What people are told gives nobody root`() throws {
+    @Test func `The advice to people gives nobody root rights`() throws {
         let image = scratch.path("card.json")
         #expect(try NFCTool.run(["tag", "create", "--product", "NTAG213", "--out", image]).status == 0)
         let run = try NFCTool.run([

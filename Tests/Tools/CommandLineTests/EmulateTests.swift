@@ -19,7 +19,7 @@ import Testing
         return path
     }
 
-    @Test func `A PN532 says what libnfc and nfcpy have to be told, and leaves nothing behind`() throws {
+    @Test func `A PN532 prints the settings for libnfc and nfcpy, and leaves nothing behind`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let line = folder.appending(path: "line").path
         let run = try NFCTool.run(["emulate", "--image", try image(), "--pn532", line, "--timeout", "0.2"])
@@ -67,7 +67,7 @@ import Testing
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: line) == target)
     }
 
-    @Test func `A reader of pcscd says what pcscd has to be told`() throws {
+    @Test func `A reader of pcscd prints the settings for pcscd`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let conf = folder.appending(path: "conf").path
         let run = try NFCTool.run([

@@ -30,7 +30,7 @@ import Testing
     // MARK: Faults
 
     @Test(arguments: [["tag", "read", "--image"], ["scan", "--tags"]])
-    func `A tag whose message is none is a failure that has its bytes`(command: [String]) throws {
+    func `A tag with an invalid message is a failure with its bytes`(command: [String]) throws {
         let path = try broken()
         let outcome = try nfc.run(command + [path, "--json"])
         let object = try #require(try outcome.objects().first)
@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: [
         ["write", "--tags"], ["tag", "write", "--image"], ["tag", "create", "--product", "NTAG213", "--out"],
     ])
-    func `A message that is none is not written`(command: [String]) throws {
+    func `An invalid message is not written`(command: [String]) throws {
         let path = try images.blank("NTAG213")
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         for (message, error) in [("d101", "truncated-header"), ("d00000ff", "trailing-data"), ("", "empty-input")] {
@@ -116,7 +116,7 @@ import Testing
         #expect(try outcome.objects().first?["error"] as? String == "unknown-id")
     }
 
-    @Test func `The version is told, in JSON too`() throws {
+    @Test func `The version is printed, in JSON too`() throws {
         let text = try nfc.run("--version").output
         let version = try #require(text.firstMatch(of: /^nfc ([0-9]+\.[0-9]+\.[0-9]+)\n$/)?.1)
         #expect(try nfc.run("--version", "--json").output == #"{"ok":true,"version":"\#(version)"}"# + "\n")

@@ -101,7 +101,7 @@ private struct Desk {
         #expect(desk.log == [])
     }
 
-    @Test func `One that fails at once is told`() throws {
+    @Test func `A program that fails at once is reported`() throws {
         let desk = try Desk()
         try desk.program("app", "exit 3")
         try desk.entry("org.example.App", "Exec=app %u")
@@ -147,7 +147,7 @@ private struct Desk {
     }
 
     @Test(arguments: ["first", "first %f", "env X=%u first %u"])
-    func `An entry without one place for the link is left to no tool that runs it all the same`(exec: String) throws {
+    func `An entry without one place for the link goes to no tool that would still run it`(exec: String) throws {
         let desk = try Desk()
         try desk.program("first")
         try desk.program("second")
@@ -261,7 +261,7 @@ struct `An app on the bus` {
         #expect(desk.log == [])
     }
 
-    @Test func `An app that does not answer in time is told`() throws {
+    @Test func `An app that does not answer in time is reported`() throws {
         try desk.entry("org.example.App", "Exec=app %u", "DBusActivatable=true")
         let peer = try peer("silent")
         let error = try desk.failure(try desk.link(), limit: .milliseconds(200))
@@ -270,7 +270,7 @@ struct `An app on the bus` {
         withExtendedLifetime(peer) {}
     }
 
-    @Test func `A program that has the name and lacks the interfaces is started anew with the link`() throws {
+    @Test func `A program that has the name but lacks the interfaces is started again with the link`() throws {
         try desk.entry("org.example.App", "Exec=app %u")
         let peer = try peer("unknown")
         #expect(try desk.deliverer().deliver(try desk.link()).hasMessage == false)
@@ -302,7 +302,7 @@ struct `An app on the bus` {
         #expect(seen.links == ["https://a.example"])
     }
 
-    @Test func `An app that is to take messages and ends, or never has its name, is told`() throws {
+    @Test func `An app for messages that ends, or never gets its name, is reported`() throws {
         try desk.entry("org.example.App", "Exec=app %u", "Implements=org.opencorenfc.UserActivity1;")
         try desk.program("app", "exit 4")
         #expect(try desk.failure(try desk.link()).reason == "org.example.App ended at once, with status 4.")
@@ -312,7 +312,7 @@ struct `An app on the bus` {
         #expect(try desk.failure(try desk.link(), limit: .milliseconds(100)).code == .noAnswer)
     }
 
-    @Test func `An app that the bus starts and that ends is told`() throws {
+    @Test func `An app that the bus starts and that ends is reported`() throws {
         try desk.entry("org.example.App", "DBusActivatable=true")
         #expect(try desk.failure(try desk.link()).reason.contains("dbus-1/services"))
         let program = try desk.program("app", "exit 5")

@@ -28,7 +28,7 @@ import Testing
         #expect(output.lines[2].contains("b.example"))
     }
 
-    @Test func `A line that is no question is told by its number`() throws {
+    @Test func `An invalid line is reported by its number`() throws {
         let output = try NFCTool.run("links", "match", lines: ["{", #"{"aasa":5}"#, #"{"aasa":"{}"}"#])
         #expect(output.status == 1)
         #expect(output.lines.isEmpty)
@@ -45,7 +45,7 @@ import Testing
         #expect(missed.lines.contains { $0.hasSuffix("not the query") })
     }
 
-    @Test func `Check tells what has no effect`() throws {
+    @Test func `Check reports parts without effect`() throws {
         let good = try NFCTool.run(
             ["links", "check", "-"],
             input: Data(Self.file.replacingOccurrences(of: "\\\n", with: "").utf8)

@@ -67,7 +67,7 @@ import Testing
         #expect(try object("links", "list")["source"] is NSNull)
     }
 
-    @Test func `A failure is told with the time of the next try, and is not tried before`() throws {
+    @Test func `A failure is reported with the time of the next try, and is not tried before`() throws {
         let now = Int64(Date().timeIntervalSince1970)
         let failure = "timeout: The site takes too long to answer."
         try user.write("cache/nfc/links/good.site.example.links", "nfc-links 2 \(now - 600) - - 6 \(failure)\n")

@@ -69,13 +69,13 @@ import Testing
         #expect(read?["status"] as? String == "read-only")
     }
 
-    @Test func `A tag that is read-only is told before anything is written`() throws {
+    @Test func `A tag that is read-only is refused before anything is written`() throws {
         let outcome = try nfc.run("write", "--text", "Hello", "--tags", images.locked(), "--json")
         #expect(try outcome.objects().first?["error"] as? String == "read-only")
         #expect(outcome.status == 1)
     }
 
-    @Test func `A message that is too long is told before anything is written`() throws {
+    @Test func `A message that is too long is refused before anything is written`() throws {
         let text = String(repeating: "x", count: 200)
         let outcome = try nfc.run("write", "--text", text, "--tags", images.blank("NTAG213"), "--json")
         #expect(try outcome.objects().first?["error"] as? String == "message-too-long")

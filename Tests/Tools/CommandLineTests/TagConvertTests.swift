@@ -165,7 +165,7 @@ import Testing
         #expect(try nfc.run("tag", "create", "--mrz", zone, "--size", "5", "--out", out).status == 2)
     }
 
-    @Test func `A MIFARE Classic is told apart in a sentence`() throws {
+    @Test func `A MIFARE Classic is described in a sentence`() throws {
         let out = path("classic.mfd")
         _ = try nfc.object("tag", "create", "--product", "Classic 4K", "--out", out)
         let outcome = try nfc.run("tag", "read", "--image", out)
@@ -182,7 +182,7 @@ import Testing
         #expect((info["message"] as? String)?.contains("phones do not read it as NDEF") == true)
     }
 
-    @Test func `Locks, counters and parts of the memory are told in words`() throws {
+    @Test func `Locks, counters and parts of the memory are described in words`() throws {
         let outcome = try nfc.run("tag", "info", "--image", images.locked())
         #expect(
             outcome.output.contains(

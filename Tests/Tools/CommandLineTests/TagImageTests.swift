@@ -10,7 +10,7 @@ import Testing
         images = try Images()
     }
 
-    @Test func `A read tells message and cost, which is the minimum`() throws {
+    @Test func `A read reports the message and its airtime, which is the minimum`() throws {
         let object = try nfc.object("tag", "read", "--image", images.poster())
         #expect(object["ok"] as? Bool == true)
         #expect(object["tag_type"] as? Int == 2)
@@ -116,7 +116,7 @@ import Testing
         #expect(unformatted["ndef_error"] as? String == "no-cc")
     }
 
-    @Test func `What a dump says of its card does not drive the terminal`() throws {
+    @Test func `A dump's text about its card does not control the terminal`() throws {
         let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Parts/VirtualTagsTests/Dumps/mifare-plus.nfc")
         let text = try String(contentsOf: dump, encoding: .utf8)

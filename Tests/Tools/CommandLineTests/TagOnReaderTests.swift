@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: ["UL21", "Ultralight C", "Topaz 512", "FeliCa Lite-S"])
-    func `Info tells of a tag what it tells of its image`(product: String) throws {
+    func `Info reports the same about a tag as about its image`(product: String) throws {
         let image = try linked(product)
         let onReader = try nfc(near: image).run("tag", "info", "--reader", "virtual", "--json")
         #expect(onReader.status == 0)
@@ -178,7 +178,7 @@ import Testing
         ),
         ("ST25DV04K", ["blocks", "memory_size", "locked_blocks", "afi", "dsfid", "ic_reference", "cc_hex"]),
     ])
-    func `What info tells of a tag is what its image says`(product: String, keys: [String]) throws {
+    func `The facts that info reports about a tag are those of its image`(product: String, keys: [String]) throws {
         let image = try linked(product)
         let onReader = try nfc(near: image).object("tag", "info", "--reader", "virtual")
         let inImage = try nfc().object("tag", "info", "--image", image)
@@ -192,7 +192,7 @@ import Testing
         ("NTAG213", "locked_pages"), ("Ultralight C", "locked_pages"), ("Topaz 512", "lock_hex"),
         ("FeliCa Lite-S", "locked_blocks"), ("ICODE SLIX2", "locked_blocks"), ("ST25DV04K", "locked_blocks"),
     ])
-    func `Info tells what is locked`(product: String, key: String) throws {
+    func `Info reports what is locked`(product: String, key: String) throws {
         let image = try linked(product)
         let open = try nfc(near: image).object("tag", "info")
         #expect(try nfc(near: image).object("tag", "write", "--lock", Self.link)["status"] as? String == "read-only")

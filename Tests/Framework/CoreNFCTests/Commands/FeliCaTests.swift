@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: [
         (Data([0xFF, 0x00]), NFCReaderError.Code.readerErrorInvalidParameter),
         (Data([0x00, 0xFF]), .readerErrorInvalidParameter), (Data([0x00]), .readerErrorInvalidParameterLength),
-    ]) func `A system code that stands for several, or is none, is refused`(
+    ]) func `A system code that matches several, or is invalid, is refused`(
         code: Data,
         expected: NFCReaderError.Code
     ) async throws {
@@ -131,7 +131,7 @@ import Testing
         #expect(channel.sent.map(\.bytes) == [[0x04] + Self.idm])
     }
 
-    @Test func `An answer that is cut short, or another card's, is none`() async throws {
+    @Test func `An answer that is cut short, or from another card, is refused`() async throws {
         let whole: [UInt8] = [0x07] + Self.idm + [0, 0, 1] + [UInt8](repeating: 1, count: 16)
         for count in 0..<whole.count {
             let (_, tag) = try ScriptedTag.feliCa(.success(Array(whole.prefix(count))))

@@ -6,7 +6,7 @@ import Testing
 
 /// Any order of what apps and people do with several sessions, against what must always be so.
 @Suite(.timeLimit(.minutes(5))) struct `Any order of calls on sessions` {
-    @Test func `A session tells what happens in order, and its end once and last`() async throws {
+    @Test func `A session reports its events in order, and its end once and last`() async throws {
         try await checkRule(cases: 300, of: { SessionStory(&$0) }) { story in
             try await withField { field in
                 var stage = try SessionStage(story, field)

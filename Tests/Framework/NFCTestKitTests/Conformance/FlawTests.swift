@@ -54,7 +54,7 @@ import VirtualTags
             (.nfcF(idm: [4, 1, 2, 3, 4, 5, 6, 7], pmm: [UInt8](repeating: 0, count: 8), systemCode: 0x12FC), "nfcF."),
             (.nfcA(atqa: 0x0044, sak: 0x00, uid: [4, 1, 2, 3, 4, 5, 7]), "[4, 1, 2, 3, 4, 5, 7]."),
         ] as [(DiscoveredTag.Identity, String)]
-    ) func `A reader that takes a tag for another is told as what`(
+    ) func `A reader that reports a tag as another kind fails, and the failure names that kind`(
         identity: DiscoveredTag.Identity,
         words: String
     ) async throws {

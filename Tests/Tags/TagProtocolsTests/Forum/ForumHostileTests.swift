@@ -266,7 +266,7 @@ private struct Nonsense: ModelResponder {
         #expect(await !tag.isPresent())
     }
 
-    @Test func `A Type 4 tag without the application, and one of mapping version 1, are told apart`() async throws {
+    @Test func `A Type 4 tag without the application is distinguished from one of mapping version 1`() async throws {
         var card = ModelCard(message(20))
         card.applications = []
         await #expect(throws: TagError(.noCapabilityContainer, "")) {
@@ -291,7 +291,7 @@ private struct Nonsense: ModelResponder {
         #expect(try await Type4Tag(link: ISODEP(link: link)).readNDEF() == message(50000, seed: 5))
     }
 
-    @Test(arguments: [false, true]) func `A write that a Type 1 tag does not take is told, and the tag can be read`(
+    @Test(arguments: [false, true]) func `A write that a Type 1 tag ignores is reported, and the tag can be read`(
         _ isLarge: Bool
     ) async throws {
         // Block 3 is locked, and RALL shows it; then it is locked behind the reader's back.

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A card may ask for more time 128 times in a command, and anew in the next`() async throws {
+    @Test func `A card may ask for more time 128 times in a command, and again in the next`() async throws {
         let parameters = ISODEPParameters()
         func machine(_ extensions: Int, _ machine: inout ISODEPStateMachine) -> ISODEPStateMachine.Action {
             var action = machine.begin([0])
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test
-    func `A block of a chained command that got lost is sent again, and the count of faults begins anew with each`()
+    func `A lost block of a chained command is sent again, and the count of faults restarts with each`()
         async throws
     {
         let command = [UInt8](0..<30)

@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `A card that answers in two slots is one card; silence and noise are none`() async throws {
+    @Test func `A card that answers in two slots is one card; silence and noise are no cards`() async throws {
         let answer = "12 01" + Self.idm + Self.pmm
         func poll(_ step: Step) async throws -> Int {
             try await NFCFPolling(link: ScriptedLink([step], technology: .nfcF)).poll().count

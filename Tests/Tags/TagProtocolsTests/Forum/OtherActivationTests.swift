@@ -41,7 +41,7 @@ import Testing
         #expect(link.remaining == 0)
     }
 
-    @Test func `NFC-B cards that collide for ever end the search`() async throws {
+    @Test func `NFC-B cards that always collide end the search`() async throws {
         struct Crowd: ModelResponder {
             mutating func respond(_ frame: Frame) -> ModelAnswer { ModelAnswer(frame: Frame([0x50])) }
         }
@@ -103,7 +103,7 @@ import Testing
         #expect(abs(link.statistics.airtime.microseconds - 6180) < 5)
     }
 
-    @Test func `NFC-V tags that collide are told apart by slots and masks`() async throws {
+    @Test func `NFC-V tags that collide are separated by slots and masks`() async throws {
         let eof = ScriptedLink.Step(
             request: Frame([], checksum: .none),
             result: .failure(LinkError(.timeout, "nobody"))
@@ -129,7 +129,7 @@ import Testing
         #expect(link.remaining == 0)
     }
 
-    @Test func `NFC-V tags that collide for ever end with an error`() async throws {
+    @Test func `NFC-V tags that always collide end with an error`() async throws {
         final class Crowd: FrameLink {
             let technology = Technology.nfcV
             let maximumFrameLength = 256

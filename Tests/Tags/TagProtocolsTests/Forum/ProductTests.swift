@@ -27,7 +27,7 @@ import Testing
         #expect(DESFireVersion(octets(hardware)) == nil)
     }
 
-    @Test func `Families are told by SAK, ATQA and historical bytes`() {
+    @Test func `Families are identified by SAK, ATQA and historical bytes`() {
         func family(_ atqa: UInt16, _ sak: UInt8?, _ uid: String = "04112233445566", _ bytes: String = "")
             -> MIFAREFamily?
         {

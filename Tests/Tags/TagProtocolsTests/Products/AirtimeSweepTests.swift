@@ -155,7 +155,7 @@ import VirtualTags
         ("NTAG213", 142, "", true, 1.08), ("NTAG213", 60, "", true, 1.0), ("MIFARE Ultralight C", 142, "", false, 1.0),
         ("MIFARE Ultralight C", 46, "", false, 1.43),
     ])
-    func `Type 2: where products can't be told apart, one of them pays`(
+    func `Type 2: if products can't be distinguished, one of them takes longer`(
         _ name: String,
         _ size: Int,
         _ before: String,

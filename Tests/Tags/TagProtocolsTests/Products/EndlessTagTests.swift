@@ -54,7 +54,7 @@ private final class EndlessTag: FrameLink {
         #expect(link.exchanges <= limit, "\(link.exchanges) exchanges")
     }
 
-    @Test func `A card that chains for ever`() async {
+    @Test func `A card that chains without end`() async {
         // The response exceeds the limit of a command without extended length: 4096 bytes, at most one per block.
         await ask(atMost: 4099, naming: "ISO/IEC 7816-4, 5.1") { request, _ in
             [request[0] & 1 == 0 ? 0x12 : 0x13, 0x41]
@@ -68,7 +68,7 @@ private final class EndlessTag: FrameLink {
         await ask(atMost: 2, naming: "ISO/IEC 14443-4, 7.5.2") { request, _ in [request[0] & 1 == 0 ? 0x12 : 0x13] }
     }
 
-    @Test func `A card that asks for more time for ever, or for none`() async {
+    @Test func `A card that asks for more time without end, or for no time`() async {
         await ask(atMost: 131, naming: "ISO/IEC 14443-4, 7.3") { _, _ in [0xF2, 0x01] }
         await ask(atMost: 5, naming: "ISO/IEC 14443-4, 7.3") { _, _ in [0xF2, 0x00] }
         await ask(atMost: 5, naming: "ISO/IEC 14443-4, 7.3") { _, _ in [0xF2, 0x3F] }
@@ -146,7 +146,7 @@ private final class EndlessTag: FrameLink {
         }
     }
 
-    @Test func `A card that has more for GET RESPONSE for ever`() async {
+    @Test func `A card with endless data for GET RESPONSE`() async {
         let card = EndlessCard { _, _ in [0x41, 0x61, 0x01] }
         await fails(Type4Tag(link: card), .badAnswer, naming: "ISO/IEC 7816-4, 5.3.4")
         #expect(card.statistics.exchanges <= 514)
@@ -195,7 +195,7 @@ private final class EndlessTag: FrameLink {
         await fails(Type4Tag(link: huge), .unsupported, naming: "1048576")
     }
 
-    @Test func `NULL TLVs for ever`() async {
+    @Test func `NULL TLVs without end`() async {
         let type5 = EndlessTag(.nfcV) { request, _ in
             let isLong = request[1] == 0x33
             var memory = [UInt8](repeating: 0, count: 4 * (Int(request[isLong ? 4 : 3]) + 1))

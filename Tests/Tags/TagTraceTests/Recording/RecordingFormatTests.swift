@@ -96,11 +96,11 @@ import Testing
         #expect(reason.hasSuffix(".") || reason.hasSuffix("FILE"))
     }
 
-    @Test(arguments: foreign) func `What is none says how to make one`(text: String) {
+    @Test(arguments: foreign) func `An invalid file is refused with how to make a recording`(text: String) {
         check(text, is: .notARecording)
     }
 
-    @Test(arguments: badLines) func `A line that is none is named`(line: String) {
+    @Test(arguments: badLines) func `An invalid line is named`(line: String) {
         check(Self.head + line + "\n", is: .malformed)
     }
 
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `A file that is none is noticed at once, whatever its length`() {
+    @Test func `A file that is not a recording is noticed at once, at any length`() {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("nfc-tests-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         #expect(FileManager.default.createFile(atPath: path, contents: nil))

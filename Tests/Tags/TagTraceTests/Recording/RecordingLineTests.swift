@@ -57,7 +57,7 @@ import Testing
         )
     }
 
-    @Test func `Each step is told in words`() throws {
+    @Test func `Each step is described in words`() throws {
         let recording = try Recording(parsing: `The format of a recording`.text)
         let notes = recording.trace.entries.compactMap { entry in
             if case .note(let text) = entry.event { text } else { nil }
@@ -262,7 +262,7 @@ import Testing
         (#"{"n":1,"us":0,"do":"send"}"#, "\"hex\" is missing, or is not hex."),
     ]
 
-    @Test(arguments: badLines.indices) func `A line that is none says why`(index: Int) {
+    @Test(arguments: badLines.indices) func `An invalid line gives a reason`(index: Int) {
         let (lines, reason) = Self.badLines[index]
         let error = #expect(throws: RecordingError.self) { try Self.recording(lines) }
         let line = lines.split(separator: "\n").count + 1

@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `The end of a recording is told apart from its breaking off`() async throws {
+    @Test func `The end of a recording is distinguished from an interruption`() async throws {
         for (lines, cutOff, reason) in [
             (
                 [], false,
@@ -196,7 +196,7 @@ import Testing
         #expect(other.departure?.actual == "look for nfc-a")
     }
 
-    @Test func `What the reader told comes after the call before it, to those who listen then`() async throws {
+    @Test func `The reader's reports come after the call before them, to those who listen then`() async throws {
         let lines = Self.on + Self.read + [#"{"us":9,"do":"presence"}"#] + Self.get
         let told = Locked(0)
         let replay = try Self.replay(lines)

@@ -28,7 +28,7 @@ import Testing
         #expect(rows[11].state == .met && rows[11].place.hasPrefix("Sources/Scanning/Reader.swift:"))
     }
 
-    @Test func `Two sessions that may overlap, and an AID that is selected, can not be told`() throws {
+    @Test func `Two sessions that may overlap, and an AID that is selected, give an unknown row`() throws {
         let begin = "session?.begin()"
         let two = Projects.reader.replacing(begin, with: "\(begin)\n        other?.begin()")
             .replacing("    func scan", with: "    var other: NFCNDEFReaderSession?\n    func scan")

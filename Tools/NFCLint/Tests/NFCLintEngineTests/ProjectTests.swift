@@ -207,7 +207,7 @@ import Testing
         #expect(variant.minimum == Version(12, 4) && variant.entitlements?.path == "App/App.entitlements")
     }
 
-    @Test func `Half a version is none`() {
+    @Test func `Half a version is not valid`() {
         #expect(Version("12.x") == nil && Version("12") == Version(12) && Version("12.4.1") == Version(12, 4))
     }
 
