@@ -3,23 +3,24 @@ import Glibc
 public import PrivateStorage
 import SystemLibrary
 
-/// What the service has kept for a user: the inbox, what it remembers, association files, and the choices for domains.
+/// The data that the service has stored for a user: the inbox, its marks, association files, and the choices for
+/// domains.
 public struct ServiceData: Sendable, Hashable {
-    /// A file or a folder of it.
+    /// A file or a folder with data.
     public struct Item: Sendable, Hashable {
         /// The path.
         public var path: String
-        /// What it is, for people.
+        /// A description of the content, for people.
         public var content: String
-        /// How many files it has; 1 for a file.
+        /// The number of files in it; 1 for a file.
         public var count: Int
     }
 
-    /// What there is.
+    /// The existing files and folders.
     public let items: [Item]
     private let folders: UserFolders
 
-    /// Looks for it.
+    /// Looks for the data.
     ///
     /// - Parameter folders: the user's folders.
     public init(_ folders: UserFolders) {
@@ -36,10 +37,10 @@ public struct ServiceData: Sendable, Hashable {
         }
     }
 
-    /// Removes all of it. A symbolic link in its place is removed, and what it leads to stays.
+    /// Removes all of it. If one of the paths is a symbolic link, only the link is removed.
     ///
-    /// - Returns: what went.
-    /// - Throws: ``PrivateStorage/StorageError``; what stood before it in ``items`` is gone then.
+    /// - Returns: the removed items.
+    /// - Throws: `StorageError`. Then the items before the failed one in ``items`` are already removed.
     public func remove() throws(StorageError) -> [Item] {
         for item in items {
             for name in (Self.names(item.path) ?? nil) ?? [] {
@@ -52,12 +53,12 @@ public struct ServiceData: Sendable, Hashable {
                 throw .system("\(item.path) can't be removed")
             }
         }
-        // The folders around it may have something of others.
+        // The parent folders may contain data of other programs.
         for folder in [folders.state, folders.cache, folders.config] { unsafe rmdir(folder + "/nfc") }
         return items
     }
 
-    /// The names in a folder; nil inside for what is no folder, and nil when nothing is there.
+    /// Returns the names in a folder; the inner nil if it is not a folder, the outer nil if it does not exist.
     private static func names(_ path: String) -> [String]?? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return .none }

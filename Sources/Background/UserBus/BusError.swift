@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Why something on the bus failed. Equal by code.
+/// Why a call on the bus failed. Errors are equal if their codes are.
 public struct BusError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
@@ -18,25 +18,25 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
         public static let daemonMissing = Code(kind: .daemonMissing)
         /// There is no bus, or it closed the connection.
         public static let noBus = Code(kind: .noBus)
-        /// Nobody has the name, and nobody can be started who does.
+        /// No program owns the name, and none can be started for it.
         public static let nobody = Code(kind: .nobody)
-        /// Whoever has the name lacks the object, the interface or the method.
+        /// The program with this name lacks the object, the interface or the method.
         public static let noMethod = Code(kind: .noMethod)
-        /// Another program has the name.
+        /// Another program owns the name.
         public static let nameTaken = Code(kind: .nameTaken)
-        /// A message has other values than it should.
+        /// A message has unexpected values.
         public static let badMessage = Code(kind: .badMessage)
-        /// The name is another user's.
+        /// The name belongs to another user.
         public static let foreign = Code(kind: .foreign)
-        /// Whoever was asked does not answer in time, or ended before it did.
+        /// The program did not answer in time, or ended before it answered.
         public static let noAnswer = Code(kind: .noAnswer)
-        /// The bus itself does not answer in time.
+        /// The bus itself did not answer in time.
         public static let silentBus = Code(kind: .silentBus)
-        /// Whoever was asked says no.
+        /// The program answered with an error.
         public static let refused = Code(kind: .refused)
     }
 
-    /// What the error says, behind one reference: an error that is one word costs little wherever a call may throw it.
+    /// Boxed, so that the error is one pointer wide.
     private final class Contents: Sendable {
         let code: Code
         let reason: String
@@ -51,14 +51,14 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code { contents.code }
-    /// What is wrong, as a sentence for people.
+    /// The reason, as a sentence for people.
     public var reason: String { contents.reason }
 
     init(_ code: Code, _ reason: String) { contents = Contents(code, reason) }
 
-    /// The error of a call of sd-bus, which returns the number below zero.
+    /// Creates an error from the negative number that a call of sd-bus returned.
     init(number: CInt, _ what: String) {
-        // sd-bus says "No medium found" where neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set.
+        // sd-bus reports "No medium found" when neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set.
         let text =
             -number == ENOMEDIUM ? "the environment names none" : unsafe String(cString: strerror(-number))
         let code: Code =
@@ -66,19 +66,19 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
             case ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, ENOMEDIUM, EPIPE: .noBus
             case EEXIST, EALREADY: .nameTaken
             case ETIMEDOUT: .noAnswer
-            // The bus takes no connection more.
+            // The bus accepts no more connections.
             case EAGAIN: .silentBus
             default: .refused
             }
         self.init(code, "\(what): \(text).")
     }
 
-    /// An error that answers a call.
+    /// Creates an error from an error that answers a call.
     ///
     /// - Parameters:
     ///   - name: the error's name on the bus.
-    ///   - text: what it says.
-    ///   - destination: what people know the one by who was asked.
+    ///   - text: its text.
+    ///   - destination: the name of the called program, for people.
     init(answer name: String, _ text: String, of destination: String) {
         let code: Code =
             switch name {
@@ -91,7 +91,7 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
                 .noAnswer
             default: .refused
             }
-        // A sentence follows that says what to do.
+        // A sentence about what to do follows.
         let end = [".", "!", "?"].contains { text.hasSuffix($0) } ? "" : "."
         self.init(code, "\(destination) \(code == .noAnswer ? "does not answer" : "says"): \(text)\(end)")
     }

@@ -4,7 +4,7 @@ import CSDBus
 /// Writes the values of a message.
 @safe struct BusMessageWriter {
     let message: OpaquePointer?
-    /// Below zero when something could not be written.
+    /// Negative when a value could not be written.
     private(set) var status: CInt = 0
 
     init(message: OpaquePointer?) { unsafe self.message = message }
@@ -29,7 +29,7 @@ import CSDBus
         note(unsafe ocn_bus_message_append_basic(message, Self.type("u"), &number))
     }
 
-    /// A dictionary of texts by their names, whose values are variants.
+    /// Writes a dictionary of texts by name. Its values are variants.
     mutating func texts(_ texts: KeyValuePairs<String, String>) {
         array(of: "{sv}") { writer in
             for (name, text) in texts { writer.entry(name, "s") { $0.string(text) } }
@@ -44,22 +44,22 @@ import CSDBus
         )
     }
 
-    /// An array, whose elements `body` writes.
+    /// Writes an array. `body` writes its elements.
     mutating func array(of signature: String, _ body: (inout BusMessageWriter) -> Void = { _ in }) {
         container("a", signature, body)
     }
 
-    /// An entry of a dictionary whose value is a variant: `sv`.
+    /// Writes an entry of a dictionary whose value is a variant: `sv`.
     mutating func entry(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
         container("e", "sv") { $0.named(name, signature, body) }
     }
 
-    /// A structure of a name and a variant: `(sv)`.
+    /// Writes a structure of a name and a variant: `(sv)`.
     mutating func property(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
         structure("sv") { $0.named(name, signature, body) }
     }
 
-    /// A structure, whose members `body` writes.
+    /// Writes a structure. `body` writes its members.
     mutating func structure(_ signature: String, _ body: (inout BusMessageWriter) -> Void) {
         container("r", signature, body)
     }
@@ -80,13 +80,13 @@ import CSDBus
     }
 }
 
-/// Reads the values of a message, one after the other.
+/// Reads the values of a message in order.
 @safe struct BusMessageReader {
     let message: OpaquePointer?
 
     init(message: OpaquePointer?) { unsafe self.message = message }
 
-    /// Whether the message's values are of the types of a signature.
+    /// Returns whether the types of the message's values match a signature.
     func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
 
     func string() -> String? {

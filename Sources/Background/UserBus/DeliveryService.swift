@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
 
-/// The app's side on the bus: has the app's name there, and takes its links from the user's own programs.
+/// The app's side on the bus: owns the app's name, and receives its links from the user's programs.
 ///
-/// One instance of the app has the name at a time. One that the person sees keeps it while it runs; one in the background
-/// gives it to the first that the person sees.
+/// One instance of the app owns the name at a time. A visible instance keeps it while it runs. An instance in the
+/// background gives it to the first visible instance.
 ///
-/// It is made by one thread and then run by one thread.
+/// One thread creates it; then one thread runs it.
 public final class DeliveryService: @unchecked Sendable {
-    // Sendable because nothing of it changes, and the bus is touched only while it is made and then by who runs it.
+    // Sendable because nothing of it changes, and only one thread uses the bus: the one that creates it, then the one
+    // that runs it.
 
-    /// What takes a link, and says whether it was handled. Called on the thread of ``run(isStopped:)``.
+    /// Handles a link, and returns whether it was handled. Called on the thread of ``run(isStopped:)``.
     public typealias Handler = @Sendable (UserActivityPayload) -> Bool
 
-    /// How an instance of the app meets the person.
+    /// Whether the user sees this instance of the app.
     public enum Presence: Sendable, Hashable {
-        /// The person sees it. It takes the place of an instance in the background.
+        /// The user sees it. It replaces an instance in the background.
         case visible
-        /// Nobody sees it. It gives its place to an instance that the person sees.
+        /// The user does not see it. A visible instance replaces it.
         case background
     }
 
     /// Why ``run(isStopped:)`` has returned.
     public enum End: Sendable, Hashable {
         case stopped
-        /// An instance that the person sees has taken the place of this one.
+        /// A visible instance has replaced this one.
         case replaced
     }
 
-    /// How long one that was replaced still takes links: of those who looked up its name just before.
+    /// How long a replaced instance still receives links, from programs that looked up its name just before.
     private static let farewell = Duration.seconds(2)
 
     private let bus: UserBus
@@ -39,11 +40,11 @@ public final class DeliveryService: @unchecked Sendable {
     /// Takes the app's name.
     ///
     /// - Parameters:
-    ///   - desktopID: the name of the app's desktop entry, which is the name on the bus.
-    ///   - presence: whether the person sees this instance of the app.
-    ///   - address: where the bus is; nil is that of this process.
-    ///   - handler: takes each link.
-    /// - Throws: ``BusError``; of code `nameTaken` when another instance has the name and keeps it.
+    ///   - desktopID: the name of the app's desktop entry, which is also its name on the bus.
+    ///   - presence: whether the user sees this instance of the app.
+    ///   - address: the address of the bus; nil for the one of this process.
+    ///   - handler: receives each link.
+    /// - Throws: ``BusError``; with `nameTaken` when another instance owns the name and keeps it.
     public init(
         desktopID: String,
         presence: Presence = .visible,
@@ -60,9 +61,9 @@ public final class DeliveryService: @unchecked Sendable {
         try bus.connection.take(desktopID, yields: presence == .background, replaces: presence == .visible)
     }
 
-    /// Takes links until the bus is gone, another instance takes its place, or it is stopped.
+    /// Receives links until the bus is gone, another instance replaces this one, or it is stopped.
     ///
-    /// - Parameter isStopped: asked at least every second; true ends it.
+    /// - Parameter isStopped: called at least every second; return true to stop.
     /// - Throws: ``BusError`` when the bus is gone.
     @discardableResult
     public func run(isStopped: () -> Bool = { false }) throws(BusError) -> End {
@@ -80,7 +81,7 @@ public final class DeliveryService: @unchecked Sendable {
         return .stopped
     }
 
-    /// Whether the bus reports that another instance has the name now.
+    /// Returns whether the bus reports that another instance owns the name now.
     private func isLoss(_ message: ReceivedMessage) -> Bool {
         message.isSignal && message.sender == ReplyLedger.daemon && message.name == "\(ReplyLedger.daemon).NameLost"
             && message.values().first?.text == desktopID
@@ -91,7 +92,7 @@ public final class DeliveryService: @unchecked Sendable {
         guard message.path == path, message.name == DeliveryInterface.name + "." + DeliveryInterface.method else {
             return try message.answer(nil)
         }
-        // A bus may let others in: those of another user can't make the app open anything.
+        // A bus may admit other users. Their programs must not make the app open anything.
         guard bus.isOwn(message.sender) else {
             return try message.refuse("AccessDenied", "Another user's program opens nothing here.")
         }

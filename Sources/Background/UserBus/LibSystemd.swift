@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSDBus
 
-/// The system's libsystemd with sd-bus, opened when it is first needed: the package builds and runs without it.
+/// The system's libsystemd with sd-bus. It is opened when it is first needed, so the package builds and runs without
+/// it.
 enum LibSystemd {
-    /// Opens the library; later calls do nothing.
+    /// Opens the library. Further calls do nothing.
     ///
-    /// - Throws: ``BusError`` of code `libraryMissing`.
+    /// - Throws: ``BusError`` with `libraryMissing`.
     static func open() throws(BusError) {
         guard let missing = unsafe ocn_bus_missing() else { return }
         let name = unsafe String(cString: missing)

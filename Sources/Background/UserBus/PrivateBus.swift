@@ -3,23 +3,23 @@ import Glibc
 public import PrivateStorage
 import SystemLibrary
 
-/// A bus of this process's own: a `dbus-daemon` in a private folder, which starts no programs. Only what is given its address
-/// is on it.
+/// A separate bus of this process: a `dbus-daemon` in a private folder, which starts no programs. Only programs that
+/// get its address can use it.
 public final class PrivateBus: Sendable {
-    /// Where the bus is, as `DBUS_SESSION_BUS_ADDRESS` has it.
+    /// The address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`.
     public let address: String
-    /// The daemon's process. It is this process's child: whoever made the bus waits for it.
+    /// The daemon's process. It is a child of this process: the creator of the bus has to wait for it.
     public let process: Int32
 
-    /// How long the daemon may take to begin, in milliseconds.
+    /// How long the daemon may take to start, in milliseconds.
     private static let limit: Int32 = 5000
 
     /// Starts the daemon, and waits until programs can connect.
     ///
     /// - Parameters:
-    ///   - folder: where its socket and its configuration are.
-    ///   - environment: the daemon's variables; their `PATH` says where the program is.
-    /// - Throws: ``BusError``; of code `daemonMissing` when there is no dbus-daemon.
+    ///   - folder: the folder for its socket and its configuration.
+    ///   - environment: the daemon's variables. Their `PATH` determines where the program is found.
+    /// - Throws: ``BusError``; with `daemonMissing` when there is no dbus-daemon.
     public init(in folder: PrivateFolder, environment: [String: String]) throws(BusError) {
         guard let program = ProgramPath.find("dbus-daemon", in: environment["PATH"] ?? "") else {
             throw BusError(
@@ -48,7 +48,7 @@ public final class PrivateBus: Sendable {
         (process, address) = try Self.start(&launch)
     }
 
-    /// Starts the daemon, which says where it listens.
+    /// Starts the daemon, which prints its address.
     private static func start(_ launch: inout ProgramLaunch) throws(BusError) -> (process: Int32, address: String) {
         guard let pipe = DescriptorPipe() else { throw BusError(number: -errno, "No pipe can be made") }
         defer { close(pipe.reader) }
@@ -75,7 +75,7 @@ public final class PrivateBus: Sendable {
         return (process, String(address))
     }
 
-    /// A path as an address has it (D-Bus Specification 0.38, Server Addresses), which is safe in XML too.
+    /// Escapes a path for an address (D-Bus Specification 0.38, Server Addresses). The result is also safe in XML.
     private static func escaped(_ path: String) -> String {
         path.utf8.map { byte in
             switch byte {

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
 
-/// Giving links to apps that have their name on the bus.
+/// Passing links to apps that own their name on the bus.
 ///
-/// What is given goes to the connection that was looked at, so that nobody else who takes the name meanwhile gets it.
+/// A link is sent to the unique name of the connection that was checked. So a program that takes the name meanwhile
+/// does not receive it.
 extension UserBus {
-    /// What became of a delivery.
+    /// The result of a delivery.
     public enum Outcome: Sendable, Hashable {
-        /// The app has the link with its message.
+        /// The app received the link with its message.
         case message
-        /// The app lacks ``BackgroundTagReading/DeliveryInterface`` and has the link alone.
+        /// The app lacks `DeliveryInterface` and received only the link.
         case link
-        /// The app does not run, or takes no links over the bus.
+        /// The app is not running, or does not receive links over the bus.
         case none
     }
 
-    /// Gives an app a link with its message. An app that lacks the interface gets the link alone, by
+    /// Passes a link with its message to an app. An app without the interface receives only the link, through
     /// `org.freedesktop.Application`.
     ///
     /// - Parameters:
     ///   - payload: the link with its message.
     ///   - desktopID: the name of the app's desktop entry.
-    ///   - starts: whether the bus starts the app when it does not run.
-    ///   - token: lets the app come to the front, where the desktop gave one.
+    ///   - starts: whether the bus starts the app when it is not running.
+    ///   - token: lets the app come to the front, if the desktop provided one.
     ///   - limit: how long the app may take to start, and then to answer.
     /// - Throws: ``BusError``.
     public func deliver(
@@ -50,7 +51,7 @@ extension UserBus {
         return .message
     }
 
-    /// Gives an app a URI, by `org.freedesktop.Application`.
+    /// Passes a URI to an app, through `org.freedesktop.Application`.
     ///
     /// - Returns: ``Outcome/link`` or ``Outcome/none``.
     /// - Throws: ``BusError``.
@@ -65,9 +66,9 @@ extension UserBus {
         return try open(uri, app, token, limit) ? .link : .none
     }
 
-    /// Has the desktop's portal open a URI (`org.freedesktop.portal.OpenURI`).
+    /// Opens a URI with the desktop's portal (`org.freedesktop.portal.OpenURI`).
     ///
-    /// - Throws: ``BusError``; of code `nobody` when there is no portal.
+    /// - Throws: ``BusError``; with `nobody` when there is no portal.
     public func openWithPortal(_ uri: String, limit: Duration) throws(BusError) {
         let name = "org.freedesktop.portal.Desktop"
         var owner = try owner(of: name)
@@ -83,7 +84,7 @@ extension UserBus {
         }
     }
 
-    /// Whether a program of the user has the name of an app.
+    /// Returns whether a program of the user owns an app's name.
     ///
     /// - Throws: ``BusError``.
     public func isRunning(_ desktopID: String) throws(BusError) -> Bool { try owner(of: desktopID) != nil }
@@ -125,7 +126,7 @@ extension UserBus {
 }
 
 extension BusMessageWriter {
-    /// What the Desktop Entry Specification gives an app that is activated.
+    /// Writes the activation data of the Desktop Entry Specification.
     fileprivate mutating func platformData(_ token: String?) {
         if let token {
             texts(["activation-token": token, "desktop-startup-id": token])

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Who has a name on the bus.
+/// Looking up the owners of names on the bus, and starting programs by name.
 extension UserBus {
-    /// Who has a name, as the bus's own name of the connection; nil when nobody has it.
+    /// Returns the unique name of the connection that owns a name; nil when no connection owns it.
     ///
-    /// - Throws: ``BusError``; of code `foreign` when a program of another user has it.
+    /// - Throws: ``BusError``; with `foreign` when a program of another user owns it.
     package func owner(of name: String) throws(BusError) -> String? {
         let owner: String
         do throws(BusError) {
@@ -23,10 +23,10 @@ extension UserBus {
         return owner
     }
 
-    /// Has the bus start the program of a name.
+    /// Lets the bus start the program of a name.
     ///
-    /// - Returns: who has the name then.
-    /// - Throws: ``BusError``; of code `nobody` when the bus knows no program for the name.
+    /// - Returns: the unique name of the connection that then owns the name.
+    /// - Throws: ``BusError``; with `nobody` when the bus knows no program for the name.
     func start(_ name: String, limit: Duration) throws(BusError) -> String {
         let method = Self.daemon("StartServiceByName")
         do throws(BusError) {
@@ -45,7 +45,7 @@ extension UserBus {
                 """
             )
         } catch  where error.code == .refused {
-            // The daemon tells how the program ended.
+            // The daemon reports how the program ended.
             throw BusError(.noAnswer, "\(name) was started and ended at once: \(error.reason)")
         }
         guard let owner = try owner(of: name) else {
@@ -54,7 +54,7 @@ extension UserBus {
         return owner
     }
 
-    /// Whether a connection is that of a program of the same user.
+    /// Returns whether a connection belongs to a program of the same user.
     func isOwn(_ connection: String) -> Bool {
         let user = try? call(Self.daemon("GetConnectionUnixUser")) {
             $0.string(connection)

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A connection to the user's bus. It blocks, and belongs to one thread at a time.
+/// A connection to the user's bus. Its calls block, and it belongs to one thread at a time.
 public final class UserBus {
     let connection: BusConnection
 
-    /// Connects to the bus of the session, or of the user.
+    /// Connects to the bus of the session or of the user.
     ///
-    /// - Parameter address: where the bus is, as `DBUS_SESSION_BUS_ADDRESS` has it; nil is that of this process.
+    /// - Parameter address: the address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for the one of
+    ///   this process.
     /// - Throws: ``BusError``.
     public init(address: String? = nil) throws(BusError) {
         connection = try BusConnection(.user, address: address)
     }
 
-    /// Whom and what to call.
+    /// The method to call.
     struct Method {
-        /// The bus's own name of a connection, or that of the bus itself.
+        /// The unique name of a connection, or the name of the bus itself.
         var destination: String
         var path: String
         var interface: String
         var name: String
-        /// What people know the destination by, where it is the bus's own name of a connection.
+        /// The name of the destination for people, if the destination is a unique name.
         var shown: String?
     }
 
@@ -27,7 +28,7 @@ public final class UserBus {
     ///
     /// - Parameters:
     ///   - method: the method.
-    ///   - limit: how long to wait; the start of the one that is called is part of it.
+    ///   - limit: the maximum wait, including the start of the program.
     ///   - arguments: writes the arguments.
     ///   - answer: reads the answer.
     func call<Value>(

@@ -2,19 +2,19 @@
 public import BackgroundTagReading
 public import PrivateStorage
 
-/// The desktop entries of the user and of the system, and which of them opens what.
+/// The desktop entries of the user and of the system, and which of them opens which scheme.
 public struct DesktopEntries: Sendable, Hashable {
-    /// An entry and where it is.
+    /// An entry and its file.
     public struct Found: Sendable, Hashable {
         /// The entry's name, without `.desktop`.
         public var name: String
-        /// The file.
+        /// The path of the file.
         public var path: String
-        /// What it says.
+        /// The content of the entry.
         public var entry: DesktopEntry
     }
 
-    /// Why an entry can't be had.
+    /// Why an entry can't be used.
     public struct Problem: Error, Sendable, Hashable {
         /// A sentence for people.
         public var reason: String
@@ -23,21 +23,21 @@ public struct DesktopEntries: Sendable, Hashable {
     private let folders: UserFolders
     private let desktops: [String]
 
-    /// Creates a finder.
+    /// Prepares the search.
     ///
     /// - Parameters:
     ///   - folders: the user's folders.
-    ///   - desktops: the names of the running desktop, as `XDG_CURRENT_DESKTOP` has them.
+    ///   - desktops: the names of the running desktop, in the format of `XDG_CURRENT_DESKTOP`.
     public init(_ folders: UserFolders, desktops: String = "") {
         self.folders = folders
         self.desktops = desktops.lowercased().split(separator: ":").prefix(8).map(String.init)
             .filter(DesktopEntry.isName)
     }
 
-    /// Finds the entry of a name; one of the user's hides that of the system.
+    /// Finds an entry by its name. The user's entries hide those of the system with the same name.
     public func entry(_ name: String) throws(Problem) -> Found {
         guard DesktopEntry.isName(name) else { throw Problem(reason: "The name can't be that of a desktop entry.") }
-        // A hyphen may stand for a folder (Desktop Entry Specification 1.5, 2).
+        // A hyphen may also stand for a folder separator (Desktop Entry Specification 1.5, 2).
         var files = [name]
         if let hyphen = name.firstIndex(of: "-") {
             files.append("\(name[..<hyphen])/\(name[name.index(after: hyphen)...])")
@@ -62,14 +62,15 @@ public struct DesktopEntries: Sendable, Hashable {
         throw Problem(reason: "There is no desktop entry \(name).desktop.")
     }
 
-    /// The apps that open URIs of a scheme: the default app first, then others (MIME Applications Specification 1.0.1).
+    /// Returns the apps that open URIs of a scheme, starting with the default app (MIME Applications Specification
+    /// 1.0.1).
     ///
     /// - Parameters:
     ///   - scheme: the scheme, in lower case.
-    ///   - limit: the most apps.
+    ///   - limit: the maximum number of apps.
     public func handlers(of scheme: String, limit: Int = 4) -> [Found] { handlers(of: scheme, limit, lists) }
 
-    /// The apps that open URIs of each scheme, as ``handlers(of:limit:)`` has them.
+    /// Returns the apps for each scheme, like ``handlers(of:limit:)``.
     public func handlers(of schemes: [String]) -> [String: [Found]] {
         let lists = lists
         return Dictionary(schemes.map { ($0, handlers(of: $0, 4, lists)) }) { first, _ in first }
@@ -85,12 +86,12 @@ public struct DesktopEntries: Sendable, Hashable {
         return found
     }
 
-    /// Which apps open what, the weightiest lists first.
+    /// The lists of apps for each type, in order of priority.
     private struct Lists {
         var choices: [KeyFile]
         var caches: [KeyFile]
 
-        /// The names of the entries that open a type.
+        /// Returns the names of the entries that open a type.
         func names(_ type: String) -> [String] {
             var names: [String] = []
             var others: [String] = []

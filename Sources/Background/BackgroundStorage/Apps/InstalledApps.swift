@@ -3,24 +3,24 @@ public import BackgroundTagReading
 public import PrivateStorage
 import SystemLibrary
 
-/// The installed apps: what the folders for data have in `nfc/apps`, with the desktop entries in `applications`.
+/// The installed apps: the descriptions in `nfc/apps` of the data folders, with the desktop entries in `applications`.
 ///
-/// A file of the user's hides those of the same name in the system's folders.
+/// A file of the user hides the system's files with the same name.
 public struct InstalledApps: Sendable, Hashable {
-    /// A description that is no app, or part of which has no effect.
+    /// A problem with a description: it does not declare an app, or a part of it has no effect.
     public struct Problem: Sendable, Hashable {
-        /// The file.
+        /// The path of the file.
         public var path: String
         /// What is wrong, as a sentence for people.
         public var reason: String
     }
 
-    /// The most descriptions of one folder.
+    /// The maximum number of descriptions in one folder.
     public static let maximumCount = 1000
 
-    /// The apps, each identifier once.
+    /// The apps. Each identifier occurs once.
     public private(set) var apps: [InstalledApp] = []
-    /// What is wrong with descriptions.
+    /// The problems with the descriptions.
     public private(set) var problems: [Problem] = []
 
     /// Reads the descriptions.
@@ -47,7 +47,7 @@ public struct InstalledApps: Sendable, Hashable {
         }
     }
 
-    /// The names of the descriptions in a folder.
+    /// Returns the names of the descriptions in a folder.
     private static func descriptions(in folder: String) -> [String] {
         FolderNames.read(folder, limit: maximumCount) { $0.hasSuffix(".json") && $0 != ".json" } ?? []
     }

@@ -3,10 +3,10 @@ public import BackgroundTagReading
 public import PrivateStorage
 
 extension LinkChoices {
-    /// The name of the file in `nfc` of the folder for settings.
+    /// The name of the file in the folder `nfc` of the configuration folder.
     private static var name: String { "browser-domains" }
 
-    /// Reads the user's choices; the app for every domain when none was made.
+    /// Reads the user's choices. Without a choice for a domain, its app opens the links.
     ///
     /// - Parameter folders: the user's folders.
     public init(of folders: UserFolders) {
@@ -14,7 +14,7 @@ extension LinkChoices {
         self.init(parsing: octets ?? [])
     }
 
-    /// Keeps the choices.
+    /// Saves the choices.
     ///
     /// - Parameter folders: the user's folders.
     public func save(in folders: UserFolders) throws(StorageError) {

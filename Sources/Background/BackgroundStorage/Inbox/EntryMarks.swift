@@ -2,10 +2,10 @@
 public import BackgroundTagReading
 public import PrivateStorage
 
-/// What the service remembers of entries beside their messages, on the disk: which ones the person wants opened when the
-/// screen is unlocked, and which the person has dismissed.
+/// The service's marks of entries, on the disk: which ones the user wants to open after unlocking the screen, and which
+/// ones the user has dismissed.
 ///
-/// A wish counts until the system is started again: a link that somebody wanted yesterday does not open by itself today.
+/// Marks are only valid until the system restarts, so that a link that the user wanted yesterday does not open today.
 public struct EntryMarks<Store: FileStore>: Sendable {
     private static var name: String { "marks" }
     /// A line has less than 100 bytes.
@@ -13,14 +13,14 @@ public struct EntryMarks<Store: FileStore>: Sendable {
 
     private var store: Store
     private let boot: String
-    /// The marks that count.
+    /// The valid marks.
     public private(set) var marks: [InboxEntry.ID: EntryMark]
 
-    /// Reads what is remembered; nothing where the file is damaged.
+    /// Reads the marks. A damaged file counts as empty.
     ///
     /// - Parameters:
     ///   - store: the folder.
-    ///   - boot: the name of this start of the system, without blanks; nil where it has none.
+    ///   - boot: an identifier of this system start, without spaces; nil if there is none.
     public init(_ store: Store, boot: String?) {
         self.store = store
         self.boot = boot ?? "-"
@@ -37,16 +37,16 @@ public struct EntryMarks<Store: FileStore>: Sendable {
         }
     }
 
-    /// Keeps a mark in place of an entry's last one; nil keeps none. When this returns it is on the disk.
+    /// Saves a mark, replacing the entry's last one; nil removes it. When this returns, the change is on the disk.
     public mutating func keep(_ mark: EntryMark?, of id: InboxEntry.ID) throws(StorageError) {
         guard marks[id] != mark else { return }
         marks[id] = mark
         try write()
     }
 
-    /// Forgets the marks of entries that are not in the inbox any more.
+    /// Removes the marks of entries that are not in the inbox any more.
     ///
-    /// - Parameter entries: those that are.
+    /// - Parameter entries: the entries in the inbox.
     public mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
         let kept = marks.filter { entries.contains($0.key) }
         guard kept.count < marks.count else { return }
@@ -54,7 +54,7 @@ public struct EntryMarks<Store: FileStore>: Sendable {
         try write()
     }
 
-    /// Writes the marks to another folder, where they are kept from now on.
+    /// Writes the marks to another folder, which is used from now on.
     public mutating func move(to store: Store) throws(StorageError) {
         self.store = store
         if !marks.isEmpty { try write() }

@@ -3,19 +3,20 @@ public import BackgroundTagReading
 public import PrivateStorage
 
 extension Inbox where Store == DirectoryStore {
-    /// Claims an entry before it is opened, so that one process at a time opens it and none after that.
+    /// Claims an entry before it is opened. So only one process at a time opens it, and no process opens it a second
+    /// time.
     ///
-    /// Hold the claim until the entry is removed, or could not be opened. When the process is killed the claim is gone, and
+    /// Hold the claim until the entry is removed, or could not be opened. If the process is killed, the claim ends and
     /// the entry stays.
     ///
     /// - Parameter id: the entry.
-    /// - Throws: ``PrivateStorage/StorageError``, of code `inUse` when it is being opened already, and `missing` when the
-    ///   inbox lacks it, since it was opened or removed.
+    /// - Throws: `StorageError` with `inUse` when another process is opening it, or `missing` when it is not in the
+    ///   inbox, because it was opened or removed.
     public func claim(_ id: InboxEntry.ID) throws(StorageError) -> FileClaim {
         do throws(StorageError) {
             return try store.claim(Self.name(id, isAnnounced: false))
         } catch  where error.code == .missing {
-            // The first name becomes this one, and never the other way round.
+            // An entry's first name is only ever changed to this one, never back.
             return try store.claim(Self.name(id, isAnnounced: true))
         }
     }

@@ -2,18 +2,18 @@
 public import BackgroundTagReading
 public import PrivateStorage
 
-/// Removing what a person no longer wants.
+/// Removing entries and damaged files.
 extension Inbox {
-    /// What was removed, and what could not be.
+    /// The result of a removal.
     public struct Removal: Sendable, Hashable {
-        /// How many entries were removed.
+        /// The number of removed entries.
         public var entries = 0
-        /// How many damaged files were removed, and files that are none of the inbox's.
+        /// The number of removed files that were damaged or did not belong to the inbox.
         public var damaged = 0
-        /// The files that are still there, each with the reason.
+        /// The files that could not be removed, with the reasons.
         public var kept: [Kept] = []
 
-        /// Creates the result of removing nothing.
+        /// Creates the result of a removal without any files.
         public init() {}
     }
 
@@ -21,13 +21,14 @@ extension Inbox {
     public struct Kept: Sendable, Hashable {
         /// Its name in the inbox's folder.
         public var name: String
-        /// Why it is still there, as a sentence.
+        /// Why it could not be removed, as a sentence.
         public var reason: String
     }
 
-    /// Removes everything, damaged files too. What can't be removed, such as a folder with files, does not stop the rest.
+    /// Removes everything, including damaged files. A file that can't be removed, such as a folder with files, does not
+    /// stop the removal of the others.
     ///
-    /// - Throws: ``PrivateStorage/StorageError`` when the inbox can't be read, or what was done does not reach the disk.
+    /// - Throws: `StorageError` when the inbox can't be read, or the changes can't be written to the disk.
     public func clear() throws(StorageError) -> Removal {
         let content = try content()
         var removal = Removal()
@@ -37,9 +38,9 @@ extension Inbox {
         return removal
     }
 
-    /// Removes the files that are damaged, or none of the inbox's.
+    /// Removes the files that are damaged or don't belong to the inbox.
     ///
-    /// - Throws: ``PrivateStorage/StorageError``, as ``clear()``.
+    /// - Throws: `StorageError`, like ``clear()``.
     public func removeDamaged() throws(StorageError) -> Removal {
         var removal = Removal()
         take(try content().damaged, &removal)
@@ -47,10 +48,10 @@ extension Inbox {
         return removal
     }
 
-    /// Removes the given entries, whether they are damaged or not.
+    /// Removes the given entries, including damaged ones.
     ///
-    /// - Returns: nil when the inbox lacks one of them; then nothing is removed.
-    /// - Throws: ``PrivateStorage/StorageError``, as ``clear()``.
+    /// - Returns: nil when one of them is not in the inbox. Then nothing is removed.
+    /// - Throws: `StorageError`, like ``clear()``.
     public func remove(_ ids: Set<InboxEntry.ID>) throws(StorageError) -> Removal? {
         let content = try content()
         let whole = Set(content.entries.map(\.id))

@@ -2,20 +2,20 @@
 public import BackgroundTagReading
 public import PrivateStorage
 
-/// What was read and not acted on yet, on the disk.
+/// The messages that were read and not opened yet, on the disk.
 ///
-/// Each entry is a file of its own, `NAME.new` until its notification was shown and then `NAME.entry`. A file gets its name
-/// when all of it is on the disk, and changes its name in one step. So at any time an entry is there once or not at all,
-/// and one that ``add(_:)`` came back for is there whatever happens, until it is removed.
+/// Each entry has its own file: `NAME.new` until its notification was shown, then `NAME.entry`. A file gets its name
+/// when it is completely on the disk, and is renamed in one step. So at any time an entry exists once or not at all.
+/// When ``add(_:)`` has returned, the entry exists until it is removed, even after a crash.
 public struct Inbox<Store: FileStore>: Sendable {
-    /// The most entries; of more the oldest are removed.
+    /// The maximum number of entries. When there are more, the oldest are removed.
     public static var maximumEntries: Int { BackgroundReader.maximumEntries }
 
-    /// What the inbox holds.
+    /// The content of the inbox.
     public struct Content: Sendable, Hashable {
-        /// The entries, the oldest first.
+        /// The entries, oldest first.
         public var entries: [InboxEntry]
-        /// The names of files that are none of the inbox's, or damaged.
+        /// The names of files that are damaged, or don't belong to the inbox.
         public var damaged: [String]
 
         /// The entries whose files are damaged.
@@ -34,13 +34,13 @@ public struct Inbox<Store: FileStore>: Sendable {
         self.store = store
     }
 
-    /// Puts right what an interrupted run left: removes files that were never finished. Only for the service.
+    /// Removes files that an interrupted run did not finish. Only the service may call this.
     public func recover() throws(StorageError) {
         try store.removeUnfinished()
         try trim()
     }
 
-    /// Reads everything.
+    /// Reads all entries.
     public func content() throws(StorageError) -> Content {
         var content = Content(entries: [], damaged: [])
         var seen: Set<InboxEntry.ID> = []
@@ -57,7 +57,7 @@ public struct Inbox<Store: FileStore>: Sendable {
                 guard seen.insert(id).inserted else { continue }
                 content.entries.append(InboxEntry(id: id, message: message, isAnnounced: isAnnounced))
             } catch  where error.code == .missing {
-                // Removed by another process since its name was read.
+                // Another process has removed it since its name was read.
                 continue
             } catch  where [.tooLarge, .unsafe, .denied].contains(error.code) {
                 content.damaged.append(name)
@@ -67,19 +67,19 @@ public struct Inbox<Store: FileStore>: Sendable {
         return content
     }
 
-    /// The names of the entries that are there.
+    /// Returns the identifiers of the existing entries.
     public func identifiers() throws(StorageError) -> Set<InboxEntry.ID> {
         Set(try store.names().compactMap { Self.parse($0)?.id })
     }
 
-    /// Adds an entry. When this returns the entry is on the disk.
+    /// Adds an entry. When this returns, the entry is on the disk.
     public func add(_ entry: InboxEntry) throws(StorageError) {
         let header = Array("\(Self.header)\(entry.message.count)\n".utf8)
         try store.replace(Self.name(entry.id, isAnnounced: entry.isAnnounced), with: header + entry.message)
         try trim(keeping: entry.id)
     }
 
-    /// Notes that the entry's notification was shown. One that is not there is no error.
+    /// Marks the entry's notification as shown. It is not an error if the entry does not exist.
     public func markAnnounced(_ id: InboxEntry.ID) throws(StorageError) {
         do throws(StorageError) {
             try store.rename(Self.name(id, isAnnounced: false), to: Self.name(id, isAnnounced: true))
@@ -89,34 +89,34 @@ public struct Inbox<Store: FileStore>: Sendable {
         try store.synchronize()
     }
 
-    /// Removes an entry. One that is not there is no error.
+    /// Removes an entry. It is not an error if the entry does not exist.
     public func remove(_ id: InboxEntry.ID) throws(StorageError) {
         try unlink(id)
         try store.synchronize()
     }
 
-    /// Removes an entry, which is on the disk once the names are synchronized.
+    /// Removes an entry without synchronizing the disk.
     func unlink(_ id: InboxEntry.ID) throws(StorageError) {
-        // Should something else have one of the names, such as a folder, the other goes all the same.
+        // If one of the names belongs to something else, such as a folder, the other one is still removed.
         let result = Result { () throws(StorageError) in try store.remove(Self.name(id, isAnnounced: false)) }
         try store.remove(Self.name(id, isAnnounced: true))
         try result.get()
     }
 
-    /// Removes the oldest of too many entries.
+    /// Removes the oldest entries when there are too many.
     ///
-    /// - Parameter added: one that stays, whatever its name says of its age.
+    /// - Parameter added: an entry to keep, regardless of the age in its name.
     private func trim(keeping added: InboxEntry.ID? = nil) throws(StorageError) {
         var ids = try identifiers()
         let surplus = ids.count - Self.maximumEntries
         guard surplus > 0 else { return }
         if let added { ids.remove(added) }
-        // One that can't be removed, such as a folder, keeps no other from being removed or added.
+        // An entry that can't be removed, such as a folder, does not prevent removing or adding others.
         for id in ids.sorted().prefix(surplus) { try? unlink(id) }
         try? store.synchronize()
     }
 
-    /// Whether a name is that of an entry that is being written. Other files that end like it are none of the inbox's.
+    /// Returns whether a name is that of an unfinished entry. Other files with this ending don't belong to the inbox.
     private static func isUnfinished(_ name: String) -> Bool {
         name.hasSuffix(Store.unfinished) && parse(String(name.dropLast(Store.unfinished.count))) != nil
     }
@@ -134,7 +134,7 @@ public struct Inbox<Store: FileStore>: Sendable {
         return (id, isAnnounced)
     }
 
-    /// The message of a file; nil when it is not whole.
+    /// Returns the message in a file; nil if the file is incomplete.
     private static func message(_ octets: [UInt8]) -> [UInt8]? {
         guard let end = octets.prefix(32).firstIndex(of: 0x0A), octets.starts(with: header.utf8),
             let count = Int(String(decoding: octets[header.utf8.count..<end], as: UTF8.self)),
@@ -147,16 +147,16 @@ public struct Inbox<Store: FileStore>: Sendable {
 }
 
 extension Inbox where Store == DirectoryStore {
-    /// Opens the inbox of a user: `nfc/inbox` in the folder for states.
+    /// Opens the user's inbox: `nfc/inbox` in the state folder.
     ///
     /// - Parameter folders: the user's folders.
     public init(of folders: UserFolders) throws(StorageError) {
         self.init(try DirectoryStore(Self.path(of: folders)))
     }
 
-    /// The folder of a user's inbox.
+    /// Returns the path of the user's inbox.
     public static func path(of folders: UserFolders) -> String { folders.state + "/nfc/inbox" }
 
-    /// Whether the inbox's folder is still the one at its path. What is put into another one nobody finds.
+    /// Whether the inbox's folder is still the one at its path. Nobody would find entries in another folder.
     public var isInPlace: Bool { store.isInPlace }
 }

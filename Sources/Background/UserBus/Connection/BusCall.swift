@@ -4,14 +4,14 @@
 public struct BusCall: Sendable {
     /// An interface of an object.
     public struct Object: Sendable {
-        /// The name of who has it.
+        /// The name of the program that owns the object.
         public var destination: String
-        /// The object.
+        /// The object's path.
         public var path: String
         /// The interface.
         public var interface: String
 
-        /// Names an interface.
+        /// Creates the name of an interface.
         public init(_ destination: String, _ path: String, _ interface: String) {
             self.destination = destination
             self.path = path
@@ -21,7 +21,7 @@ public struct BusCall: Sendable {
         /// The bus itself.
         public static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 
-        /// The properties of the object.
+        /// The interface for the object's properties.
         public var properties: Object { Object(destination, path, "org.freedesktop.DBus.Properties") }
     }
 
@@ -30,7 +30,7 @@ public struct BusCall: Sendable {
     var arguments: [BusValue]
     var destination: String { object.destination }
 
-    /// Names a method.
+    /// Creates a call.
     public init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
         self.object = object
         self.method = method

@@ -2,37 +2,38 @@
 import CSDBus
 import Glibc
 
-/// A connection to a bus for a program that waits for what comes: signals, answers and calls. It belongs to one thread.
+/// A connection to a bus, for a program that waits for signals, answers and calls. It belongs to one thread.
 @safe public final class BusConnection {
-    /// Which bus.
+    /// A kind of bus.
     public enum Bus: Sendable {
-        /// The bus of the session, or of the user.
+        /// The bus of the session or of the user.
         case user
-        /// The system's bus.
+        /// The system bus.
         case system
     }
 
     let bus: OpaquePointer
     private var ledger = ReplyLedger()
-    /// What came while an answer was waited for.
+    /// The messages that arrived during the wait for an answer.
     private var waiting: [ReceivedMessage] = []
-    /// More messages than that do not wait.
+    /// The maximum number of waiting messages. Further ones are dropped.
     private static let maximumWaiting = 4096
-    /// How long the bus itself may take: to let this program in, and to answer what it is asked.
+    /// How long the bus itself may take to admit this program and to answer.
     private static let patience = Duration.seconds(5)
-    /// The bus's method that starts the program of a name, and answers when it has the name.
+    /// The bus's method that starts the program of a name, and answers when the program owns the name.
     private static let start = "StartServiceByName"
     private let name: String
-    /// Whether the bus has left a question unanswered, and nothing has come since. Until something comes, what is asked or sent
-    /// fails at once.
+    /// Whether the bus has not answered a call, and nothing has arrived since. Until something arrives, calls fail at
+    /// once.
     public private(set) var isSilent = false
 
     /// Connects to a bus.
     ///
     /// - Parameters:
     ///   - which: which bus.
-    ///   - address: where it is, as `DBUS_SESSION_BUS_ADDRESS` has it; nil is where this process's environment says.
-    /// - Throws: ``BusError``; of code `silentBus` when the bus does not let this program in within five seconds.
+    ///   - address: the address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for the one in this
+    ///     process's environment.
+    /// - Throws: ``BusError``; with `silentBus` when the bus does not admit this program within five seconds.
     public init(_ which: Bus, address: String? = nil) throws(BusError) {
         try LibSystemd.open()
         name = which == .user ? "session bus" : "system bus"
@@ -69,11 +70,11 @@ import Glibc
         _ = unsafe ocn_bus_close_unref(bus)
     }
 
-    /// Waits until the bus has let this program in.
+    /// Waits until the bus has admitted this program.
     private func begin() throws(BusError) {
         let end = ContinuousClock.now + Self.patience
         while unsafe ocn_bus_is_ready(bus) <= 0 {
-            // The first that comes is the bus's word that this program has a name there, which nobody waits for.
+            // The first message says that this program has a name on the bus. It is not needed.
             if try next() == nil, unsafe ocn_bus_is_ready(bus) <= 0 {
                 let left = ContinuousClock.now.duration(to: end)
                 guard left > .zero else { throw silence() }
@@ -82,7 +83,7 @@ import Glibc
         }
     }
 
-    /// Sends what could not be sent at once, as far as the bus takes it in time.
+    /// Sends waiting messages, as far as the bus accepts them in time.
     private func flush() {
         let end = ContinuousClock.now + Self.patience
         while !isSilent {
@@ -98,7 +99,7 @@ import Glibc
             do throws(BusError) {
                 if let message = try next() { keep(message) }
             } catch {
-                // Who reads next learns it.
+                // The next read reports the error.
                 return
             }
         }
@@ -115,17 +116,17 @@ import Glibc
         )
     }
 
-    /// Fails while the bus is silent. What it has sent meanwhile ends that.
+    /// Throws while the bus is silent. A message that has arrived ends the silence.
     private func checkSilence() throws(BusError) {
         guard isSilent else { return }
         while let message = try next() { keep(message) }
         guard !isSilent else { throw silence() }
     }
 
-    /// What becomes readable when something may have come.
+    /// The descriptor that becomes readable when a message may have arrived.
     public var descriptor: CInt { unsafe ocn_bus_get_fd(bus) }
 
-    /// Takes the next message that has come. Answers of others than who was asked are left out.
+    /// Returns the next message that has arrived. Answers from connections that were not asked are ignored.
     ///
     /// - Returns: nil when there is none.
     /// - Throws: ``BusError`` when the bus is gone.
@@ -137,13 +138,13 @@ import Glibc
         return nil
     }
 
-    /// Whether a message is anything but an answer of somebody who was not asked.
+    /// Returns false for an answer from a connection that was not asked.
     private func counts(_ message: ReceivedMessage) -> Bool {
         guard let cookie = message.answersTo else { return true }
         return ledger.take(cookie, from: message.sender, isError: message.isError)
     }
 
-    /// Waits until something may have come.
+    /// Waits until a message may have arrived.
     func wait(_ limit: Duration) {
         guard waiting.isEmpty else { return }
         _ = unsafe ocn_bus_wait(bus, Self.microseconds(limit))
@@ -161,10 +162,10 @@ import Glibc
         }
     }
 
-    /// Sends a call, whose answer comes by ``receive()``. Nobody is started for it.
+    /// Sends a call. Its answer arrives through ``receive()``. No program is started for it.
     ///
-    /// - Returns: what the answer's ``ReceivedMessage/answersTo`` will be.
-    /// - Throws: ``BusError``; of code `nobody` when nobody has the name.
+    /// - Returns: the value that ``ReceivedMessage/answersTo`` of the answer will have.
+    /// - Throws: ``BusError``; with `nobody` when no program owns the name.
     public func send(_ call: BusCall) throws(BusError) -> UInt64 {
         try send(call, to: owner(of: call.destination))
     }
@@ -186,7 +187,8 @@ import Glibc
         return cookie
     }
 
-    /// Who has a name, by the bus's own name of the connection. A name that nobody has is started, where the bus knows how.
+    /// Returns the unique name of the connection that owns a name. If there is none, its program is started, if the bus
+    /// knows how.
     private func startedOwner(of name: String) throws(BusError) -> String {
         do throws(BusError) {
             return try owner(of: name)
@@ -205,15 +207,15 @@ import Glibc
         return owner
     }
 
-    /// Calls a method and waits for the answer. A name that nobody has is started first, where the bus knows how; this waits
-    /// for that too.
+    /// Calls a method and waits for the answer. If no program owns the name, it is started first, if the bus knows how.
+    /// The call then waits for the start too.
     ///
     /// - Parameters:
-    ///   - call: whom to call.
-    ///   - limit: how many seconds to wait.
+    ///   - call: the call.
+    ///   - limit: the maximum wait, in seconds.
     /// - Returns: the values of the answer.
-    /// - Throws: ``BusError``; of code `nobody` when nobody has the name, of code `refused` when the answer is another error, of
-    ///   code `silentBus` when the bus itself does not answer.
+    /// - Throws: ``BusError``; with `nobody` when no program owns the name, `refused` when the answer is another error,
+    ///   or `silentBus` when the bus itself does not answer.
     public func ask(_ call: BusCall, within limit: UInt64 = 2) throws(BusError) -> [BusValue] {
         let cookie = try send(call, to: startedOwner(of: call.destination))
         let answer = try answer(to: cookie, of: call.method, from: call.destination, within: .seconds(limit))
@@ -229,8 +231,9 @@ import Glibc
     /// - Parameters:
     ///   - cookie: the number of the call.
     ///   - method: the method.
-    ///   - name: what people know the one by who was asked.
-    ///   - limit: how long to wait; the bus itself has its own limit, but for the start of a program.
+    ///   - name: the name of the called program, for people.
+    ///   - limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, except when a program is
+    ///     started.
     private func answer(
         to cookie: UInt64,
         of method: String,
@@ -248,12 +251,12 @@ import Glibc
         return message
     }
 
-    /// Waits for the answers to calls that were sent. What else comes meanwhile waits for ``receive()``.
+    /// Waits for the answers to calls. Other messages that arrive meanwhile wait for ``receive()``.
     ///
     /// - Parameters:
     ///   - cookies: the numbers of the calls.
-    ///   - limit: how long to wait.
-    /// - Returns: the answers that came in time, by the numbers.
+    ///   - limit: the maximum wait.
+    /// - Returns: the answers that arrived in time, by number.
     /// - Throws: ``BusError`` when the bus is gone.
     public func answers(
         to cookies: Set<UInt64>,
@@ -261,7 +264,7 @@ import Glibc
     ) throws(BusError) -> [UInt64: ReceivedMessage] {
         let end = ContinuousClock.now + limit
         var answers: [UInt64: ReceivedMessage] = [:]
-        // Some may have come while others were asked.
+        // Some may have arrived while others were asked.
         waiting.removeAll { message in
             guard let cookie = message.answersTo, cookies.contains(cookie) else { return false }
             answers[cookie] = message
@@ -271,7 +274,7 @@ import Glibc
             guard let message = try next() else {
                 let left = ContinuousClock.now.duration(to: end)
                 guard left > .zero else { break }
-                // A signal that came meanwhile is no failure.
+                // If a signal interrupts the wait, this is not a failure.
                 _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
                 continue
             }
@@ -284,13 +287,13 @@ import Glibc
         return answers
     }
 
-    /// Calls a method of a connection, with arguments of any kind, and waits for the answer.
+    /// Calls a method of a connection with arguments of any type, and waits for the answer.
     ///
     /// - Parameters:
-    ///   - object: the object; its destination is the bus's own name of a connection, or the bus itself.
+    ///   - object: the object. Its destination is a unique name, or the bus itself.
     ///   - method: the method.
-    ///   - name: what people know the destination by.
-    ///   - limit: how long to wait.
+    ///   - name: the name of the destination, for people.
+    ///   - limit: the maximum wait.
     ///   - arguments: writes the arguments.
     func call(
         _ object: BusCall.Object,
@@ -308,15 +311,15 @@ import Glibc
         return try answer(to: cookie, of: method, from: name, within: limit)
     }
 
-    /// At least one: zero is sd-bus's own limit.
+    /// At least one, because zero means sd-bus's own limit.
     private static func microseconds(_ limit: Duration) -> UInt64 {
         let (seconds, attoseconds) = limit.components
         return UInt64(max(seconds * 1_000_000 + attoseconds / 1_000_000_000_000, 1))
     }
 
-    /// Asks for signals.
+    /// Subscribes to signals.
     ///
-    /// - Parameter rule: the match rule; with `sender`, so that nobody else's come.
+    /// - Parameter rule: the match rule. It should have a `sender`, so that signals of other connections do not arrive.
     public func listen(to rule: String) throws(BusError) {
         _ = try ask(BusCall(.daemon, "AddMatch", [.string("type='signal'," + rule)]))
     }
@@ -325,21 +328,23 @@ import Glibc
     ///
     /// - Parameters:
     ///   - name: the name.
-    ///   - yields: whether a program that asks for the name with `replaces` gets it later. The bus then reports `NameLost`.
-    ///   - replaces: whether a program that has the name, and yields it, loses it.
-    /// - Throws: ``BusError``; of code `nameTaken` when somebody has it, and keeps it.
+    ///   - yields: whether a program can later take the name from this one with `replaces`. The bus then reports
+    ///     `NameLost`.
+    ///   - replaces: whether to take the name from a program that owns and yields it.
+    /// - Throws: ``BusError``; with `nameTaken` when another program owns the name and keeps it.
     public func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
-        // Without waiting for it (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT, 2 is
-        // DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 says that the name is ours.
+        // Without waiting in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT,
+        // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
+        // owns the name.
         let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
         let answer = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)])).first?.integer
         guard answer == 1 else { throw BusError(.nameTaken, "The name \(name) can't be had: another program has it.") }
     }
 
-    /// Emits a signal, for everybody who listens.
+    /// Emits a signal to all programs that subscribed to it.
     ///
     /// - Parameters:
-    ///   - object: whose signal it is; its destination does not count.
+    ///   - object: the object that emits it. Its destination is not used.
     ///   - signal: the signal's name.
     ///   - values: its values.
     public func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {

@@ -35,28 +35,28 @@ extension BusMessageWriter {
 }
 
 extension BusMessageReader {
-    /// What is still read of a message: a bus takes messages of 128 MB from anybody, and a value here is many times the size of
-    /// one there.
+    /// The limit for what is read of a message. A bus accepts messages of 128 MB from any program, and a value in
+    /// memory is many times larger than in the message.
     struct Budget {
-        /// How many values, each container with those in it.
+        /// The number of values. A container and each value in it count.
         var values = 1 << 14
-        /// How many bytes of texts and byte arrays. The largest picture of a notification is smaller.
+        /// The number of bytes of texts and byte arrays. The largest picture of a notification is smaller.
         var bytes = 1 << 24
 
-        /// Takes a value out; false when it is too much.
+        /// Counts a value; false when there are too many.
         mutating func takeValue() -> Bool {
             values -= 1
             return values >= 0
         }
 
-        /// Takes bytes out; false when they are too many.
+        /// Counts bytes; false when there are too many.
         mutating func take(_ size: Int) -> Bool {
             bytes -= min(size, bytes + 1)
             return bytes >= 0
         }
     }
 
-    /// Reads all values that are left; nil when one can't be read, or there is more than ``Budget``.
+    /// Reads all remaining values; nil when one can't be read, or the ``Budget`` is used up.
     func values() -> [BusValue]? {
         var budget = Budget()
         return values(0, &budget)
@@ -96,7 +96,7 @@ extension BusMessageReader {
         case "t": return number(type, UInt64.self).map { .number(Int64(clamping: $0)) }
         case "d":
             return number(type, UInt64.self).map { .number(Int64(exactly: Double(bitPattern: $0).rounded()) ?? 0) }
-        // A file is not taken: the message keeps it and closes it.
+        // The file descriptor is not used. The message owns and closes it.
         case "h": return number(type, Int32.self).map { _ in .list([]) }
         case "a" where inside == "y": return octets(&budget).map(BusValue.octets)
         case "a", "v", "r", "e":

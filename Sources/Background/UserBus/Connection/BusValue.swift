@@ -4,28 +4,28 @@
 public indirect enum BusValue: Sendable, Hashable {
     /// A text.
     case string(String)
-    /// The path of an object.
+    /// An object path.
     case path(String)
-    /// Yes or no.
+    /// A Boolean.
     case boolean(Bool)
-    /// An octet.
+    /// A byte.
     case byte(UInt8)
-    /// A number of 32 bits with a sign.
+    /// A signed 32-bit integer.
     case int32(Int32)
-    /// A number of 32 bits.
+    /// An unsigned 32-bit integer.
     case uint32(UInt32)
-    /// A number of another size, as it was received. It can't be sent.
+    /// An integer of another size, as received. It can't be sent.
     case number(Int64)
-    /// Octets.
+    /// An array of bytes.
     case octets([UInt8])
-    /// An array of texts, to be sent.
+    /// An array of texts, for sending.
     case strings([String])
-    /// A dictionary of names and values; when it was received, each name once.
+    /// A dictionary of names and values. In a received dictionary, each name occurs once.
     case properties([String: BusValue])
-    /// An array or a structure, as it was received. It can't be sent.
+    /// An array or a structure, as received. It can't be sent.
     case list([BusValue])
 
-    /// The text, or the path.
+    /// The text, or the object path.
     public var text: String? {
         switch self {
         case .string(let text), .path(let text): text
@@ -33,7 +33,7 @@ public indirect enum BusValue: Sendable, Hashable {
         }
     }
 
-    /// The number, of whatever size.
+    /// The number, of any size.
     public var integer: Int64? {
         switch self {
         case .byte(let value): Int64(value)
@@ -56,13 +56,13 @@ public indirect enum BusValue: Sendable, Hashable {
         return nil
     }
 
-    /// The values by their names.
+    /// The values by name.
     public var members: [String: BusValue]? {
         if case .properties(let members) = self { return members }
         return nil
     }
 
-    /// The type that is sent.
+    /// The type as it is sent.
     var signature: String {
         switch self {
         case .string: "s"

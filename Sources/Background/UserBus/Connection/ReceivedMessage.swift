@@ -2,12 +2,12 @@
 import CSDBus
 import Glibc
 
-/// A message that came.
+/// A received message.
 @safe public final class ReceivedMessage {
     let message: OpaquePointer
-    /// Weak: a connection keeps messages that wait.
+    /// Weak, because the connection keeps messages that wait.
     private weak var connection: BusConnection?
-    /// The longest name or path that is looked at, in bytes. No object, interface or method here has a longer one.
+    /// The maximum length of names and paths, in bytes. No object, interface or method of this module has a longer one.
     private static let maximumName = 4096
 
     init(_ message: OpaquePointer, _ connection: BusConnection) {
@@ -23,11 +23,11 @@ import Glibc
         } ?? ""
     }
 
-    /// Who sent it, by the name that the bus gives each connection.
+    /// The unique name of the sender's connection.
     public var sender: String { unsafe Self.string(ocn_bus_message_get_sender(message)) }
     /// The object.
     public var path: String { unsafe Self.string(ocn_bus_message_get_path(message)) }
-    /// The interface and the signal or method, with a period between.
+    /// The interface, a period, and the signal or method.
     public var name: String {
         let interface = unsafe Self.string(ocn_bus_message_get_interface(message))
         let member = unsafe Self.string(ocn_bus_message_get_member(message))
@@ -36,7 +36,7 @@ import Glibc
 
     /// Whether it is a call.
     public var isCall: Bool { kind == 1 }
-    /// Whether it is an error in answer to a call.
+    /// Whether it is an error that answers a call.
     public var isError: Bool { kind == 3 }
     /// Whether it is a signal.
     public var isSignal: Bool { kind == 4 }
@@ -47,15 +47,15 @@ import Glibc
         return kind
     }
 
-    /// The call that it answers; nil when it answers none.
+    /// The number of the call that it answers; nil when it is not an answer.
     public var answersTo: UInt64? {
         var cookie: UInt64 = 0
         return unsafe ocn_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
     }
 
-    /// What an error that answers a call says.
+    /// Returns the content of an error that answers a call.
     ///
-    /// - Parameter name: what people know the one by who was asked.
+    /// - Parameter name: the name of the program that was called, for people.
     func error(of name: String) -> BusError {
         let problem = unsafe ocn_bus_message_get_error(message)?.pointee
         let kind = unsafe (problem?.name).map { unsafe String(cString: $0) } ?? ""
@@ -66,15 +66,15 @@ import Glibc
         return BusError(answer: kind, text ?? "no answer", of: name)
     }
 
-    /// The values of a signal or an answer, to be read once; none when they can't be read, or are too many.
+    /// The values of a signal or an answer. Read them only once. Empty when they can't be read, or are too many.
     public func values() -> [BusValue] { reader.values() ?? [] }
 
-    /// The arguments of a call, to be read once.
+    /// Returns the arguments of a call. Read them only once.
     ///
-    /// - Parameter signature: the types that they have to have (D-Bus Specification 0.38, Type System).
-    /// - Returns: nil when they have other types, can't be read or are too many.
+    /// - Parameter signature: the required types (D-Bus Specification 0.38, Type System).
+    /// - Returns: nil when they have other types, can't be read, or are too many.
     public func arguments(_ signature: String) -> [BusValue]? {
-        // The types are in the head of the message: what nobody expects is not read.
+        // The types are in the head of the message, so unexpected values are not read.
         reader.hasSignature(signature) ? reader.values() : nil
     }
 
@@ -99,7 +99,7 @@ import Glibc
         unsafe connection.sendAnswer(answer)
     }
 
-    /// Answers a call by an error.
+    /// Answers a call with an error.
     ///
     /// - Parameters:
     ///   - name: the last word of the error's name, after `org.freedesktop.DBus.Error.`.

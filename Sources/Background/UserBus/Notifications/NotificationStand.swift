@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The program that shows notifications (Desktop Notifications Specification 1.2), on a bus that has none. It hands each to a
-/// desktop on another bus, or only reports it, so that it can be shown in other ways.
+/// The program that shows notifications (Desktop Notifications Specification 1.2), for a bus that has none. It passes
+/// each notification to a desktop on another bus; or it only reports it, so that it can be shown in another way.
 ///
-/// One thread uses it at a time.
+/// Only one thread may use it at a time.
 public final class NotificationStand {
-    /// A notification that was asked for.
+    /// A requested notification.
     public struct Notification: Sendable, Hashable {
         /// Its number.
         public var number: UInt32
         /// The heading.
         public var title: String
-        /// The text; markup where the desktop takes it.
+        /// The text; with markup if the desktop supports it.
         public var body: String
-        /// The names of its actions, and behind each what its button says.
+        /// The names of its actions, each followed by the text of its button.
         public var actions: [String]
     }
 
-    /// What happens.
+    /// An event.
     public enum Event: Sendable, Hashable {
         case shown(Notification)
-        /// The person has chosen an action.
+        /// The user chose an action.
         case activated(UInt32)
         case closed(UInt32, isDismissed: Bool)
     }
 
     private static let name = "org.freedesktop.Notifications"
     private static let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)
-    /// The reasons of `NotificationClosed`: by the person, and by a call.
+    /// The reasons of `NotificationClosed`: by the user, or by a call.
     private enum Reason {
         static let dismissed: UInt32 = 2
         static let closed: UInt32 = 3
@@ -35,7 +35,7 @@ public final class NotificationStand {
 
     private let bus: BusConnection
     private let desktop: BusConnection?
-    /// The desktop's own connection: signals of others do not count.
+    /// The unique name of the desktop's connection. Signals of other connections are ignored.
     private let owner: String
     private let capabilities: [String]
     private var shown: [UInt32: Notification] = [:]
@@ -45,9 +45,10 @@ public final class NotificationStand {
     /// Takes the name of the program that shows notifications.
     ///
     /// - Parameters:
-    ///   - bus: the bus that has none.
-    ///   - desktop: the bus of a desktop that has one; nil shows none there. It is started there where the bus knows how.
-    /// - Throws: ``BusError``; of code `nobody`, `noAnswer` or `refused` when the desktop has none after all.
+    ///   - bus: the bus without such a program.
+    ///   - desktop: the bus of a desktop that has one; nil to show notifications on no desktop. The program is started
+    ///     if the bus knows how.
+    /// - Throws: ``BusError``; with `nobody`, `noAnswer` or `refused` when the desktop has no such program.
     public init(on bus: BusConnection, desktop: BusConnection? = nil) throws(BusError) {
         self.bus = bus
         self.desktop = desktop
@@ -63,12 +64,12 @@ public final class NotificationStand {
         try bus.take(Self.name)
     }
 
-    /// What becomes readable when something may have come.
+    /// The descriptors that become readable when messages may have arrived.
     public var descriptors: [CInt] { [bus.descriptor] + (desktop.map { [$0.descriptor] } ?? []) }
 
-    /// Does what has come in the meantime.
+    /// Handles the messages that have arrived.
     ///
-    /// - Returns: what has happened, in order.
+    /// - Returns: the events, in order.
     /// - Throws: ``BusError`` when a bus is gone.
     public func process() throws(BusError) -> [Event] {
         while let message = try bus.receive() {
@@ -84,7 +85,7 @@ public final class NotificationStand {
         return events
     }
 
-    /// Chooses a notification's action, as a person does by a click.
+    /// Chooses a notification's action, like the user's click.
     public func click(_ number: UInt32) throws(BusError) {
         guard let notification = shown[number] else { return }
         let names = stride(from: 0, to: notification.actions.count, by: 2).map { notification.actions[$0] }
@@ -95,14 +96,14 @@ public final class NotificationStand {
         try close(number, Reason.dismissed)
     }
 
-    /// Takes a notification away, as a person does who does not want it.
+    /// Dismisses a notification, like the user.
     public func dismiss(_ number: UInt32) throws(BusError) {
         guard shown[number] != nil else { return }
         try closeOnDesktop(number)
         try close(number, Reason.dismissed)
     }
 
-    /// Takes away everything that is shown.
+    /// Removes all notifications.
     public func closeAll() {
         for number in shown.keys { try? closeOnDesktop(number) }
         shown = [:]
@@ -158,7 +159,7 @@ public final class NotificationStand {
         return number
     }
 
-    /// Hands on what the person does on the desktop.
+    /// Passes the user's actions on the desktop to the bus.
     private func relay(_ message: ReceivedMessage) throws(BusError) {
         guard message.isSignal, message.sender == owner else { return }
         let values = message.values()
@@ -191,7 +192,7 @@ public final class NotificationStand {
 }
 
 extension BusValue {
-    /// The value as it can be sent on; nil for what can't be, such as a picture.
+    /// The value in a form that can be sent; nil if it can't be sent, such as a picture.
     fileprivate var toSend: BusValue? {
         switch self {
         case .list(let values):

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
 
-/// What logind reports of a user's session, asked once over the system's bus.
+/// The answer of logind about a user's session, asked once over the system bus.
 public struct LoginReport: Sendable, Hashable {
-    /// The session whose screen the user looks at; nil where the user has none, or nothing reports one.
+    /// The session whose screen the user sees; nil when there is none, or nothing reports one.
     public var session: LoginSession?
-    /// Whether logind, or the system's bus, is there and does not answer. Then nobody knows whether the screen is locked.
+    /// Whether logind or the system bus is there but does not answer. Then it is unknown whether the screen is locked.
     public var isSilent = false
 
     /// Asks logind.
     ///
     /// - Parameters:
-    ///   - user: the user's number.
-    ///   - own: the session of this process, where it is in one.
+    ///   - user: the user ID.
+    ///   - own: the session of this process; nil if it is not in a session.
     public static func ask(of user: UInt32, own: String?) -> LoginReport {
         do throws(BusError) {
             return try BusConnection(.system).loginReport(of: user, own: own)
         } catch {
-            // Where there is no bus of the system there is no logind.
+            // Without a system bus there is no logind.
             return LoginReport(isSilent: error.code == .silentBus)
         }
     }
 }
 
 extension BusConnection {
-    /// Asks logind, over the system's bus, for the session whose screen a user looks at.
+    /// Asks logind over the system bus for the session whose screen a user sees.
     ///
-    /// - Throws: ``BusError`` of code `silentBus`, or `noBus` when the bus is gone.
+    /// - Throws: ``BusError`` with `silentBus`, or `noBus` when the bus is gone.
     fileprivate func loginReport(of user: UInt32, own: String?) throws(BusError) -> LoginReport {
         do throws(BusError) {
             return LoginReport(session: LoginSession.shown(try loginSessions(of: user) ?? [], own: own))

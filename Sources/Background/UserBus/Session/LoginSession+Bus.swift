@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import BackgroundTagReading
 
-/// The sessions that logind knows (org.freedesktop.login1).
+/// The sessions of logind (org.freedesktop.login1).
 extension BusConnection {
     /// The object of logind's manager.
     public static let loginManager = BusCall.Object(
@@ -9,20 +9,20 @@ extension BusConnection {
         "/org/freedesktop/login1",
         "org.freedesktop.login1.Manager"
     )
-    /// More sessions than that are not looked at.
+    /// The maximum number of sessions that are read.
     private static let maximumSessions = 64
 
-    /// Asks logind for the sessions of a user, over the system's bus.
+    /// Asks logind over the system bus for the sessions of a user.
     ///
-    /// - Parameter user: the user's number.
-    /// - Returns: nil where there is no logind.
-    /// - Throws: ``BusError`` when logind is there and does not answer, or answers with an error: then nothing is known of the
-    ///   sessions. Of code `silentBus` when the bus itself does not answer.
+    /// - Parameter user: the user ID.
+    /// - Returns: nil when there is no logind.
+    /// - Throws: ``BusError`` when logind does not answer, or answers with an error. Then nothing is known about the
+    ///   sessions. The code is `silentBus` when the bus itself does not answer.
     public func loginSessions(of user: UInt32) throws(BusError) -> [LoginSession]? {
         guard let list = try listSessions() else { return nil }
         var sessions: [LoginSession] = []
         for entry in list.prefix(Self.maximumSessions) {
-            // Its name, the user's number, the user's name, its seat, its object.
+            // The session's name, the user ID, the user's name, the seat and the object.
             guard let values = entry.values, values.count == 5, values[1].integer == Int64(user),
                 let id = values[0].text, let path = values[4].text
             else {
@@ -31,7 +31,7 @@ extension BusConnection {
             do throws(BusError) {
                 sessions.append(try loginSession(id, path, hasSeat: values[3].text?.isEmpty == false))
             } catch {
-                // One that has ended meanwhile is not listed any more.
+                // A session that has ended since then is not listed any more.
                 guard error.code != .noAnswer, let now = try listSessions() else { throw error }
                 if now.contains(where: { $0.values?.first?.text == id }) { throw error }
             }
@@ -39,7 +39,7 @@ extension BusConnection {
         return sessions
     }
 
-    /// - Returns: nil where nobody is logind.
+    /// - Returns: nil when there is no logind.
     private func listSessions() throws(BusError) -> [BusValue]? {
         do throws(BusError) {
             guard let list = try ask(BusCall(Self.loginManager, "ListSessions")).first?.values else {
@@ -47,7 +47,7 @@ extension BusConnection {
             }
             return list
         } catch {
-            // One that can't be started is none.
+            // If logind can't be started, there is none.
             guard try isThere(Self.loginManager.destination) else { return nil }
             throw error
         }

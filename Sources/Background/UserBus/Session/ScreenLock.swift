@@ -4,14 +4,14 @@ import Glibc
 
 /// Whether the user's screen is locked, asked once.
 public enum ScreenLock: Sendable, Hashable {
-    /// It is not, or nothing reports it.
+    /// It is not locked, or nothing reports the lock.
     case unlocked
-    /// It is.
+    /// It is locked.
     case locked
-    /// It counts as locked, since who knows does not answer, for a reason that is a sentence for people.
+    /// A program that knows does not answer, so it counts as locked. The reason is a sentence for people.
     case unknown(reason: String)
 
-    /// Asks logind and the screen savers. Where there are none, the screen is not locked.
+    /// Asks logind and the screen savers. If there are none, the screen counts as unlocked.
     public static func ask() -> ScreenLock {
         var surroundings = Surroundings()
         let login = LoginReport.ask(of: geteuid(), own: nil)

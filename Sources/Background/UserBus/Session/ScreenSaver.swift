@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program that covers and locks the screen, on the user's bus. Each desktop has its own, with the same methods.
+/// A program on the user's bus that covers and locks the screen. Each desktop has its own one, with the same methods.
 public struct ScreenSaver: Sendable {
-    /// Its object.
+    /// Its object on the bus.
     public let object: BusCall.Object
 
-    /// Those of GNOME, KDE and others, Xfce, MATE and Cinnamon.
+    /// The screen savers of GNOME, KDE and others, Xfce, MATE and Cinnamon.
     public static let all = [
         ScreenSaver("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
         ScreenSaver("org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"),
@@ -14,31 +14,31 @@ public struct ScreenSaver: Sendable {
         ScreenSaver("org.cinnamon.ScreenSaver", "/org/cinnamon/ScreenSaver"),
     ]
 
-    /// How long one may take to answer before it counts as silent.
+    /// How long a screen saver may take to answer before it counts as silent.
     public static let patience = Duration.seconds(2)
 
     private init(_ name: String, _ path: String) { object = BusCall.Object(name, path, name) }
 
-    /// Asks whether it covers the screen.
+    /// The call that asks whether it covers the screen.
     public var activityQuestion: BusCall { BusCall(object, "GetActive") }
 
-    /// Has it ask for the password where the screen is locked. It unlocks nothing: that is what `SetActive` does, on some
-    /// desktops without any password.
+    /// The call that makes it ask for the password if the screen is locked. It does not unlock: `SetActive` would, on
+    /// some desktops even without a password.
     public var prompt: BusCall { BusCall(object, "SimulateUserActivity") }
 }
 
 extension BusConnection {
-    /// Whether somebody has a name on the bus. Nothing is started only to be asked.
+    /// Returns whether any program owns a name on the bus. This does not start the program.
     ///
-    /// - Throws: ``BusError``; of code `silentBus` when the bus does not answer.
+    /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
     public func isThere(_ name: String) throws(BusError) -> Bool {
         try ask(BusCall(.daemon, "NameHasOwner", [.string(name)])).first?.isTrue ?? false
     }
 
-    /// Asks the screen savers of the user's bus whether one of them covers the screen, all at a time.
+    /// Asks all screen savers on the user's bus at the same time whether one of them covers the screen.
     ///
-    /// - Returns: whether one does, nil where none says so; and the names of those that are there and do not answer.
-    /// - Throws: ``BusError``; of code `silentBus` when the bus does not answer.
+    /// - Returns: whether one does, or nil when none answers; and the names of those that are there but do not answer.
+    /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
     public func screenSavers() throws(BusError) -> (isOn: Bool?, silent: [String]) {
         var questions: [UInt64: String] = [:]
         for saver in ScreenSaver.all {

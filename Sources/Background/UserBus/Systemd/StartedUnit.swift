@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program that the user's systemd has started. It stays known as long as this is there. It belongs to one thread at a time.
+/// A program that the user's systemd started. systemd knows its state while this object exists. It belongs to one
+/// thread at a time.
 ///
-/// The program is no child of this process: neither its sandbox nor its limits go along.
+/// The program is not a child of this process, so it does not inherit its sandbox and limits.
 public final class StartedUnit {
-    /// How a unit is doing.
+    /// The state of a unit.
     public enum State: Sendable, Hashable {
-        /// The program runs.
+        /// The program is running.
         case running
-        /// The program has ended with a status.
+        /// The program has exited with a status.
         case exited(Int32)
-        /// A signal has ended the program.
+        /// A signal ended the program.
         case killed(Int32)
-        /// There was no start: the program is missing, or its folder, or systemd refuses it. The reason is systemd's word.
+        /// The program could not be started, for example because it or its folder is missing. The reason is systemd's
+        /// name for the result.
         case notStarted(String)
     }
 
     private static let name = "org.freedesktop.systemd1"
     private static let path = "/org/freedesktop/systemd1"
-    /// Statuses of systemd's own for what it could not do before the program began: of 200 up to 243 (systemd.exec(5)).
+    /// systemd's own exit statuses for failures before the program runs: 200 to 243 (systemd.exec(5)).
     private static let ownStatuses: ClosedRange<Int64> = 200...243
 
     private let bus: UserBus
@@ -29,16 +31,16 @@ public final class StartedUnit {
     ///
     /// - Parameters:
     ///   - program: the program.
-    ///   - bus: the user's bus. Nothing else may use it from now on.
+    ///   - bus: the user's bus. Nothing else may use this connection from now on.
     ///   - limit: how long systemd may take.
-    /// - Returns: nil when no systemd of the user is on the bus.
+    /// - Returns: nil when the user's systemd is not on the bus.
     /// - Throws: ``BusError``.
     public init?(_ program: UnitProgram, bus: UserBus, limit: Duration) throws(BusError) {
         guard let owner = try bus.owner(of: Self.name) else { return nil }
         self.bus = bus
         self.owner = owner
         let manager = BusCall.Object(owner, Self.path, Self.name + ".Manager")
-        // It sends signals to those alone who ask for them. Who has asked before is refused.
+        // systemd sends signals only to subscribers. A second subscription fails, which does not matter.
         _ = try? bus.connection.ask(BusCall(manager, "Subscribe"))
         _ = try bus.connection.call(manager, "StartTransientUnit", shownAs: "systemd", within: limit) { writer in
             writer.string(program.unit)
@@ -54,10 +56,10 @@ public final class StartedUnit {
         try bus.connection.listen(to: "sender='\(Self.name)',path='\(path)',member='PropertiesChanged'")
     }
 
-    /// Waits until the program has begun, and then for its end.
+    /// Waits until the program has started, and then until it ends.
     ///
-    /// - Parameter limit: how long to wait at most.
-    /// - Returns: how it is doing then.
+    /// - Parameter limit: the maximum wait.
+    /// - Returns: the state after the wait.
     /// - Throws: ``BusError``.
     public func wait(_ limit: Duration) throws(BusError) -> State {
         let end = ContinuousClock.now + limit
@@ -66,12 +68,12 @@ public final class StartedUnit {
             let left = ContinuousClock.now.duration(to: end)
             guard state == .running, left > .zero else { return state }
             bus.connection.wait(left)
-            // What has changed is asked: only that something has is of interest.
+            // The messages only show that something changed. The state is then asked for.
             while try bus.connection.receive() != nil {}
         }
     }
 
-    /// Waits until the program has begun, or could not.
+    /// Waits until the program has started, or failed to start.
     public func waitForStart(_ limit: Duration) throws(BusError) -> State {
         let end = ContinuousClock.now + limit
         while try isStarting {
@@ -83,7 +85,7 @@ public final class StartedUnit {
         return try state()
     }
 
-    /// Whether the start is still to come: before it the unit is as inactive as after its end.
+    /// Whether the start is still pending. Before it, the unit is as inactive as after its end.
     private var isStarting: Bool {
         get throws(BusError) {
             guard try property("Job", of: unit).values?.first?.integer == 0 else { return true }
@@ -97,7 +99,7 @@ public final class StartedUnit {
         let service = BusCall.Object(owner, unit.path, Self.name + ".Service")
         let result = try property("Result", of: service).text ?? ""
         let status = try property("ExecMainStatus", of: service).integer ?? 0
-        // 1 is CLD_EXITED, 2 and 3 are the signals; 0 is a program that never was.
+        // 1 is CLD_EXITED, 2 and 3 are signals, 0 means that no program ran.
         switch try property("ExecMainCode", of: service).integer {
         case 1 where Self.ownStatuses.contains(status): return .notStarted("status \(status)")
         case 1: return .exited(Int32(clamping: status))
@@ -116,17 +118,17 @@ public final class StartedUnit {
 }
 
 extension UnitProgram {
-    /// The unit's properties (org.freedesktop.systemd1(5)).
+    /// Writes the unit's properties (org.freedesktop.systemd1(5)).
     fileprivate func writeProperties(to writer: inout BusMessageWriter) {
         writer.property("Description", "s") { $0.string(description) }
-        // It is started when the program is, and not before.
+        // The unit counts as started only when the program was executed.
         writer.property("Type", "s") { $0.string("exec") }
-        // Programs leave the rest to others and end, such as a browser's script.
+        // Some programs, such as a browser's script, start others and end.
         writer.property("KillMode", "s") { $0.string("process") }
-        // It is forgotten when it has ended and this connection too, however it has ended.
+        // systemd forgets the unit when the program has ended, with any result, and this connection is closed.
         writer.property("CollectMode", "s") { $0.string("inactive-or-failed") }
         writer.property("AddRef", "b") { $0.boolean(true) }
-        // What the program prints may be what a tag says, which is in no log.
+        // The program's output may contain text of a tag, which must not get into a log.
         for name in ["StandardOutput", "StandardError"] { writer.property(name, "s") { $0.string("null") } }
         writer.property("WorkingDirectory", "s") { $0.string(folder) }
         writer.property("Environment", "as") { writer in

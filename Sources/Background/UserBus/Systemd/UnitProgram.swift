@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program that the user's systemd is to start, as a service unit that goes when the program has ended.
+/// A program for the user's systemd to start, as a service unit that is removed when the program ends.
 public struct UnitProgram: Sendable {
     /// The unit's name, with `.service`.
     public var unit: String
-    /// What people see in lists of units.
+    /// The text in lists of units.
     public var description: String
     /// The program's absolute path.
     public var path: String
-    /// Its words, its name first.
+    /// Its arguments, starting with its name.
     public var arguments: [String]
-    /// Where it runs.
+    /// Its working directory.
     public var folder: String
-    /// Its variables. Those of systemd's own stay where none of that name is here.
+    /// Its variables. systemd adds its own ones, unless they have the same name.
     public var environment: [String: String]
 
-    /// Describes a program.
+    /// Creates a description of a program.
     ///
     /// - Parameters:
     ///   - path: the program's absolute path.
-    ///   - arguments: its words, its name first.
-    ///   - app: the name of the app's desktop entry, or of the program; the unit's name has it.
-    ///   - folder: where it runs.
-    ///   - environment: its variables. Those that systemd refuses are left out: a name with anything but letters, digits and
-    ///     `_`, or a value with control characters.
+    ///   - arguments: its arguments, starting with its name.
+    ///   - app: the name of the app's desktop entry, or of the program. It becomes part of the unit's name.
+    ///   - folder: its working directory.
+    ///   - environment: its variables. Those that systemd rejects are left out: names with anything but letters, digits
+    ///     and `_`, and values with control characters.
     public init(
         _ path: String,
         _ arguments: [String],
@@ -40,7 +40,7 @@ public struct UnitProgram: Sendable {
         self.environment = environment.filter { name, value in Self.isName(name) && Self.isValue(value) }
     }
 
-    /// A part of a unit's name: a hyphen has a meaning there (systemd.unit(5)).
+    /// Escapes a part of a unit's name, because a hyphen has a meaning there (systemd.unit(5)).
     private static func escaped(_ text: String) -> String {
         text.utf8.prefix(60).map { byte in
             switch byte {
@@ -65,7 +65,7 @@ public struct UnitProgram: Sendable {
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" || $0 == "\n" }
     }
 
-    /// The words as systemd takes them: it puts variables in place of a dollar sign and a name, and a dollar sign in place
-    /// of two (systemd.service(5), Command lines).
+    /// The arguments in systemd's syntax: it replaces a dollar sign and a name with a variable, and two dollar signs
+    /// with one (systemd.service(5), Command lines).
     var escapedArguments: [String] { arguments.map { $0.replacing("$", with: "$$") } }
 }
