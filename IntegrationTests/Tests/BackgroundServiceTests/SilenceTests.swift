@@ -93,7 +93,7 @@ extension BackgroundService {
             try await desk.ask(way == "hangs" ? "pause" : "login_refuses", way == "hangs" ? "login" : "busy")
             try await desk.start(waitsFor: nil)
             let lock = try await desk.event("lock")
-            #expect(lock["message"] == "The screen counts as locked: logind does not answer whether it is.")
+            #expect(lock["message"] == "The screen counts as locked: logind does not answer.")
             try await desk.ask("login_off")
             let refused = try #require(try await desk.ask("status") as? [String: Any])
             #expect(refused["locked"] as? Bool == true && refused["reading"] as? Bool == false)

@@ -171,7 +171,7 @@ extension PCSCReader {
     ) throws(LinkError) -> DiscoveredTag? {
         // Even a reader whose ATR can't be parsed reports an identifier.
         guard let answer = AnswerToReset(connection.answerToReset) else {
-            throw LinkError(.transmission, "The reader gives an ATR that is none.")
+            throw LinkError(.transmission, "The reader gives an invalid ATR.")
         }
         guard let storage = answer.storageCard else {
             return try identifyCard(answer, connection, technologies)

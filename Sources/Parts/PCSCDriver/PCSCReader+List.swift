@@ -137,7 +137,7 @@ extension PCSCReader {
         let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")
         return switch choice {
         case .named(let name): "There is no PC/SC reader named \"\(name)\". There are: \(names)."
-        default: "None of the PC/SC readers is contactless as far as can be told. There are: \(names)."
+        default: "None of the PC/SC readers seems to be contactless. There are: \(names)."
         }
     }
 }

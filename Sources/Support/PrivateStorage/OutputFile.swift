@@ -216,7 +216,7 @@ extension FoundFile {
             file = try open(flags | O_NONBLOCK)
         } catch {
             guard kind == .pipe, error.number == ENXIO else { throw error }
-            throw StorageError(.failed, "\(path) is a pipe that nobody reads. Start its reader first.")
+            throw StorageError(.failed, "\(path) is a pipe without a reader. Start its reader first.")
         }
         // Later writes may wait for the reader.
         _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK)

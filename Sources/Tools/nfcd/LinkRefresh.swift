@@ -72,7 +72,7 @@ final class LinkRefresh {
             do {
                 next = try await refresh(retriesFailures: retriesFailures)
             } catch {
-                log.fail("links", "The files of the apps' sites can't be kept: \(error)")
+                log.fail("links", "The files of the apps' sites can't be saved: \(error)")
             }
             isBusy = false
             schedule(after: hasChanged ? Self.settling : next)

@@ -133,7 +133,7 @@ final class Notifier {
                 MainActor.assumeIsolated {
                     guard let self, self.start == cookie else { return }
                     self.start = nil
-                    self.refuseWaiting("\(name) was started and does not begin.")
+                    self.refuseWaiting("\(name) was started, but does not respond.")
                 }
             }
         } catch {
@@ -220,7 +220,7 @@ final class Notifier {
         if cookie == start {
             start = nil
             if message.isError {
-                refuseWaiting(message.values().first?.text ?? "Nobody shows notifications.")
+                refuseWaiting(message.values().first?.text ?? "No program shows notifications.")
             } else {
                 askCapabilities()
             }
@@ -229,7 +229,7 @@ final class Notifier {
         if cookie == question {
             question = nil
             guard !message.isError else {
-                refuseWaiting(message.values().first?.text ?? "Nobody shows notifications.")
+                refuseWaiting(message.values().first?.text ?? "No program shows notifications.")
                 return true
             }
             capabilities = Set((message.values().first?.values ?? []).compactMap(\.text))

@@ -18,17 +18,16 @@ struct Options {
 
         Reads tags in the background, and offers to open their links.
 
-          --reader READER         virtual, pcsc[:NAME] or pn532:PATH. NFC_READER
-                                  unless given; else the first reader of PC/SC.
-          --tags FILES            Images near the virtual reader, with commas
-                                  between, or a folder of images. NFC_TAGS unless
-                                  given.
-          --allow-custom-schemes  Offer links of an app's own scheme too, as phones
-                                  do and Apple's documents don't.
+          --reader READER         virtual, pcsc[:NAME] or pn532:PATH. Default:
+                                  NFC_READER, or the first PC/SC reader.
+          --tags FILES            Images near the virtual reader, separated by
+                                  commas, or a folder of images. Default: NFC_TAGS.
+          --allow-custom-schemes  Also offer links with an app's own scheme. Phones
+                                  do this; Apple's documents don't mention it.
           --log-content           Write links and identifiers to the log.
-          --json                  Write the log as one JSON object a line.
+          --json                  Write the log as one JSON object per line.
 
-        Usually it is run by: nfc background enable
+        To run it as a service: nfc background enable
 
         """
 

@@ -20,7 +20,7 @@ extension Service {
         for name in names.prefix(Self.toldDamage) {
             log.write(
                 "damaged",
-                "The file \(FileName.shown(name)) of the inbox is damaged, or none of its own, and is not offered. \(help) it."
+                "The file \(FileName.shown(name)) of the inbox is damaged or not an entry, and is not offered. \(help) it."
             )
         }
         guard names.count > Self.toldDamage else { return }
@@ -84,7 +84,7 @@ extension Service {
         guard !inbox.isInPlace else { return inboxProblem }
         checkInboxSoon()
         let path = Inbox<DirectoryStore>.path(of: opener.folders)
-        return isInboxLost ? inboxProblem : "The folder \(path) is gone, or another one."
+        return isInboxLost ? inboxProblem : "The folder \(path) is gone or was replaced."
     }
 
     private func checkInboxSoon() {
@@ -108,7 +108,7 @@ extension Service {
             isInboxLost = true
             log.fail(
                 "inbox",
-                "The folder of the inbox is gone, or another one. What is in memory is written to a new one."
+                "The folder of the inbox is gone or was replaced. The entries in memory are written to a new one."
             )
             handle(.inboxLost)
         }

@@ -54,7 +54,7 @@ extension Service {
         log.write(
             "waits",
             "The link is opened when the screen is unlocked."
-                + (asked.isEmpty ? " The desktop has no way to be asked for that." : ""),
+                + (asked.isEmpty ? " The desktop can't be asked to unlock it." : ""),
             ["asked": asked.joined(separator: " ")]
         )
         // Messages that arrived during the wait for the answers are queued, and no event would report them.
@@ -135,7 +135,7 @@ extension Service {
             log.write("being-opened", "Another program is opening the link.", ["id": "\(id)"])
             handle(.beingOpened(id))
         case .missing:
-            log.write("gone", "The inbox has the entry no more.", ["id": "\(id)"])
+            log.write("gone", "The entry is no longer in the inbox.", ["id": "\(id)"])
             handle(.cleared(id))
         default: delivered(id, error.reason)
         }

@@ -44,7 +44,7 @@ extension Service {
         let silent = (surroundings.isLoginSilent ? ["logind"] : []) + surroundings.silentSavers
         guard silent.isEmpty else {
             let names = silent.joined(separator: ", ")
-            return "The screen counts as locked: \(names) does not answer whether it is."
+            return "The screen counts as locked: \(names) does not answer."
         }
         return surroundings.isLocked ? "The screen is locked." : "The screen is unlocked."
     }

@@ -69,7 +69,7 @@ import UniversalLinks
         ("applinks:https://example.org", "without its scheme, as in applinks:example.org"),
         ("applinks:example.org/x", "without a path"), ("applinks:example.org:8443", "without a port"),
         ("applinks:", "it has no domain"), ("applinks:a b", "a blank"), ("applinks:*", "a wildcard stands first"),
-        ("applinks:a.*.example", "a wildcard stands first"), ("applinks:a.example?mode=x", "its mode is none of"),
+        ("applinks:a.*.example", "a wildcard stands first"), ("applinks:a.example?mode=x", "its mode is not"),
         ("applinks:a..example", "can't be the name of a domain"), ("applinks:a_!.example", "can't be the name"),
         ("applinks:1.2.3.4", "is an address"), ("applinks:localhost", "has no dot"),
         ("applinks:[::1]", "is an address"),

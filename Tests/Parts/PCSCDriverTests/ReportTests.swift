@@ -142,7 +142,7 @@ struct ReportTests {
         )
         #expect(
             PCSCReader.missing(.firstContactless, among: states)
-                == #"None of the PC/SC readers is contactless as far as can be told. There are: "A", "B"."#
+                == #"None of the PC/SC readers seems to be contactless. There are: "A", "B"."#
         )
     }
 

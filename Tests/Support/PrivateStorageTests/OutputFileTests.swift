@@ -166,7 +166,7 @@ import Testing
     @Test func `A pipe that nobody reads is refused at once`() throws {
         let path = try place.pipe("pipe")
         let error = #expect(throws: StorageError.self) { try write("x", to: path) }
-        #expect(error?.reason == "\(path) is a pipe that nobody reads. Start its reader first.")
+        #expect(error?.reason == "\(path) is a pipe without a reader. Start its reader first.")
     }
 
     @Test func `A pipe whose reader goes is an error, and does not end the process`() throws {

@@ -98,7 +98,7 @@ public struct AppDescription: Sendable, Hashable {
         if name.contains("*"), !(name.hasPrefix("*.") && !name.dropFirst(2).contains("*")) {
             return "a wildcard stands first and alone, as in \(service):*.example.org."
         }
-        if rest.contains("?") { return "its mode is none of developer, managed and developer+managed." }
+        if rest.contains("?") { return "its mode is not developer, managed or developer+managed." }
         return "\"\(DisplayText.plain(String(name), limit: 60))\" can't be the name of a domain."
     }
 

@@ -133,7 +133,7 @@ public struct Surroundings: Sendable, Hashable {
             return Finding(
                 obstacle: .neverUnlocked,
                 isMet: true,
-                source: "logind tells of no session: that the user is here counts as unlocked."
+                source: "logind reports no session: because the user is here, it counts as unlocked."
             )
         }
         return Finding(
@@ -155,7 +155,7 @@ public struct Surroundings: Sendable, Hashable {
         if let session {
             return finding(session.isActive && !session.isIdle, "logind: the session is seen and not idle")
         }
-        return finding(true, "Nothing tells of the display: it counts as on.")
+        return finding(true, "Nothing reports the state of the display: it counts as on.")
     }
 
     private var camera: Finding {

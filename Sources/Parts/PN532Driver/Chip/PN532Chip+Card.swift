@@ -54,7 +54,7 @@ extension PN532Chip {
             if let error = status.error { throw error }
             command += answer.dropFirst()
             guard command.count <= Self.maximumCommand else {
-                throw LinkError(.frameTooLong, "The reader's command goes on beyond \(Self.maximumCommand) bytes.")
+                throw LinkError(.frameTooLong, "The reader's command is longer than \(Self.maximumCommand) bytes.")
             }
             if !status.hasMore { return command }
         }

@@ -28,7 +28,7 @@ final class PN532TagLink: SelfActivatingLink {
             let handle = handle
             let answer = try await worker.perform { (worker, chip, cancellation) throws(LinkError) -> Frame in
                 guard worker.current == handle else {
-                    throw LinkError(.tagRemoved, "The reader works with another tag, or has looked for tags anew.")
+                    throw LinkError(.tagRemoved, "The reader works with another tag, or has polled again.")
                 }
                 worker.isUntouched = false
                 return try TagExchange(chip: chip, cancellation).send(frame, to: handle.target, timeout: timeout)
@@ -49,7 +49,7 @@ final class PN532TagLink: SelfActivatingLink {
         let handle = handle
         try await worker.perform { (worker, chip, cancellation) throws(LinkError) in
             guard worker.generation == handle.generation else {
-                throw LinkError(.tagRemoved, "The reader has looked for tags anew.")
+                throw LinkError(.tagRemoved, "The reader has polled for tags again.")
             }
             worker.current = nil
             try TargetWaker(chip: chip, cancellation).wake(handle.target)

@@ -35,7 +35,7 @@ extension APDULink {
             data += response.data
             rounds += 1
             guard rounds < ResponseAPDU.maximumRounds, data.count <= ResponseAPDU.maximumGatheredLength else {
-                throw TagError(.badAnswer, "The card goes on sending with GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
+                throw TagError(.badAnswer, "The card does not stop sending with GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
             }
         }
         return ResponseAPDU(data: data, status: response.status)

@@ -168,7 +168,7 @@ public final class ISODEP: APDULink {
     ) -> ISODEPStateMachine.Action {
         state.withLock { state in
             guard var machine = state.machine else {
-                return .fail(LinkError(.readerUnavailable, "The card was activated anew in the middle of a command."))
+                return .fail(LinkError(.readerUnavailable, "The card was activated again in the middle of a command."))
             }
             let action = event(&machine)
             state.machine = machine

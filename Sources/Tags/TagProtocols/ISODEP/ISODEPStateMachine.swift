@@ -97,7 +97,7 @@ struct ISODEPStateMachine {
             return stop("A chained block is empty (ISO/IEC 14443-4, 7.5.2).")
         }
         guard response.count + payload.count <= responseLimit else {
-            return stop("The response goes on beyond \(responseLimit) bytes (ISO/IEC 7816-4, 5.1).")
+            return stop("The response is longer than \(responseLimit) bytes (ISO/IEC 7816-4, 5.1).")
         }
         response += payload
         failures = 0

@@ -87,7 +87,7 @@ extension NFCAActivation {
             guard part[0] == Self.cascadeTag else {
                 throw TagError(
                     .badAnswer,
-                    "SAK says that the UID goes on, but it does not begin with the cascade tag (ISO/IEC 14443-3, 6.5.4)."
+                    "SAK says that the UID continues, but it does not begin with the cascade tag (ISO/IEC 14443-3, 6.5.4)."
                 )
             }
             uid += part[1..<4]
@@ -130,7 +130,7 @@ extension NFCAActivation {
                     else {
                         throw TagError(
                             .badAnswer,
-                            "Tags collide outside their UIDs, so they can't be told apart (ISO/IEC 14443-3, 6.5.3).",
+                            "Tags collide outside their UIDs, so they can't be separated (ISO/IEC 14443-3, 6.5.3).",
                             link: error
                         )
                     }

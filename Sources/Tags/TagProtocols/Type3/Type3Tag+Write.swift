@@ -47,7 +47,7 @@ extension Type3Tag {
         var attributes = try await readAttributes()
         guard attributes.isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
         guard !attributes.isTorn else {
-            throw TagError(.writeInProgress, "A message whose write was cut off would be locked in for ever.")
+            throw TagError(.writeInProgress, "A message whose write was cut off would be locked permanently.")
         }
         var configuration: [UInt8]?
         if target.isLite {

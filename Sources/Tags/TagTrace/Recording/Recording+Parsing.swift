@@ -145,7 +145,7 @@ struct RecordingParser {
             }
             throw RecordingError(
                 .malformed,
-                "Line \(lineNumber) can't be used: \(error.reason) Record the flow anew, or put the line right.",
+                "Line \(lineNumber) can't be used: \(error.reason) Record the flow again, or fix the line.",
                 line: lineNumber
             )
         }
@@ -161,7 +161,7 @@ struct RecordingParser {
         }
         return RecordingError(
             .tooLarge,
-            "Line \(line) is longer than any line of a recording. Record the flow anew.",
+            "Line \(line) is longer than any line of a recording. Record the flow again.",
             line: line
         )
     }
@@ -180,7 +180,7 @@ struct RecordingParser {
                 .unknownVersion,
                 """
                 The recording has version \(version) of the format, and version \(Recording.version) is known here. \
-                Record the flow anew, or use the version of the tools that wrote it.
+                Record the flow again, or use the version of the tools that wrote it.
                 """,
                 line: 1
             )

@@ -60,7 +60,7 @@ struct RecordingLineParser {
     private mutating func word(_ word: String, _ value: Bool) throws(RecordingLine.Failure) -> Bool {
         let count = word.utf8.count
         guard end - position >= count, text[position..<position + count].elementsEqual(word.utf8) else {
-            throw failure("A value is none.")
+            throw failure("A value is invalid.")
         }
         position += count
         return value
@@ -72,7 +72,7 @@ struct RecordingLineParser {
             position += 1
         }
         guard let number = Int(String(decoding: text[start..<position], as: UTF8.self)) else {
-            throw failure("A value is none.")
+            throw failure("A value is invalid.")
         }
         return number
     }
@@ -109,7 +109,7 @@ struct RecordingLineParser {
     }
 
     private mutating func escape() throws(RecordingLine.Failure) -> [UInt8] {
-        guard position < end else { throw failure("An escape is none.") }
+        guard position < end else { throw failure("An escape is invalid.") }
         let byte = text[position]
         position += 1
         switch byte {
@@ -121,11 +121,11 @@ struct RecordingLineParser {
             let digits = text[position..<min(position + 4, end)].compactMap(\.hexDigitValue)
             guard digits.count == 4, let scalar = Unicode.Scalar(digits.reduce(UInt32(0)) { $0 << 4 | UInt32($1) })
             else {
-                throw failure("An escape is none.")
+                throw failure("An escape is invalid.")
             }
             position += 4
             return Array(String(Character(scalar)).utf8)
-        default: throw failure("An escape is none.")
+        default: throw failure("An escape is invalid.")
         }
     }
 

@@ -20,12 +20,12 @@ public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
         guard let expected else {
             let verb = isCutOff ? "breaks off" : "ends"
             let end = exchange == 0 ? "\(verb) before its first exchange" : "\(verb) after exchange \(exchange)"
-            return "The recording \(end), and what came then was: \(actual). Record the flow anew."
+            return "The recording \(end), and what came then was: \(actual). Record the flow again."
         }
         let moment = time.map { " (\($0.wholeMicroseconds / 1000) ms)" } ?? ""
         return """
-            The recording was left \(place)\(moment). Expected: \(expected). Came: \(actual). Look what has changed, or \
-            record the flow anew.
+            The recording was left \(place)\(moment). Expected: \(expected). Came: \(actual). Find out what has changed, or \
+            record the flow again.
             """
     }
 

@@ -112,7 +112,7 @@ private struct LinkQuestion: Decodable {
             throw InputError(name: "bad-line", offset: 0, message: "'\(key.stringValue)' is missing.")
         } catch DecodingError.typeMismatch(_, let context) {
             let key = context.codingPath.first?.stringValue ?? "the line"
-            throw InputError(name: "bad-line", offset: 0, message: "'\(key)' has to be of another type.")
+            throw InputError(name: "bad-line", offset: 0, message: "'\(key)' has the wrong type.")
         } catch {
             throw InputError(name: "bad-json", offset: 0, message: "The line is not a JSON object.")
         }

@@ -133,7 +133,7 @@ struct ReaderReportPrinter {
             case .unplugged: "unplugged"
             }
         var words = "PC/SC, \(presence)"
-        if !report.isContactless { words += ", not contactless as far as can be told" }
+        if !report.isContactless { words += ", probably not contactless" }
         return report.isInUse ? words + ", used by another program" : words
     }
 

@@ -114,7 +114,7 @@ import Testing
         for text in [Self.head + release + space, Self.head + release + space + "\n"] {
             let error = #expect(throws: RecordingError.self) { try Recording(parsing: Array(text.utf8)) }
             #expect(error?.line == 4)
-            #expect(error?.reason == "Line 4 is longer than any line of a recording. Record the flow anew.")
+            #expect(error?.reason == "Line 4 is longer than any line of a recording. Record the flow again.")
         }
         check(space, is: .notARecording)
     }

@@ -267,7 +267,7 @@ import Testing
         let error = #expect(throws: RecordingError.self) { try Self.recording(lines) }
         let line = lines.split(separator: "\n").count + 1
         #expect(error?.code == .malformed && error?.line == line)
-        #expect(error?.reason == "Line \(line) can't be used: \(reason) Record the flow anew, or put the line right.")
+        #expect(error?.reason == "Line \(line) can't be used: \(reason) Record the flow again, or fix the line.")
     }
 
     // MARK: JSON
@@ -307,23 +307,23 @@ import Testing
 
     private static let badJSON: [(String, String)] = [
         (#"["us"]"#, "A line has to be a JSON object."), (#"{"us" 0}"#, "A \":\" is missing."),
-        (#"{"us":}"#, "A value is none."), (#"{"us":"#, "A value is missing."),
+        (#"{"us":}"#, "A value is invalid."), (#"{"us":"#, "A value is missing."),
         (#"{"us":0"#, "The object does not end."),
         (#"{"us":0} x"#, "Something follows the object."), (#"{"us":0,"us":0}"#, "A member is there twice."),
-        (#"{us:0}"#, "A string is expected."), (#"{"us":tru}"#, "A value is none."),
-        (#"{"us":falsx}"#, "A value is none."),
-        (#"{"us":1-1}"#, "A value is none."), (#"{"us":1.5}"#, "The object does not end."),
+        (#"{us:0}"#, "A string is expected."), (#"{"us":tru}"#, "A value is invalid."),
+        (#"{"us":falsx}"#, "A value is invalid."),
+        (#"{"us":1-1}"#, "A value is invalid."), (#"{"us":1.5}"#, "The object does not end."),
         (#"{"a":["b" "c"]}"#, "A list does not end."), (#"{"a":["b",]}"#, "A string is expected."),
-        (#"{"a":"b"#, "A string does not end."), (#"{"a":"\"#, "An escape is none."),
-        (#"{"a":"\q"}"#, "An escape is none."),
-        (#"{"a":"b\u0"}"#, "An escape is none."), ("{\"a\":\"\u{1}\"}", "A control character is in a string."),
+        (#"{"a":"b"#, "A string does not end."), (#"{"a":"\"#, "An escape is invalid."),
+        (#"{"a":"\q"}"#, "An escape is invalid."),
+        (#"{"a":"b\u0"}"#, "An escape is invalid."), ("{\"a\":\"\u{1}\"}", "A control character is in a string."),
         ("{\"a\":\"\\n\u{1}\"}", "A control character is in a string."), (#"{"us":0,}"#, "A string is expected."),
     ]
 
     @Test(arguments: badJSON.indices) func `What is no JSON says what is missing`(index: Int) {
         let (line, reason) = Self.badJSON[index]
         let error = #expect(throws: RecordingError.self) { try Self.recording(line) }
-        #expect(error?.reason == "Line 2 can't be used: \(reason) Record the flow anew, or put the line right.")
+        #expect(error?.reason == "Line 2 can't be used: \(reason) Record the flow again, or fix the line.")
     }
 
     @Test func `Space and empty lists may be anywhere in a line`() throws {

@@ -86,7 +86,7 @@ import Testing
         #expect(
             reasons == [
                 "The recording was left at exchange 1 (2 ms). Expected: READ 04 [3004]. Came: READ 05 [3005]. "
-                    + "Look what has changed, or record the flow anew."
+                    + "Find out what has changed, or record the flow again."
             ]
         )
         #expect(departure.description == departure.reason)
@@ -130,15 +130,15 @@ import Testing
         for (lines, cutOff, reason) in [
             (
                 [], false,
-                "The recording ends before its first exchange, and what came then was: field on. Record the flow anew."
+                "The recording ends before its first exchange, and what came then was: field on. Record the flow again."
             ),
             (
                 [], true,
-                "The recording breaks off before its first exchange, and what came then was: field on. Record the flow anew."
+                "The recording breaks off before its first exchange, and what came then was: field on. Record the flow again."
             ),
             (
                 [Self.on[0]], true,
-                "The recording breaks off before its first exchange, and what came then was: field on. Record the flow anew."
+                "The recording breaks off before its first exchange, and what came then was: field on. Record the flow again."
             ),
         ] {
             let replay = try Self.replay(cutOff: cutOff, lines)
