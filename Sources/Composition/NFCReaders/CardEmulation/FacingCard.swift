@@ -3,7 +3,7 @@ package import ReaderEmulation
 import TagLink
 package import VirtualTags
 
-/// The field of a reader, in front of which a chip of another host is a card.
+/// A place in a reader's virtual field, where another host's chip acts as a card.
 package final class FacingCardPlace: CardPlace {
     private let field: VirtualField
     private let seconds: Int
@@ -12,7 +12,7 @@ package final class FacingCardPlace: CardPlace {
     /// Creates a place.
     ///
     /// - Parameters:
-    ///   - field: the field of the reader that finds the card.
+    ///   - seconds: how long the card's host may take to answer. Readers wait 5 seconds at most.
     ///   - seconds: how long the card's host may take for an answer; 5 seconds are the longest that readers wait.
     package init(_ field: VirtualField, answersWithin seconds: Int = 5) {
         self.field = field
@@ -32,8 +32,8 @@ package final class FacingCardPlace: CardPlace {
     }
 }
 
-/// A chip of another host in a virtual field: it answers activation and blocks as a Type 4 tag, and has its host answer the
-/// commands.
+/// Another host's chip in a virtual field. It answers activation and blocks as a Type 4 tag, and passes commands to its
+/// host.
 private final class FacingTag: VirtualTag {
     private let host: HostedCard
     private let tag: Type4Tag
@@ -49,7 +49,7 @@ private final class FacingTag: VirtualTag {
                 sak: identity.sak,
                 ats: identity.answerToSelect
             ),
-            // The host has chosen it.
+            // The host has chosen the UID.
             changesRandomUID: false
         )
     }
@@ -80,7 +80,7 @@ private struct FacingCard: Card {
     let host: HostedCard
 
     func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
-        // Of a host that has no answer nothing is sent.
+        // If the host has no answer, nothing is sent.
         CardAnswer(host.respond(to: message) ?? [])
     }
 

@@ -6,10 +6,10 @@ import SystemLibrary
 import TagLink
 import VisibleText
 
-/// A reader of pcscd on which the app's card lies: PC/SC programs meet the app as they would meet a card.
+/// A reader of pcscd with the app's card on it: PC/SC programs use the app like a card.
 ///
-/// pcscd needs the package's driver and the lines that `nfc emulate --pcsc` writes. The socket is made when the first
-/// card comes, and stays until the process ends.
+/// pcscd needs the package's driver and the lines that `nfc emulate --pcsc` writes. The socket is created for the first
+/// card, and stays until the process ends.
 final class PCSCCardPort: CardReaderPort {
     private struct State {
         var server: ReaderServer?
@@ -19,14 +19,14 @@ final class PCSCCardPort: CardReaderPort {
         var isEmulating = false
     }
 
-    /// Tells the card what the reader does.
+    /// Reports the reader's actions to the card.
     let reader = VirtualCardReader()
     private let path: String?
     private let state = Locked(State())
 
     /// Creates a port.
     ///
-    /// - Parameter path: the reader's socket, in a folder that is the user's own; the user's usual one when nil.
+    /// - Parameter path: the reader's socket, in a folder that belongs to the user; nil for the usual path.
     init(path: String?) {
         self.path = path
     }
@@ -34,7 +34,7 @@ final class PCSCCardPort: CardReaderPort {
     /// Whether there is a card that answers.
     var hasCard: Bool { state.withLock { $0.isEmulating } }
 
-    /// Calls a handler whenever a card may have come or gone.
+    /// Calls a handler whenever a card may have arrived or left.
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let id = state.withLock { state in
             state.nextObserver += 1
@@ -42,7 +42,7 @@ final class PCSCCardPort: CardReaderPort {
             return state.nextObserver
         }
         return PresenceObservation { [weak self] in
-            // Released outside of the lock.
+            // Released outside the lock.
             let released = self?.state.withLock { $0.observers.removeValue(forKey: id) }
             _ = released
         }
@@ -68,7 +68,8 @@ final class PCSCCardPort: CardReaderPort {
     }
 
     func setEmulating(_ isEmulating: Bool) {
-        // A command that this cuts off finds that the card has gone, and a host that finds the card can talk to it.
+        // When this ends a command, the command finds no card. A host that finds the card can already send commands to
+        // it.
         if !isEmulating { state.withLock { $0.isEmulating = false } }
         reader.setEmulating(isEmulating)
         if isEmulating { state.withLock { $0.isEmulating = true } }
@@ -79,7 +80,7 @@ final class PCSCCardPort: CardReaderPort {
         for handler in state.withLock({ Array($0.observers.values) }) { handler() }
     }
 
-    /// Where the socket is to be.
+    /// Returns the name and folder of the socket.
     private func socketPlace() throws(EmulationError) -> (name: String, folder: PrivateFolder) {
         guard let path else {
             if let folder = PCSCInstallation.defaultFolder() { return (PCSCInstallation.socketName, folder) }
@@ -97,7 +98,7 @@ final class PCSCCardPort: CardReaderPort {
         }
     }
 
-    /// Makes the socket, once.
+    /// Creates the socket, once.
     private func start() -> Bool {
         if state.withLock({ $0.server != nil }) { return true }
         do throws(EmulationError) {
@@ -118,19 +119,19 @@ final class PCSCCardPort: CardReaderPort {
     }
 }
 
-/// The reader on which an app's card lies, as pcscd meets it.
+/// The reader with an app's card, as pcscd sees it.
 struct AppCardReader: ReaderFirmware {
-    /// Below the driver's own limit, so that its answer is ours.
+    /// Shorter than the driver's own limit, so that this answer is the one that is used.
     private static let answerLimit = Duration.seconds(25)
-    /// T=0 and T=1 are possible, and there are no historical bytes (PC/SC 2.01 part 3, 3.1.3.2.3.1).
+    /// An ATR with T=0 and T=1, without historical bytes (PC/SC 2.01 part 3, 3.1.3.2.3.1).
     private static let answerToReset: [UInt8] = [0x3B, 0x80, 0x80, 0x01, 0x01]
 
-    // Weak: the port owns the server, and with it the reader.
+    // Weak, because the port owns the server, and the server owns the reader.
     private weak let port: PCSCCardPort?
     private var isPresent = false
-    /// Whether the host has sent commands since the card has power.
+    /// Whether the host has sent commands since the card was powered.
     private var isUsed = false
-    /// A random UID, as a phone has (ISO/IEC 14443-3, 6.5.4).
+    /// A random UID, like a phone's (ISO/IEC 14443-3, 6.5.4).
     private var uid: [UInt8] = []
 
     init(port: PCSCCardPort) {
@@ -156,8 +157,8 @@ struct AppCardReader: ReaderFirmware {
 
     mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply {
         guard let port else { return .noCard }
-        // pcscd takes the power of a card that nobody wants, and the app need not hear of it. One that was used loses
-        // what was selected; the reader stays where it is.
+        // pcscd switches off the power of an unused card; the app is not informed about that. A card that was used
+        // loses its selection, but the reader's field stays.
         if power != .up, isUsed {
             isUsed = false
             port.reader.leave()
@@ -173,7 +174,7 @@ struct AppCardReader: ReaderFirmware {
             return .done(apdu.prefix(4) == [0xFF, 0xCA, 0x00, 0x00] ? uid + [0x90, 0x00] : [0x6A, 0x81])
         }
         isUsed = true
-        // An app that never answers is given up, as a terminal would.
+        // After this time, an app that does not answer is given up, as a terminal does.
         let limit = Task {
             try await Task.sleep(for: Self.answerLimit)
             port.reader.leave()

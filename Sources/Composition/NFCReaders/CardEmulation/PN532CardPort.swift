@@ -3,12 +3,12 @@ package import NFCRuntime
 package import PN532Driver
 package import TagLink
 
-/// Shows an app's card to real readers by a PN532 that is a card itself.
+/// Shows an app's card to real readers, with a PN532 that acts as a card.
 package final class PN532CardPort: CardReaderPort {
     private struct State {
         var card: (any EmulatedCard)?
         var isEmulating = false
-        /// What the chip does, or did last.
+        /// The chip's current or last work.
         var work: Task<Void, Never>?
 
         mutating func stop() {
@@ -26,8 +26,8 @@ package final class PN532CardPort: CardReaderPort {
     ///
     /// - Parameters:
     ///   - device: the chip.
-    ///   - identity: what readers see of every card of the port.
-    ///   - onFailure: takes why the chip can't be used any more; called on any thread.
+    ///   - identity: the data that readers see for every card of this port.
+    ///   - onFailure: called with the reason when the chip can't be used any more; on any thread.
     package init(
         _ device: PN532Card,
         identity: PN532Card.Identity = PN532Card.Identity(),
@@ -61,14 +61,14 @@ package final class PN532CardPort: CardReaderPort {
             state.isEmulating = true
             let last = state.work
             state.work = Task { [self] in
-                // It lets go of the line at its end.
+                // The last work releases the line when it ends.
                 await last?.value
                 await show(card)
             }
         }
     }
 
-    /// Meets one reader after the other until the task is cancelled.
+    /// Serves one reader after the other until the task is cancelled.
     private func show(_ card: any EmulatedCard) async {
         var failures = 0
         while !Task.isCancelled {
@@ -78,11 +78,11 @@ package final class PN532CardPort: CardReaderPort {
                 try await serve(card)
                 failures = 0
             } catch {
-                // Once nothing is to be shown any more, the chip may be gone.
+                // When no card is shown any more, a missing chip does not matter.
                 guard error.code != .cancelled, !Task.isCancelled else { break }
                 card.readerDeselected()
                 failures += 1
-                // Noise passes; a chip that is gone or refuses does not.
+                // Noise is temporary. A missing chip, or one that refuses, is not.
                 guard error.code == .transmission || error.code == .timeout, failures < Self.attempts else {
                     onFailure(error)
                     break
@@ -92,7 +92,7 @@ package final class PN532CardPort: CardReaderPort {
         await device.close()
     }
 
-    /// How often in a row a reader may break off in a way that can't be understood.
+    /// The maximum number of consecutive transmission errors.
     private static let attempts = 10
 
     private func serve(_ card: any EmulatedCard) async throws(LinkError) {
@@ -113,7 +113,7 @@ package final class PN532CardPort: CardReaderPort {
     }
 }
 
-/// An answer that is given once, before or after somebody waits for it.
+/// An answer that is set once, before or after another task waits for it.
 private final class PendingAnswer: Sendable {
     private enum State {
         case idle

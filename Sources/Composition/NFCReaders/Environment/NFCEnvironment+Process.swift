@@ -10,23 +10,23 @@ import VirtualTags
 import VisibleText
 
 extension NFCEnvironment {
-    /// The environment of the process, made from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` when it is first
-    /// used.
+    /// The environment of the process. It is created from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` when
+    /// it is first used.
     public static let process: NFCEnvironment = NFCEnvironment(.ofProcess) { departure in
-        // The session that ends of it has the same reason, and does not say it again.
+        // The session that ends because of this has the same reason, and does not report it again.
         NFCEnvironment.process.noticeOnce(departure.reason, from: "NFC_READER")
     }
 
-    /// The environment that a session made now takes: that of a test, else the process's own.
+    /// The environment for new sessions: the test's, or else the process's.
     public static var current: NFCEnvironment {
         ofTest ?? .process
     }
 
-    /// Makes an environment with real time and the sheet that fits the process.
+    /// Creates an environment with real time and the sheet that fits the process.
     ///
     /// - Parameters:
-    ///   - configuration: which reader. One that can't be had gives an environment without a reader, and the reason.
-    ///   - onDeparture: called once, where the reader is a recording and is left; on any thread.
+    ///   - configuration: which reader. If it can't be used, the environment has no reader, and the reason.
+    ///   - onDeparture: called once when the reader is a recording, and the app departs from it; on any thread.
     public convenience init(
         _ configuration: ReaderConfiguration,
         onDeparture: (@Sendable (ReplayDeparture) -> Void)? = nil
@@ -64,7 +64,7 @@ extension NFCEnvironment {
         )
     }
 
-    /// A reader, and what comes with it.
+    /// A reader and its companions.
     private struct Made {
         var reader: Reader
         var cardPort: (any CardReaderPort)?
@@ -73,7 +73,7 @@ extension NFCEnvironment {
         var tagFileError: TagFileError?
 
         var isThere: Bool { if case .none = reader { false } else { true } }
-        /// Whether the service may want the reader too; it has no use for a recording.
+        /// Whether the service may want the reader too. It never wants a recording.
         var usesGate = true
     }
 
@@ -116,7 +116,7 @@ extension NFCEnvironment {
         }
     }
 
-    /// A virtual field with the images of a folder, which may come later.
+    /// Creates a virtual field with the images of a folder. The folder may appear later.
     private static func folder(
         _ path: String,
         _ configuration: ReaderConfiguration,
@@ -136,7 +136,7 @@ extension NFCEnvironment {
                 }
                 onNotice(text)
             }
-            // An app's session waits for tags, whatever becomes of the folder; the service reports its reader's state.
+            // An app's session waits for tags, even without the folder. The service reports the state of its reader.
             return Made(reader: .field(onNotice == nil ? reader.field : reader))
         } catch {
             return Made(
@@ -146,7 +146,7 @@ extension NFCEnvironment {
         }
     }
 
-    /// A recording as a reader, or the reason why there is none.
+    /// Creates a reader from a recording, or the reason why there is none.
     private static func replay(_ path: String?, _ onDeparture: (@Sendable (ReplayDeparture) -> Void)?) -> Made {
         guard let path, !path.isEmpty else { return Made(reader: .none(reason: "Name the recording: replay:FILE.")) }
         do throws(RecordingError) {
@@ -159,7 +159,7 @@ extension NFCEnvironment {
         }
     }
 
-    /// Where apps of the process are cards.
+    /// Creates the port for apps that are cards.
     private static func cardPort(_ name: String?) -> (any CardReaderPort)? {
         guard let parts = name?.split(separator: ":", maxSplits: 1), parts.first == "pcsc" else { return nil }
         return PCSCCardPort(path: parts.count == 2 ? String(parts[1]) : nil)
@@ -167,9 +167,9 @@ extension NFCEnvironment {
 
     // MARK: PCSC
 
-    /// A PC/SC reader, or the reason why there is none.
+    /// Creates a PC/SC reader, or the reason why there is none.
     ///
-    /// - Parameter name: a part of its name; nil for the first.
+    /// - Parameter name: a part of its name; nil for the first reader.
     private static func pcscReader(_ name: String?, _ configuration: ReaderConfiguration) -> Reader {
         do throws(LinkError) {
             let choice = name.map(ReaderChoice.named) ?? .first
@@ -179,8 +179,9 @@ extension NFCEnvironment {
         }
     }
 
-    /// The reader of a configuration that names none: the first contactless one, else the virtual field. Images of tags
-    /// are for the virtual field. A PC/SC service that hangs is no reason to read virtual tags instead.
+    /// Creates the reader for a configuration without a name: the first contactless one, else the virtual field. Images
+    /// of tags always mean the virtual field. If the PC/SC service hangs, this is an error, and the virtual field is
+    /// not used instead.
     private static func defaultReader(_ configuration: ReaderConfiguration) -> Made {
         guard configuration.tags == nil else { return virtual(configuration) }
         do throws(LinkError) {
@@ -195,11 +196,11 @@ extension NFCEnvironment {
 
     // MARK: PN532
 
-    /// A PN532, which is a card for other readers too.
+    /// Creates a PN532, which can also be a card for other readers.
     ///
-    /// Its line is opened when a session begins: an adapter that is plugged in later is found then.
+    /// Its line is opened when a session begins, so an adapter that is plugged in later is found then.
     ///
-    /// - Parameter connection: the path of a serial line, with its speed where it is not the usual one.
+    /// - Parameter connection: the path of a serial line, with its speed if it is not the usual one.
     static func pn532(_ connection: String) -> (reader: Reader, cardPort: (any CardReaderPort)?) {
         do throws(LinkError) {
             let reader = try PN532Reader(connection)
@@ -214,14 +215,15 @@ extension NFCEnvironment {
 
     // MARK: The service
 
-    /// The environment of the service that reads tags in the background: it asks nobody for the reader, shows no sheet, and
-    /// takes a reader that comes later.
+    /// Creates the environment of the background service. It does not ask for the reader, shows no sheet, and accepts a
+    /// reader that is connected later.
     ///
     /// - Parameters:
-    ///   - configuration: which reader; the first of PC/SC when it names none. The virtual one has tags only where images
-    ///     are named; a folder of them need not be there yet.
-    ///   - onNotice: called with each sentence about files that can't be used; on any thread. Nothing goes to standard error.
-    /// - Returns: an environment without a reader where none can ever come: its name means nothing, or its file can't be
+    ///   - configuration: which reader; without a name, the first of PC/SC. The virtual reader only has tags if images
+    ///     are named; their folder need not exist yet.
+    ///   - onNotice: called with a sentence for each file that can't be used; on any thread. Nothing is written to
+    ///     standard error.
+    /// - Returns: an environment without a reader when none can ever exist: its name is invalid, or its file can't be
     ///   used (``tagFileError``, ``recordingError``).
     public static func background(
         _ configuration: ReaderConfiguration,

@@ -3,6 +3,6 @@ public import NFCRuntime
 public import TagTrace
 
 extension NFCEnvironment {
-    /// The recording that serves as the reader; nil where the reader is another one.
+    /// The recording that acts as the reader; nil for another kind of reader.
     public var replay: RecordingReplay? { (driver as? any ReplayingDriver)?.replay }
 }

@@ -4,8 +4,8 @@ import TagLink
 import VisibleText
 
 extension ReaderConfiguration {
-    /// Why the service that reads tags in the background can't use the reader that is named here, as a sentence for people;
-    /// nil when it can. A reader that is not plugged in now may come later.
+    /// Why the background service can't use this reader, as a sentence for people; nil when it can. A reader that is
+    /// not plugged in may be connected later.
     public var serviceProblem: String? {
         guard let reader else { return nil }
         switch reader.split(separator: ":", maxSplits: 1).first {
@@ -19,8 +19,8 @@ extension ReaderConfiguration {
         }
     }
 
-    /// Why there can never be the reader that is named here, for what reads tags in the background, also in trials; as a
-    /// sentence for people. Nil when there is one, one may come later, or there is to be none.
+    /// Why this reader can never exist for background reading, including trials, as a sentence for people; nil when it
+    /// exists, may be connected later, or none is wanted.
     public var backgroundProblem: String? {
         backgroundProblem(use: "Use virtual, pcsc, pcsc:NAME, pn532:PATH or replay:FILE.")
     }
@@ -45,10 +45,10 @@ extension ReaderConfiguration {
         }
     }
 
-    /// The serial line of a PN532 that is named here; nil for other readers.
+    /// The serial line of the PN532; nil for other readers.
     public var serialLine: String? {
         guard let reader, reader.hasPrefix("pn532:") else { return nil }
-        // A path may have colons of its own, as those in /dev/serial/by-path have.
+        // A path may contain colons, such as those in /dev/serial/by-path.
         return (try? PN532Reader(String(reader.dropFirst(6))))?.path
     }
 }

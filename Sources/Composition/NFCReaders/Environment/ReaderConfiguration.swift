@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemLibrary
 
-/// Which reader a process uses, by name.
+/// The reader that a process uses, by name.
 public struct ReaderConfiguration: Sendable, Hashable {
-    /// The reader: `virtual`, `pcsc[:NAME]`, `pn532:PATH`, `replay:FILE` or `none`; nil for what there is.
+    /// The reader: `virtual`, `pcsc[:NAME]`, `pn532:PATH`, `replay:FILE` or `none`; nil to choose one automatically.
     public var reader: String?
-    /// Image files to bring near the virtual field, with commas between; nil for a demonstration tag.
+    /// The image files whose tags are in the virtual field, separated by commas; nil for a demonstration tag.
     public var tags: String?
-    /// Whether images are written back after each session that changed their tag.
+    /// Whether changed images are written back after each session.
     public var savesTags: Bool
-    /// Where apps that are cards meet readers: `pcsc[:SOCKET]`; nil where nothing can be a card.
+    /// The reader for apps that are cards: `pcsc[:SOCKET]`; nil for none.
     public var cardReader: String?
-    /// The file that keeps all that goes on at the reader; nil for none.
+    /// The file that records everything at the reader; nil for none.
     public var recording: String?
-    /// The longest that the search for the reader may take; nil for as long as a service may take to start.
+    /// The maximum time to search for the reader; nil for as long as a service may take to start.
     public var patience: Duration?
-    /// What messages call the option or the variable that names the reader.
+    /// The name of the option or variable for the reader, for messages.
     public var readerSource = "NFC_READER"
-    /// What messages call the option or the variable that names the images.
+    /// The name of the option or variable for the images, for messages.
     public var tagsSource = "NFC_TAGS"
 
     /// Creates a configuration.
@@ -35,7 +35,7 @@ public struct ReaderConfiguration: Sendable, Hashable {
         self.recording = recording
     }
 
-    /// What `NFC_READER`, `NFC_TAGS`, `NFC_TAGS_SAVE`, `NFC_CARD_READER` and `NFC_RECORD` say.
+    /// The values of `NFC_READER`, `NFC_TAGS`, `NFC_TAGS_SAVE`, `NFC_CARD_READER` and `NFC_RECORD`.
     public static var ofProcess: ReaderConfiguration {
         ReaderConfiguration(
             reader: EnvironmentVariable.value("NFC_READER").flatMap { $0.isEmpty ? nil : $0 },

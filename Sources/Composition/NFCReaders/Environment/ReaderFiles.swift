@@ -2,7 +2,7 @@
 public import NFCRuntime
 public import TagTrace
 
-/// The files that belong to a reader: what records it, and the images of its tags.
+/// The files that belong to a reader: its recording, and the images of its tags.
 final class ReaderFiles: EnvironmentCompanion {
     let recorder: Recorder?
     let recordingError: RecordingError?
@@ -27,12 +27,12 @@ final class ReaderFiles: EnvironmentCompanion {
 extension NFCEnvironment {
     private var files: ReaderFiles? { companion as? ReaderFiles }
 
-    /// What records everything that goes on at the reader; nil where nothing is recorded.
+    /// Records everything at the reader; nil when nothing is recorded.
     public var recorder: Recorder? { files?.recorder }
-    /// Why a recording that was asked for can't be made or replayed; there is no reader then.
+    /// Why the recording can't be written or replayed. Then there is no reader.
     public var recordingError: RecordingError? { files?.recordingError }
-    /// Why a file of `NFC_TAGS` can't be used; there is no reader then.
+    /// Why a file of `NFC_TAGS` can't be used. Then there is no reader.
     public var tagFileError: TagFileError? { files?.tagFileError }
-    /// What saves the images of virtual tags after each session; nil where they are not saved.
+    /// Saves the images of virtual tags after each session; nil when they are not saved.
     public var tagSaver: TagFileSaver? { files?.tagSaver }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import VirtualTags
 
-/// The tag in the virtual field of a process that has no reader and names no images.
+/// The tag in the virtual field of a process without a reader and without images.
 enum DemonstrationTag {
     /// An NTAG215 with a link and a text.
     static func make() -> Type2Tag {

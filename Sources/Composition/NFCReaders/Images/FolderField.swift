@@ -2,13 +2,13 @@
 import TagLink
 import VirtualTags
 
-/// A virtual reader whose tags are the images of a folder. While the folder is missing, so is the reader.
+/// A virtual reader whose tags are the images of a folder. While the folder is missing, the reader is unavailable.
 final class FolderField: FieldDriver {
-    /// Where the folder's tags are.
+    /// The field with the folder's tags.
     let field = VirtualField()
 
     private struct State {
-        /// Why the folder can't be used; nil while it is there.
+        /// Why the folder can't be used; nil while it exists.
         var problem: String?
         var observers: [Int: @Sendable () -> Void] = [:]
         var lastObserver = 0
@@ -19,9 +19,9 @@ final class FolderField: FieldDriver {
     var name: String { field.name }
     var technologies: Set<Technology> { field.technologies }
 
-    /// Notes whether the folder is there.
+    /// Stores whether the folder exists.
     ///
-    /// - Parameter problem: what is missing and what to do, as a sentence; nil when the folder is there.
+    /// - Parameter problem: what is missing and what to do, as a sentence; nil when the folder exists.
     func note(_ problem: String?) {
         let observers = state.withLock { state in
             defer { state.problem = problem }

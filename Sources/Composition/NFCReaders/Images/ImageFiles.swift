@@ -3,17 +3,17 @@ import PrivateStorage
 import TagLink
 import VirtualTags
 
-/// The image files whose tags are near the virtual field of a process.
+/// The image files for the tags in a process's virtual field.
 struct ImageFiles: Sendable {
-    /// No file of images is as large as this.
+    /// The maximum size of an image file.
     private static let maximumSize = 16 << 20
 
     /// The tags, in the order of their files.
     let tags: [any VirtualTag]
-    /// Writes changed images back; nil when that is not wanted.
+    /// Writes changed images back; nil when they are not saved.
     let saver: TagFileSaver?
 
-    /// A file, its tag, and the octets that it holds.
+    /// A file, its tag, and the bytes in the file.
     struct Entry: Sendable {
         var path: String
         var image: TagImage
@@ -42,7 +42,8 @@ struct ImageFiles: Sendable {
         do throws(StorageError) {
             bytes = try InputFile(path, limit: maximumSize).readToEnd()
         } catch {
-            // What stands for bytes that are not UTF-8, in a variable or an argument, names another file.
+            // The replacement character stands for bytes that are not UTF-8 in a variable or argument. So this path
+            // names another file.
             guard error.code == .missing, path.contains("\u{FFFD}") else {
                 throw TagFileError(error.code == .tooLarge ? .image(.tooLarge) : .unreadable, error.reason)
             }

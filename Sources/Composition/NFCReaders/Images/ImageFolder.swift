@@ -5,19 +5,20 @@ import SystemLibrary
 import TagLink
 import VirtualTags
 
-/// A folder whose images are near a virtual field: a file that is put there brings its tag, and takes it along.
+/// A folder whose image files are tags in a virtual field. Adding a file brings its tag near, and deleting it removes
+/// the tag.
 ///
-/// Only ordinary files count, and opening one never waits. A folder that is deleted takes its tags along; when there is one
-/// of its name again, that is followed.
+/// Only regular files count, and opening one never blocks. When the folder is deleted, its tags leave. When a folder
+/// with the same name is created, it is used again.
 final class ImageFolder: Sendable {
-    /// More files than that are not looked at.
+    /// The maximum number of files; further files are ignored.
     private static let maximumCount = 100
 
     private struct State {
         var tags: [String: any VirtualTag] = [:]
-        /// Files that can't be used, of which that was said.
+        /// The unusable files that were already reported.
         var refused: Set<String> = []
-        /// Nil before it was looked at.
+        /// nil before the first check.
         var isThere: Bool?
         var source: (any DispatchSourceRead)?
     }
@@ -28,26 +29,28 @@ final class ImageFolder: Sendable {
     private let onPresence: @Sendable (Bool) -> Void
     private let state = Locked(State())
 
-    /// Whether a path is that of a folder.
+    /// Returns whether a path is a folder.
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether nothing has the path, and it can be that of a folder that comes later: it is one path, and not an image's.
+    /// Returns whether nothing exists at the path, and a folder may be created there later: it is a single path, and
+    /// not that of an image.
     static func mayCome(_ path: String) -> Bool {
         var status = stat()
         guard unsafe stat(path, &status) != 0, errno == ENOENT else { return false }
         return !path.isEmpty && !path.contains(",") && !isImage(path)
     }
 
-    /// Brings what is in the folder now, and follows it for as long as the process lives.
+    /// Brings the folder's tags near now, and watches the folder until the process ends.
     ///
     /// - Parameters:
     ///   - path: the folder's path.
-    ///   - field: where its tags are.
-    ///   - onPresence: called when the folder has come or gone, and at first; on any thread.
-    ///   - onNotice: called with a sentence for people when the folder is missing or a file can't be used; on any thread.
+    ///   - field: the field for its tags.
+    ///   - onPresence: called at the start, and whenever the folder appears or disappears; on any thread.
+    ///   - onNotice: called with a sentence for people when the folder is missing or a file can't be used; on any
+    ///     thread.
     init(
         _ path: String,
         field: VirtualField,
@@ -83,7 +86,7 @@ final class ImageFolder: Sendable {
         }
     }
 
-    /// Brings the files that are new or were written, and takes those away that are gone.
+    /// Brings the tags of new or changed files near, and removes the tags of deleted ones.
     private func update(again written: Set<String>, isAll: Bool) {
         let names = Set(Self.names(in: path))
         func isWritten(_ name: String) -> Bool { isAll || written.contains(name) }

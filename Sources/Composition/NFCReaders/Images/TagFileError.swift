@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import VirtualTags
 
-/// Why a file of `NFC_TAGS` can't be used or saved. Equal by code.
+/// Why a file of `NFC_TAGS` can't be used or saved. Errors are equal if their codes are.
 public struct TagFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -15,7 +15,7 @@ public struct TagFileError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The file can't be written.
         public static let unwritable = Code("unwritable-file")
 
-        /// The file is not an image, or not one that can be used.
+        /// The file is not an image, or not a usable one.
         public static func image(_ code: TagImageError.Code) -> Code { Code(code.description) }
 
         public var description: String { name }

@@ -5,7 +5,7 @@ import TagLink
 import VirtualTags
 import VisibleText
 
-/// Writes the images of virtual tags back to their files, where `NFC_TAGS_SAVE` asks for it.
+/// Writes the images of virtual tags back to their files, if `NFC_TAGS_SAVE` is set.
 public final class TagFileSaver: Sendable {
     private struct State {
         var entries: [ImageFiles.Entry]
@@ -18,10 +18,10 @@ public final class TagFileSaver: Sendable {
         state = Locked(State(entries: entries))
     }
 
-    /// Why an image could not be saved the last time; nil when all were.
+    /// Why an image could not be saved the last time; nil when all were saved.
     public var failure: TagFileError? { state.withLock { $0.failure } }
 
-    /// Writes each image whose tag has changed. What can't be written goes to standard error, too.
+    /// Writes each image whose tag has changed. Failures are also printed to standard error.
     func save() {
         state.withLock { state in
             state.failure = nil

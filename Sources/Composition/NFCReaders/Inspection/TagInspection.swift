@@ -4,9 +4,10 @@ import TagLink
 package import TagProtocols
 package import VirtualTags
 
-/// What a tag on a reader can be known to be. What it keeps to itself, or its reader does, is nil.
+/// Everything that could be found out about a tag on a reader. A value is nil when the tag or its reader does not
+/// reveal it.
 package struct TagInspection: Sendable {
-    /// Parts of ``contents`` that the tag did not tell.
+    /// A part of ``contents`` that the tag did not reveal.
     package enum Unknown: Sendable, Hashable {
         /// ATQA and SAK.
         case answers
@@ -18,27 +19,27 @@ package struct TagInspection: Sendable {
         case signature
         /// Counters.
         case counters
-        /// How often the password was wrong, which no reader can ask.
+        /// How often the password was wrong. No reader can read this.
         case failedAuthentications
     }
 
-    /// What a Type 4 tag tells.
+    /// The data of a Type 4 tag.
     package struct Card: Sendable {
         /// The ATS, from TL on.
         package var answerToSelect: [UInt8]?
-        /// The answer to the version command of DESFire and its kin: hardware, software and UID.
+        /// The answer to the version command of DESFire and similar cards: hardware, software and UID.
         package var version: [UInt8]?
-        /// The file that holds the message.
+        /// The file with the message.
         package var messageFile: TagProtocols.Type4Tag.MessageFile?
     }
 
-    /// What a Type 5 tag tells.
+    /// The data of a Type 5 tag.
     package struct Vicinity: Sendable {
-        /// GET SYSTEM INFORMATION.
+        /// The answer to GET SYSTEM INFORMATION.
         package var system: ISO15693SystemInfo?
         /// The blocks that are locked.
         package var lockedBlocks: [Int]?
-        /// The octets of a block, as reading has shown.
+        /// The number of bytes in a block, as found by reading.
         package var blockSize: Int?
         /// The capability container.
         package var capabilityContainer: [UInt8]?
@@ -48,27 +49,27 @@ package struct TagInspection: Sendable {
         package var counter: UInt16?
     }
 
-    /// What it holds for NDEF, and what it is.
+    /// The NDEF message and the kind of the tag.
     package var findings: TagFindings
-    /// What activation told.
+    /// The data of the activation.
     package var target: TagTarget
-    /// Whether ATQA, SAK and the like are the tag's own words.
+    /// Whether values such as ATQA and SAK come from the tag itself.
     package var tellsActivation: Bool
-    /// The whole memory, where the product is known and shows it; with defaults for what is ``unknown``.
+    /// The whole memory, if the product is known and readable. The parts in ``unknown`` have default values.
     package var contents: TagContents?
-    /// What of ``contents`` the tag did not tell.
+    /// The parts of ``contents`` that the tag did not reveal.
     package var unknown: Set<Unknown> = []
-    /// What a Type 4 tag tells.
+    /// The data of a Type 4 tag.
     package var card: Card?
-    /// What a Type 5 tag tells.
+    /// The data of a Type 5 tag.
     package var vicinity: Vicinity?
 }
 
 extension TagInHand {
-    /// Reads the tag as a session would, and asks it for what else it tells.
+    /// Reads the tag like a session, and then asks it for everything else.
     ///
-    /// - Returns: what is known.
-    /// - Throws: ``TagError`` as ``read()`` does.
+    /// - Returns: what was found out.
+    /// - Throws: ``TagError``, like ``read()``.
     package func inspect() async throws(TagError) -> TagInspection {
         var findings = try await read()
         findings.product = await productName()

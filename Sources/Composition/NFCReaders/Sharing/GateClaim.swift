@@ -3,9 +3,9 @@ import Dispatch
 import Glibc
 import NFCRuntime
 
-/// A connection to the service's gate, which keeps the reader.
+/// A connection to the service's gate. While it is open, the app has the reader.
 final class GateClaim: ReaderClaim, @unchecked Sendable {
-    // Sendable because what may change is touched only while the claim is made, by who makes it.
+    // Sendable because the variable is only changed while the claim is created, by its creator.
     var answer: (any DispatchSourceRead)?
     var limit: ScheduledEvent?
     private let descriptor: Int32
@@ -14,7 +14,8 @@ final class GateClaim: ReaderClaim, @unchecked Sendable {
         self.descriptor = descriptor
     }
 
-    /// Reports tags that the app's session has found: the service does not offer those that stay when it has ended.
+    /// Reports tags that the app's session has found. The service does not offer them again if they are still near
+    /// afterwards.
     func note(_ identifiers: [[UInt8]]) {
         for identifier in identifiers where identifier.count <= ReaderGate.maximumIdentifier {
             ReaderGate.send([ReaderGate.tagMark, UInt8(identifier.count)] + identifier, to: descriptor)

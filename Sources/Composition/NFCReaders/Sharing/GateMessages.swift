@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCRuntime
 
-/// Takes apart what an app sends through the gate, however it arrives.
+/// Parses the messages that an app sends through the gate. The bytes may arrive in any pieces.
 struct GateMessages: Sendable {
-    /// What an app says.
+    /// A message of an app.
     enum Message: Sendable, Hashable {
-        /// What it wants the reader for: the first thing it says.
+        /// What it needs the reader for. This is the first message.
         case purpose(ReaderGate.Purpose)
-        /// The identifier of a tag that its session has found.
+        /// The identifier of a tag that its session found.
         case tag([UInt8])
-        /// Something that no app says. Nothing follows it.
+        /// Bytes that no app sends. No further messages are parsed.
         case nonsense
     }
 
@@ -17,9 +17,9 @@ struct GateMessages: Sendable {
     private var hasPurpose = false
     private var isOver = false
 
-    /// Takes bytes.
+    /// Parses bytes.
     ///
-    /// - Returns: what they complete, in order.
+    /// - Returns: the messages that they complete, in order.
     mutating func take(_ bytes: some Collection<UInt8>) -> [Message] {
         guard !isOver else { return [] }
         pending += bytes

@@ -6,21 +6,21 @@ import PrivateStorage
 import SystemLibrary
 import TagLink
 
-/// Where apps ask the service that reads tags in the background for the reader: a socket of the user's.
+/// A socket of the user, where apps ask the background service for the reader.
 ///
-/// Whoever connects sends one byte that says what for. The service gives the reader up and answers with one byte; it takes
-/// the reader back when the connection is closed, as it is when the app's process ends. Meanwhile a session reports which
-/// tags it finds: ``tagMark``, the length of the identifier, and the identifier.
+/// An app connects and sends one byte with its purpose. The service releases the reader and answers with one byte. When
+/// the connection is closed, also because the process ended, the service takes the reader back. Meanwhile a session
+/// reports the tags that it finds: ``tagMark``, the length of the identifier, and the identifier.
 public struct ReaderGate: ReaderSharing, Hashable {
-    /// What the reader is wanted for.
+    /// What the reader is needed for.
     public typealias Purpose = ReaderPurpose
 
-    /// What begins the report of a tag.
+    /// The first byte of a report of a tag.
     static let tagMark: UInt8 = 0x54
-    /// The longest identifier, which is that of an NFC-A tag.
+    /// The maximum length of an identifier, which is that of an NFC-A tag.
     static let maximumIdentifier = 10
 
-    /// The longest that the service may take to give the reader up.
+    /// The maximum time for the service to release the reader.
     static let limit = Duration.seconds(2)
 
     /// The socket's path.
@@ -33,7 +33,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
         self.path = path
     }
 
-    /// The user's own gate: `nfc/background` in `XDG_RUNTIME_DIR`, which is `/run/user/UID` unless it is set.
+    /// The user's own gate: `nfc/background` in `XDG_RUNTIME_DIR`, by default `/run/user/UID`.
     public static var ofUser: ReaderGate {
         let value = EnvironmentVariable.value("XDG_RUNTIME_DIR") ?? ""
         let folder = value.hasPrefix("/") ? value : "/run/user/\(geteuid())"
@@ -42,12 +42,12 @@ public struct ReaderGate: ReaderSharing, Hashable {
 
     /// The folder of the socket.
     public var folder: String { PathParts(path)?.folder ?? "" }
-    /// The socket's name in it.
+    /// The socket's name in the folder.
     var name: String { PathParts(path)?.name ?? "" }
 
-    /// Asks for the reader, and waits until the service has given it up.
+    /// Asks for the reader, and waits until the service has released it.
     ///
-    /// - Returns: what keeps the reader; nil when there is no such service.
+    /// - Returns: keeps the reader; nil when there is no service.
     public func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
         guard let descriptor = PrivateSocket.connect(path) else { return nil }
         let claim = GateClaim(descriptor: descriptor)
@@ -67,9 +67,9 @@ public struct ReaderGate: ReaderSharing, Hashable {
         return claim
     }
 
-    /// Sends a few bytes, without waiting.
+    /// Sends a few bytes without waiting.
     ///
-    /// - Returns: false when the other side is gone, or does not read.
+    /// - Returns: false when the other side is gone or does not read.
     @discardableResult
     static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -78,7 +78,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
 }
 
 extension ReaderPurpose {
-    /// The byte that says the purpose.
+    /// The byte for the purpose.
     var mark: UInt8 {
         switch self {
         case .session: 0x52
@@ -86,7 +86,7 @@ extension ReaderPurpose {
         }
     }
 
-    /// The purpose that a byte says; nil when it says none.
+    /// The purpose of a byte; nil for an unknown byte.
     init?(mark: UInt8) {
         switch mark {
         case 0x52: self = .session

@@ -8,15 +8,15 @@ import TagLink
 
 /// The service's side of a ``ReaderGate``.
 public final class ReaderGateServer: Sendable {
-    /// Why there is no gate, as a sentence for people.
+    /// Why the gate could not be opened, as a sentence for people.
     public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// The sentence.
+        /// The reason, as a sentence.
         public var reason: String
 
         public var description: String { reason }
     }
 
-    /// More apps than that don't get an answer.
+    /// The maximum number of connections. Further apps get no answer.
     static let maximumConnections = 64
 
     private struct Connection {
@@ -39,10 +39,11 @@ public final class ReaderGateServer: Sendable {
     /// Opens the gate.
     ///
     /// - Parameters:
-    ///   - gate: where it is. Only one service at a time may open it.
-    ///   - onTags: called with the identifiers of tags that an app's session has found, before the reader is free again.
-    ///   - onChange: told what the reader is wanted for, whenever that changes or somebody new wants it. When the reader is
-    ///     free, ``grant()`` has to be called.
+    ///   - gate: the gate. Only one service at a time may open it.
+    ///   - onTags: called with the identifiers of the tags that an app's session has found, before the reader is free
+    ///     again.
+    ///   - onChange: called with the purpose whenever it changes, or another app asks. When the service has released
+    ///     the reader, it has to call ``grant()``.
     public init(
         _ gate: ReaderGate,
         onTags: @escaping @Sendable ([[UInt8]]) -> Void = { _ in },
@@ -73,7 +74,7 @@ public final class ReaderGateServer: Sendable {
         }
     }
 
-    /// Tells all who wait that the reader is theirs.
+    /// Informs all waiting apps that the reader is theirs.
     public func grant() {
         let waiting = state.withLock { state in
             let waiting = state.connections.filter { $0.value.purpose != nil && !$0.value.isAnswered }.map(\.key)
@@ -106,9 +107,9 @@ public final class ReaderGateServer: Sendable {
         }
     }
 
-    /// Somebody says what for, reports tags, or is gone.
+    /// Handles an app that sends its purpose, reports tags, or is gone.
     ///
-    /// - Returns: whether there may be more.
+    /// - Returns: whether more may follow.
     private func take(_ descriptor: Int32) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(descriptor, &buffer, buffer.count)
