@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A reader that is not there: it meets the card that an app emulates, as a terminal would.
+/// A virtual reader, which uses the card that an app emulates, like a terminal.
 ///
 /// All methods may be called from any thread.
 public final class VirtualCardReader: CardReaderPort {
     /// Why a command had no answer.
     public enum Failure: Error, Sendable, Hashable {
-        /// There is no card, or it does not emulate now.
+        /// There is no card, or it is not emulating now.
         case noCard
-        /// The card went away before it answered.
+        /// The card left before it answered.
         case cardLost
     }
 
@@ -20,13 +20,13 @@ public final class VirtualCardReader: CardReaderPort {
         var isEmulating = false
         var isPresent = false
         var pending: Completion?
-        /// Tells the answers of commands apart: one that comes late belongs to none.
+        /// The number of the current command, so that a late answer to an earlier command is ignored.
         var turn = 0
     }
 
     private let state = Locked(State())
 
-    /// Creates a reader, which is far away.
+    /// Creates a reader that is not near the card.
     public init() {}
 
     // MARK: The reader
@@ -50,10 +50,10 @@ public final class VirtualCardReader: CardReaderPort {
         card?.readerDeselected()
     }
 
-    /// Waits until a card emulates in front of the reader.
+    /// Waits until a card is emulating at the reader.
     ///
-    /// - Parameter limit: how long to wait, in real time.
-    /// - Throws: ``Failure/noCard`` when none has by then, or `CancellationError`.
+    /// - Parameter limit: the maximum wait, in real time.
+    /// - Throws: ``Failure/noCard`` when there is none in time, or `CancellationError`.
     public func untilCardIsThere(limit: Duration = .seconds(5)) async throws {
         let end = ContinuousClock.now + limit
         while !state.withLock({ $0.isEmulating && $0.card != nil }) {

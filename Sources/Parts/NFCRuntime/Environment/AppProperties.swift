@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app declares of itself, in its property list and in its entitlements, as data.
+/// What an app declares in its property list and in its entitlements, as data.
 ///
 /// ```swift
 /// AppProperties(
@@ -13,7 +13,7 @@ public struct AppProperties: Sendable, Hashable {
     public struct Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
         ExpressibleByBooleanLiteral
     {
-        /// The texts; none for a flag that is not set.
+        /// The texts; empty for a flag that is not set.
         public var texts: [String]
 
         /// Creates a value.
@@ -23,19 +23,19 @@ public struct AppProperties: Sendable, Hashable {
         public init(booleanLiteral isSet: Bool) { texts = isSet ? ["true"] : [] }
     }
 
-    /// The property list; nil when the app has none, and nothing is asked of it.
+    /// The property list; nil when the app has none. Then no entry is required.
     public var infoPlist: [String: Value]?
-    /// The entitlements; nil when the app has none, and nothing is asked of them.
+    /// The entitlements; nil when the app has none. Then no entry is required.
     public var entitlements: [String: Value]?
-    /// Whether what is missing ends the process, and a list that is not there counts as an empty one.
+    /// Whether a missing entry ends the process, and a missing list counts as an empty one.
     public var isStrict: Bool
 
-    /// Creates what an app declares.
+    /// Creates the declarations of an app.
     ///
     /// - Parameters:
     ///   - infoPlist: the property list.
     ///   - entitlements: the entitlements.
-    ///   - isStrict: whether what is missing ends the process.
+    ///   - isStrict: whether a missing entry ends the process.
     public init(infoPlist: [String: Value]? = nil, entitlements: [String: Value]? = nil, isStrict: Bool = false) {
         self.infoPlist = infoPlist
         self.entitlements = entitlements

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What belongs to the reader of an environment, such as the files of its tags, and works after each session.
+/// Something that belongs to an environment's reader and has work to do after each session, such as saving the files of
+/// its tags.
 package protocol EnvironmentCompanion: AnyObject, Sendable {
     /// A session of the environment has ended.
     func sessionEnded()

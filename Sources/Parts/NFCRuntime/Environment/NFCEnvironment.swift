@@ -4,59 +4,59 @@ import SystemLibrary
 public import TagLink
 import VisibleText
 
-/// Everything around a session: the reader, the time, the sheet, and whose turn it is.
+/// Everything that a session depends on: the reader, the time, the sheet, and the order of sessions.
 ///
-/// A session takes the environment that is current when it is made: a task-local one where a test has set it, and
-/// the process's own otherwise.
+/// A session uses the environment that is current when it is created: a test's task-local one, or else the process's
+/// own.
 public final class NFCEnvironment: Sendable {
-    /// The reader, or why there is none.
+    /// The reader, or the reason why there is none.
     public typealias Reader = AttachedReader
 
-    /// The reader, or why there is none.
+    /// The reader, or the reason why there is none.
     public let reader: Reader
-    /// The time by which sessions live.
+    /// The clock for sessions.
     public let clock: any RuntimeClock
-    /// Where the scanning sheet is shown.
+    /// The presenter of the scanning sheet.
     public let sheet: any ScanSheet
-    /// Whose turn it is.
+    /// Decides which session may use the reader.
     public let arbiter: SessionArbiter
-    /// The spans of time that rule a session.
+    /// The time limits of a session.
     public let limits: SessionLimits
-    /// Where apps that are cards meet readers; nil where nothing can be a card.
+    /// The port for apps that are cards; nil when no app can be a card.
     public let cardPort: (any CardReaderPort)?
-    /// What the app declares of itself; nil for what the process has.
+    /// What the app declares; nil to use the process's own declarations.
     public let app: AppProperties?
-    /// Whether the environment is one of a test: delegates and completion handlers are called within it, so that the
-    /// sessions and tasks that they make are the test's too.
+    /// Whether the environment belongs to a test. Then delegates and completion handlers are called within it, so that
+    /// the sessions and tasks that they create belong to the test too.
     public let isOfTest: Bool
 
-    /// What a test kit knows the environment by; nil outside of its tests.
+    /// The test kit's object for the test; nil outside its tests.
     package let place: (any TestPlace)?
 
-    /// Lets one thread act for the sessions of a test at a time; nil outside of tests.
+    /// A lock so that only one thread at a time acts for the sessions of a test; nil outside tests.
     let turn: ActingTurn?
-    /// What asks the service that reads in the background for the reader; nil where nothing asks it.
+    /// Asks the background service for the reader; nil when no service is asked.
     public let gate: (any ReaderSharing)?
-    /// What belongs to the reader and is told when a session has ended; nil where nothing is.
+    /// Belongs to the reader, and is informed when a session has ended; nil when there is none.
     package let companion: (any EnvironmentCompanion)?
 
     private let onNotice: (@Sendable (String) -> Void)?
-    /// The sentences that were said once for all.
+    /// The sentences that are reported only once.
     private let noticed = Locked<Set<String>>([])
 
     /// Creates an environment.
     ///
     /// - Parameters:
-    ///   - reader: the reader, or why there is none.
-    ///   - clock: the time by which sessions live.
-    ///   - sheet: where the scanning sheet is shown.
-    ///   - arbiter: whose turn it is.
-    ///   - limits: the spans of time that rule a session.
-    ///   - cardPort: where apps that are cards meet readers; nil where nothing can be a card.
-    ///   - app: what the app declares of itself; nil for what the process has.
+    ///   - reader: the reader, or the reason why there is none.
+    ///   - clock: the clock for sessions.
+    ///   - sheet: the presenter of the scanning sheet.
+    ///   - arbiter: decides which session may use the reader.
+    ///   - limits: the time limits of a session.
+    ///   - cardPort: the port for apps that are cards; nil when no app can be a card.
+    ///   - app: what the app declares; nil to use the process's own declarations.
     ///   - isOfTest: whether delegates and completion handlers are called within the environment.
-    ///   - gate: what asks the service that reads in the background for the reader; nil where nothing asks it.
-    ///   - onNotice: called with each line about the app that goes to standard error; on any thread.
+    ///   - gate: asks the background service for the reader; nil to ask no service.
+    ///   - onNotice: called with each line about the app that is written to standard error; on any thread.
     public convenience init(
         reader: Reader,
         clock: any RuntimeClock = SystemClock.shared,
@@ -84,11 +84,11 @@ public final class NFCEnvironment: Sendable {
         )
     }
 
-    /// Creates an environment, also one with a companion or of a test kit.
+    /// Creates an environment, also one with a companion or for a test kit.
     ///
     /// - Parameters:
-    ///   - companion: what belongs to the reader and is told when a session has ended.
-    ///   - place: what the test kit knows the environment by.
+    ///   - companion: belongs to the reader, and is informed when a session has ended.
+    ///   - place: the test kit's object for the test.
     package init(
         reader: Reader,
         clock: any RuntimeClock,
@@ -121,48 +121,48 @@ public final class NFCEnvironment: Sendable {
     /// The environment of a test, for the task that set it and its children.
     @TaskLocal public static var scoped: NFCEnvironment?
 
-    /// The environment of the test to which the caller belongs: the task's, else what a test kit knows; nil outside of tests.
+    /// The environment of the caller's test: the task's, or else the one that a test kit finds; nil outside tests.
     package static var ofTest: NFCEnvironment? {
         scoped ?? searchOfTestKit.withLock { $0 }?.find()
     }
 
-    /// Finds the test to which a caller belongs whose task does not say so. A test kit sets it, once.
+    /// Finds a caller's test when its task does not have it. A test kit sets this once.
     package static let searchOfTestKit = Locked<TestSearch?>(nil)
 
     /// The reader's driver; nil when there is no reader.
     public var driver: (any ReaderDriver)? { reader.driver }
 
-    /// Calls an app on its queue, within the environment where that is one of a test: a block on a queue is not of the
-    /// task that gave it, and would lose the environment.
+    /// Calls the app on its queue, within the environment if it belongs to a test. Without this, a block on a queue
+    /// loses the task-local environment.
     package func call(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
         within {
             queue.async { self.within(work) }
         }
     }
 
-    /// Does something as the test does it whose environment this is; as it is outside of tests.
+    /// Runs code within the environment if it belongs to a test.
     func within<Value>(_ work: () throws -> Value) rethrows -> Value {
         guard isOfTest else { return try work() }
         return try NFCEnvironment.$scoped.withValue(self, operation: work)
     }
 
-    /// Says something to the app's author: one line on standard error, and in the trace of a test.
+    /// Reports something to the app's author: a line on standard error and in a test's trace.
     ///
     /// - Parameters:
-    ///   - text: what is said.
-    ///   - source: what the line begins with.
+    ///   - text: the text.
+    ///   - source: the prefix of the line.
     package func notice(_ text: String, from source: String = "CoreNFC") {
         let text = VisibleText.escaped(text)
         if place?.prints(text) != false { OutputDescriptor.standardError.write("\(source): \(text)\n") }
         onNotice?(text)
     }
 
-    /// Says something to the app's author that holds for the whole process, such as why there is no reader: each sentence
-    /// once, however many sessions it ends.
+    /// Reports something that concerns the whole process, such as why there is no reader. Each sentence is reported
+    /// once, even if several sessions end because of it.
     ///
     /// - Parameters:
     ///   - text: the sentence.
-    ///   - source: what the line begins with.
+    ///   - source: the prefix of the line.
     package func noticeOnce(_ text: String, from source: String = "CoreNFC") {
         if noticed.withLock({ $0.insert(text).inserted }) { notice(text, from: source) }
     }

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an app wants the reader for.
+/// What an app needs the reader for.
 public enum ReaderPurpose: Sendable, Hashable {
     /// A reader session.
     case session
-    /// A card that the app is itself.
+    /// To act as a card.
     case card
 }
 
-/// Asks the service that reads tags in the background to give the reader up.
+/// Asks the background service to release the reader.
 public protocol ReaderSharing: Sendable {
-    /// Asks for the reader, and waits until the service has given it up.
+    /// Asks for the reader, and waits until the service has released it.
     ///
     /// - Parameters:
-    ///   - purpose: what the reader is wanted for.
-    ///   - clock: the time by which the wait is limited.
-    /// - Returns: what keeps the reader for as long as it lives; nil when there is no such service.
+    ///   - purpose: what the reader is needed for.
+    ///   - clock: the clock for the time limit.
+    /// - Returns: keeps the reader while it exists; nil when there is no service.
     func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)?
 }
 
-/// Keeps the reader from the service for as long as it lives.
+/// Keeps the reader from the service while it exists.
 public protocol ReaderClaim: AnyObject, Sendable {
-    /// Reports tags that the app's session has found. The service does not offer those that stay when the session has ended.
+    /// Reports tags that the app's session has found. The service does not offer them again if they are still near
+    /// afterwards.
     ///
     /// - Parameter identifiers: the tags' identifiers.
     func note(_ identifiers: [[UInt8]])

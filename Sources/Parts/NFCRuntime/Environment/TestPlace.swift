@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a test kit knows the environment of a test by.
+/// The test kit's object for one test.
 package protocol TestPlace: AnyObject, Sendable {
-    /// Code of the test has made an object, or given it to a session, that is to be freed when the test has ended.
+    /// The test's code has created an object or passed it to a session. The object should be freed when the test has
+    /// ended.
     ///
     /// - Parameters:
-    ///   - object: held weakly, if at all.
-    ///   - kind: what it is.
+    ///   - object: keep only a weak reference to it.
+    ///   - kind: the kind of object.
     func made(_ object: AnyObject, as kind: MadeObject)
 
-    /// Code of the test connects to a tag: what is to happen before that happens now.
+    /// The test's code connects to a tag. Performs what is planned for this moment.
     func willConnect()
 
-    /// Whether a line about the app is printed too, and not only kept in the test's trace.
+    /// Returns whether a line about the app is also printed, and not only stored in the test's trace.
     ///
     /// - Parameter notice: the line.
     func prints(_ notice: String) -> Bool
 }
 
-/// What is freed when a test has ended.
+/// An object that should be freed when a test has ended.
 package enum MadeObject: Sendable {
     case session, delegate, tag
 }
 
-/// How a test kit finds the test to which a caller belongs.
+/// Finds the test of a caller, for a test kit.
 ///
-/// A structure, because a function by itself is wrapped once more each time it leaves a generic type.
+/// A structure, because a plain function is wrapped again each time it leaves a generic type.
 package struct TestSearch: Sendable {
     let find: @Sendable () -> NFCEnvironment?
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A lock that the thread which has it may take again.
+/// A recursive lock.
 ///
-/// Actions of sessions wait for nobody, so whoever waits for the lock gets it soon.
+/// Actions of sessions never wait, so every thread gets the lock soon.
 @safe
 final class ActingTurn: @unchecked Sendable {
-    // Sendable because a mutex is there to be used by threads.
+    // Sendable because a mutex is made for use by several threads.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     init() {

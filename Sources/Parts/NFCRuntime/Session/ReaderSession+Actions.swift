@@ -4,22 +4,22 @@ import TagLink
 /// An action of the session's state machine, or the last one of a session that had the reader.
 enum SessionAction: Sendable {
     case session(SessionStateMachine.Action)
-    /// The next session may have the reader: it becomes active after the end of this one was told.
+    /// Passes the reader on. The next session becomes active after the end of this one was reported.
     case handOnReader
 }
 
 extension ReaderSession {
-    /// Gives the state machine an event and carries out what it says.
+    /// Sends the state machine an event and performs the actions that it returns.
     func handle(_ event: SessionStateMachine.Event) {
         act { $0.machine.handle(event).map(SessionAction.session) }
     }
 
     /// Lock, transition, unlock, act.
     ///
-    /// One thread acts at a time, so that actions happen in the order of the transitions; a transition that comes
-    /// meanwhile, from another thread or from inside an action, only adds its actions.
+    /// Only one thread acts at a time, so the actions happen in the order of the transitions. Meanwhile, a transition
+    /// on another thread or inside an action only adds its actions to the queue.
     func act(_ transition: (inout State) -> [SessionAction]) {
-        // In a test, what a call does has been done when it returns, whatever other threads are about.
+        // In a test, the effects of a call are complete when it returns, regardless of other threads.
         environment.turn?.take()
         defer { environment.turn?.giveBack() }
         let acts = state.withLock { state in
@@ -135,8 +135,8 @@ extension ReaderSession {
         for tag in dropped { tag.becomeUnavailable() }
     }
 
-    /// Stops all that is under way. When the commands that are cut off have told their callers, the end is told and the
-    /// reader handed on.
+    /// Stops everything. When the commands that are cut off have called their completions, the end is reported and the
+    /// reader is passed on.
     private func shutDown(_ end: SessionEnd) {
         let timers = state.withLock { state in
             defer {
@@ -159,10 +159,11 @@ extension ReaderSession {
         }
     }
 
-    /// Shows the result for a while, or until the next session's sheet replaces this one.
+    /// Shows the result for a while, or until the next session's sheet replaces it.
     private func letSheetLeave() {
         let id = ObjectIdentifier(self)
-        // Drawn by who takes it away, and not as an action: the next session's sheet may not be drawn before.
+        // This is drawn by the caller of the closure and not as an action, because the next session's sheet must not be
+        // drawn before.
         environment.arbiter.sheetBeginsToLeave(id) { [self] in
             state.withLock { $0.sheetTimer.take() }?.cancel()
             showSheet(.resultShown)

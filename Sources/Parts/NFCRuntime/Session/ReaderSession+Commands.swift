@@ -3,15 +3,15 @@ import TagLink
 public import TagProtocols
 
 extension ReaderSession {
-    /// Connects to a tag, waking it when another one is selected, and makes sure that it is near.
+    /// Connects to a tag. If another tag is selected, this wakes the tag; in any case, it checks that the tag is near.
     ///
-    /// A tag that is connected already is asked whether it is near, by the cheapest exchange of its technology: READ of a
-    /// page, R(NAK), Request Response or polling, READ SINGLE BLOCK; a reader behind PC/SC is asked in place of a card.
-    /// The time that it may stay connected goes on.
+    /// A tag that is already connected is checked with the cheapest exchange of its technology: READ of a page, R(NAK),
+    /// Request Response or polling, READ SINGLE BLOCK. For a card behind PC/SC, the reader is asked instead. The time
+    /// limit of the connection does not restart.
     ///
     /// - Parameters:
     ///   - tag: one of the tags found last.
-    ///   - completion: called once, on any thread, with ``CommandError`` when it failed.
+    ///   - completion: called once, on any thread; with ``CommandError`` on failure.
     public func connect(to tag: DetectedTag, completion: @escaping @Sendable (Result<Void, CommandError>) -> Void) {
         enqueue(completion: completion) { [self] channel throws(CommandError) in
             environment.place?.willConnect()
@@ -25,11 +25,11 @@ extension ReaderSession {
         }
     }
 
-    /// Runs a procedure on a tag, after those that were given before it.
+    /// Runs a procedure on a tag, after the commands that were given before.
     ///
     /// - Parameters:
     ///   - tag: the connected tag.
-    ///   - procedure: works with the tag; it may not keep it.
+    ///   - procedure: works with the tag. It must not keep it.
     ///   - completion: called once, on any thread, with the procedure's value or ``CommandError``.
     public func perform<Value: Sendable>(
         on tag: DetectedTag,
@@ -43,7 +43,7 @@ extension ReaderSession {
         )
     }
 
-    /// Runs a command on the connected tag, after those that were given before it.
+    /// Runs a command on the connected tag, after the commands that were given before.
     func run<Value: Sendable>(
         on tag: DetectedTag,
         _ command: @escaping @Sendable (isolated TagChannel) async throws(CommandError) -> Value,
@@ -56,14 +56,14 @@ extension ReaderSession {
         }
     }
 
-    /// Sends one packet of the tag's own technology, after the commands that were given before it.
+    /// Sends a packet of the tag's own technology, after the commands that were given before.
     ///
     /// - Parameters:
-    ///   - packet: the octets, see ``TagPacket``.
+    ///   - packet: the bytes, see ``TagPacket``.
     ///   - tag: the connected tag.
-    ///   - connects: whether the tag is connected first when no tag is.
-    ///   - completion: called once, on any thread, with the answer's octets or ``CommandError``. ``TagError`` is
-    ///     `tagLost` when the tag is not there any more, and `badAnswer` when it is there and did not answer.
+    ///   - connects: whether to connect the tag first if no tag is connected.
+    ///   - completion: called once, on any thread, with the bytes of the answer or ``CommandError``. The ``TagError``
+    ///     is `tagLost` when the tag has left, and `badAnswer` when it is near but did not answer.
     public func send(
         _ packet: TagPacket,
         to tag: DetectedTag,
@@ -81,21 +81,21 @@ extension ReaderSession {
         }
     }
 
-    /// Reads the NDEF messages of tags that were found, one tag after the other, leaving out those that hold none.
+    /// Reads the NDEF messages of tags that were found, one tag after the other. Tags without a message are left out.
     ///
     /// - Parameters:
     ///   - tags: the tags found last.
-    ///   - completion: called once, on any thread, with the octets of each message.
+    ///   - completion: called once, on any thread, with the bytes of each message.
     public func readMessages(
         from tags: [DetectedTag],
         completion: @escaping @Sendable (Result<[[UInt8]], CommandError>) -> Void
     ) {
         enqueue(completion: completion) { channel throws(CommandError) in
-            // After a restart the tags are found again, and their messages read then.
+            // After a restart the tags are found again, and their messages are read then.
             guard self.areFoundLast(tags) else { throw .tagUnavailable }
             var messages: [[UInt8]] = []
             for tag in tags {
-                // A tag without a message, or one that is lost, is nothing to report: the others still count.
+                // A tag without a message, or one that is lost, is skipped. The others still count.
                 guard (try? await channel.select(tag)) != nil,
                     let message = try? await channel.run(on: tag, { tag throws(TagError) in try await tag.readNDEF() }),
                     !message.isEmpty
@@ -112,7 +112,7 @@ extension ReaderSession {
         return tags.allSatisfy { tag in found.contains { $0 === tag } }
     }
 
-    /// Queues a command and sees to it that its completion is called exactly once, also when the session has ended.
+    /// Queues a command, and makes sure that its completion is called exactly once, even when the session has ended.
     private func enqueue<Value: Sendable>(
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void,
         _ command: @escaping @Sendable (isolated TagChannel) async throws(CommandError) -> Value
@@ -130,7 +130,7 @@ extension ReaderSession {
                 completion(.success(value))
             } catch {
                 noteContact()
-                // What was cut off by the end of the session failed because of it.
+                // A command that was cut off by the end of the session failed because of it.
                 completion(.failure(hasEnded ? .sessionInvalidated : error))
             }
         }

@@ -3,7 +3,7 @@ import TagLink
 import TagProtocols
 
 extension ReaderSession {
-    /// Begins to look for tags, and goes on until some are found or the session ends.
+    /// Starts to look for tags. This continues until tags are found or the session ends.
     func startPolling() {
         claimReader()
         let isObserved = state.withLock { $0.presence != nil }
@@ -14,7 +14,7 @@ extension ReaderSession {
         look()
     }
 
-    /// Has the service that reads in the background give the reader up, once a session, before the first look.
+    /// Asks the background service to release the reader, once per session, before the first look.
     private func claimReader() {
         guard let gate = environment.gate else { return }
         let isFirst = state.withLock { state in
@@ -28,11 +28,11 @@ extension ReaderSession {
         }
     }
 
-    /// The driver says that a tag may have come or gone, or there is another plan.
+    /// The driver reports that a tag may have arrived or left, or the polling plan changed.
     func fieldChanged() {
         noticeDepartures()
         let looks = state.withLock { state in
-            // Where arrivals can't be told apart, whatever is there now is a new one.
+            // If arrivals can't be distinguished, every tag that is near now counts as new.
             state.reported = state.reported.filter { $0.arrival != nil }
             switch state.poll {
             case .waiting: return true
@@ -45,7 +45,7 @@ extension ReaderSession {
         if looks { look() }
     }
 
-    /// Makes one attempt.
+    /// Looks for tags once.
     private func look() {
         let timer = state.withLock { state in
             guard state.machine.phase == .polling else { return state.pollTimer.take() }
@@ -72,7 +72,7 @@ extension ReaderSession {
         let next = state.withLock { state -> Next in
             guard state.machine.phase == .polling else { return .nothing }
             state.obstacle = nil
-            // What was found by a plan that holds no more is not what the app looks for.
+            // Tags found with an outdated plan are not what the app looks for now.
             guard plan == state.plan ?? self.plan else { return .lookAgain }
             let present = Set(tags.map(\.stay))
             state.reported.formIntersection(present)
@@ -101,7 +101,7 @@ extension ReaderSession {
         case .readerUnavailable where error.link?.code != .inUse:
             fail(.terminatedUnexpectedly(reason: error.reason))
         default:
-            // A tag that left in the middle, noise, or a tag that another program has: the field will be looked at again.
+            // A tag that left during the look, noise, or a tag that another program uses: look again later.
             state.withLock { state in
                 state.obstacle = error.link?.code == .inUse ? error.reason : nil
                 if state.machine.phase == .polling { state.poll = .waiting }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Whether the tags that an app has are still near.
+/// Whether the app's tags are still near.
 extension ReaderSession {
-    /// How long the connected tag is left alone before it is asked whether it is near.
+    /// How long the connected tag has to be idle before it is asked whether it is near.
     private static let presenceInterval = Duration.milliseconds(250)
 
-    /// Whether a tag is the connected one, and near as far as is known.
+    /// Returns whether a tag is connected and still near, as far as known.
     ///
-    /// A reader that tells when tags leave has told it. On any other reader, such as a PN532, the question has the tag
-    /// asked meanwhile, unless it had a command in the last 250 ms; the answer shows when the question comes again.
+    /// A reader that reports departures has already reported it. With any other reader, such as a PN532, this call
+    /// makes the session ask the tag in the background, unless it had a command in the last 250 ms. The next call then
+    /// has the result.
     ///
     /// - Parameter tag: one of the tags found last.
-    /// - Returns: true when it is connected and nothing has shown that it has left.
+    /// - Returns: true when it is connected, and nothing shows that it has left.
     public func isConnected(to tag: DetectedTag) -> Bool {
         guard connectedTag === tag else { return false }
         askInTheBackground(tag)
@@ -36,13 +37,14 @@ extension ReaderSession {
         }
     }
 
-    /// Remembers when the tag had its last command.
+    /// Stores the time of the tag's last command.
     func noteContact() {
         let now = environment.clock.now
         state.withLock { $0.lastContact = now }
     }
 
-    /// Makes a tag the connected one. The time of a connection begins with it, and not when the same tag is connected again.
+    /// Stores which tag is connected. The time limit starts with a new connection, but not when the same tag is
+    /// connected again.
     func setConnected(_ tag: DetectedTag) {
         let isAnother = state.withLock { state in
             defer { state.connected = tag }
@@ -51,24 +53,24 @@ extension ReaderSession {
         if isAnother { handle(.tagConnected) }
     }
 
-    /// Takes it back that a tag is connected when the reader has let go of it, as it does for another one.
+    /// Removes the connection if the reader has released the tag, for example to select another one.
     func dropConnection(unlessSelected selected: DetectedTag?) {
         state.withLock { if $0.connected !== selected { $0.connected = nil } }
     }
 
-    /// The reader says that a tag may have come or gone: those that the app has may be among them.
+    /// The reader reports that a tag may have arrived or left. The app's tags are checked.
     func noticeDepartures() {
         guard driver.reportsPresenceInTime else { return }
         let tags = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
         guard !tags.isEmpty else { return }
-        // The questions are not part of the flow that a recording keeps.
+        // These checks are not part of the flow in a recording.
         let driver = driver.unrecorded
         guard driver is any FieldDriver else {
             return channel.enqueue { channel in
                 for tag in tags { await channel.noticeDeparture(of: tag, from: driver) }
             }
         }
-        // Its driver says without a wait what is near.
+        // This driver knows without waiting which tags are near.
         for tag in tags {
             guard let arrival = tag.stay.arrival, driver.arrival(of: tag.stay.identifier) != arrival else { continue }
             tag.noticeDeparture()

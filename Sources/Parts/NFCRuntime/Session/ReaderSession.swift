@@ -6,11 +6,11 @@ import TagProtocols
 
 /// A reader session: it waits for its turn, shows the sheet, finds tags, and ends once.
 ///
-/// All methods may be called from any thread. What happens is told to the observer, one event at a time and in order.
+/// All methods may be called from any thread. The observer receives the events one at a time and in order.
 public final class ReaderSession: Sendable {
-    /// What a session tells its observer.
+    /// An event for the session's observer.
     public enum Event: Sendable {
-        /// The sheet is up and the reader looks for tags.
+        /// The sheet is shown and the reader looks for tags.
         case becameActive
         /// Tags were found; the reader stops looking until ``ReaderSession/restartPolling()``.
         case detected([DetectedTag])
@@ -29,18 +29,18 @@ public final class ReaderSession: Sendable {
 
         var found: [DetectedTag] = []
         var connected: DetectedTag?
-        /// When the connected tag had its last command, and whether it is being asked whether it is near.
+        /// The time of the connected tag's last command, and whether a presence check is under way.
         var lastContact: Duration = .zero
         var isAsking = false
-        /// Stays of tags that were reported and have not left since.
+        /// The stays of tags that were reported and have not left since.
         var reported: Set<TagStay> = []
         var poll = PollState.idle
-        /// Why the tag that is there can't be used for now; nil when the last look met no such thing.
+        /// Why the tag on the reader can't be used at the moment; nil when the last look had no such problem.
         var obstacle: String?
-        /// What polling was restarted with; nil for the session's own plan.
+        /// The plan of the last restart; nil for the session's own plan.
         var plan: PollingPlan?
         var presence: PresenceObservation?
-        /// Keeps the reader from the service that reads in the background.
+        /// Keeps the reader from the background service.
         var claim: (any ReaderClaim)?
         var hasClaimed = false
 
@@ -50,43 +50,41 @@ public final class ReaderSession: Sendable {
         var sheetTimer: ScheduledEvent?
     }
 
-    /// Where polling stands.
+    /// The state of polling.
     enum PollState: Sendable {
-        /// Nobody looks for tags.
+        /// Not looking for tags.
         case idle
-        /// An attempt is on its way.
+        /// An attempt is under way.
         case looking
-        /// The field changed while an attempt was on its way: look again.
+        /// The field changed during an attempt, so another one follows.
         case lookingAndChanged
-        /// The last attempt found nothing new; a change of the field, or the timer, begins the next.
+        /// The last attempt found nothing new. A change of the field, or the timer, starts the next one.
         case waiting
     }
 
-    /// The surroundings that the session was made in.
+    /// The environment that the session was created in.
     public let environment: NFCEnvironment
     /// What the session looks for, unless polling was restarted with another plan.
     public let plan: PollingPlan
-    /// The spans of time that rule the session.
+    /// The time limits of the session.
     public let limits: SessionLimits
 
     let driver: any ReaderDriver
     let channel: TagChannel
     let state = Locked(State())
-    /// Where mistakes are reported that show nowhere else.
+    /// Reports mistakes that are not visible in any other way.
     package let mistakes: MistakeReport
 
-    /// Why the tag that is on the reader could not be used when it was looked for last, as a sentence; nil when nothing was
-    /// in the way.
+    /// Why the tag on the reader could not be used at the last look, as a sentence; nil when there was no problem.
     package var obstacle: String? { state.withLock { $0.obstacle } }
 
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - environment: reader, clock, sheet and the rest.
+    ///   - environment: the reader, the clock, the sheet and the rest.
     ///   - plan: what to look for.
-    ///   - queue: the queue on whose threads the reader is worked with, unless its driver has a thread of its own; nil for
-    ///     any.
-    ///   - limits: the spans of time that rule the session; nil for the environment's.
+    ///   - queue: the queue for the work with the reader, unless its driver has its own thread; nil for any queue.
+    ///   - limits: the time limits of the session; nil for the environment's.
     /// - Returns: nil when the environment has no reader.
     public init?(
         environment: NFCEnvironment,
@@ -109,7 +107,7 @@ public final class ReaderSession: Sendable {
         self.limits = limits ?? environment.limits
         self.environment = environment
         mistakes = MistakeReport(environment: environment)
-        // A driver that waits is not let wait on the app's queue.
+        // A driver that blocks must not block the app's queue.
         channel = TagChannel(
             source: source,
             executor: driver.executor ?? QueueExecutor(target: queue),
@@ -117,51 +115,51 @@ public final class ReaderSession: Sendable {
         )
     }
 
-    /// Sets who is told what happens. Set it before ``begin()``.
+    /// Sets the observer. Call this before ``begin()``.
     ///
-    /// - Parameter observer: called one event at a time, in order, on any thread and under no lock. Released when the
-    ///   session has ended.
+    /// - Parameter observer: called with one event at a time, in order, on any thread and never under a lock. It is
+    ///   released when the session has ended.
     public func observe(_ observer: @escaping @Sendable (Event) -> Void) {
         state.withLock { $0.observer = observer }
     }
 
-    // MARK: What an app does
+    // MARK: Methods for the app
 
-    /// Begins the session, or queues it behind the active one. Does nothing the second time.
+    /// Begins the session, or queues it behind the active one. A second call does nothing.
     public func begin() {
         handle(.begin)
     }
 
-    /// Ends the session. Does nothing when it has ended.
+    /// Ends the session. Does nothing if it has already ended.
     ///
-    /// - Parameter errorMessage: what the sheet shows as the failure; nil for the check mark.
+    /// - Parameter errorMessage: the error message on the sheet; nil for the check mark.
     public func invalidate(errorMessage: String? = nil) {
         handle(.invalidate(errorMessage: errorMessage))
     }
 
-    /// Ends a session that was to read one message.
+    /// Ends a session that reads a single message.
     public func endAfterFirstMessage() {
         handle(.firstMessageRead)
     }
 
-    /// Ends the session because the reader can't go on.
+    /// Ends the session because the reader can't continue.
     ///
-    /// - Parameter end: the reason to give.
+    /// - Parameter end: the reason.
     public func fail(_ end: SessionEnd) {
         handle(.readerFailed(end))
     }
 
-    /// Looks for tags again, by the session's own plan; the ones found before become unavailable. Does nothing while the
-    /// session looks by that plan already.
+    /// Looks for tags again with the session's own plan. Tags that were found before become unavailable. Does nothing
+    /// if the session is already looking with that plan.
     ///
-    /// - Parameter skipsReported: goes on with the plan of the last restart, and leaves out tags that were reported before
-    ///   and have not left the field since.
+    /// - Parameter skipsReported: whether to keep the plan of the last restart, and to skip tags that were reported
+    ///   before and have not left the field since.
     public func restartPolling(skippingReported skipsReported: Bool = false) {
         restart(skipsReported ? currentPlan : plan, skippingReported: skipsReported)
     }
 
-    /// Looks for tags again, by another plan, until the next restart; the ones found before become unavailable. Does nothing
-    /// while the session looks by that plan already, or is not active.
+    /// Looks for tags again with another plan, until the next restart. Tags that were found before become unavailable.
+    /// Does nothing if the session is already looking with that plan, or is not active.
     ///
     /// - Parameter plan: what to look for.
     public func restartPolling(with plan: PollingPlan) {
@@ -180,7 +178,7 @@ public final class ReaderSession: Sendable {
         if isNews { fieldChanged() }
     }
 
-    /// What the session looks for now.
+    /// The current plan.
     var currentPlan: PollingPlan { state.withLock { $0.plan } ?? plan }
 
     /// The text on the sheet.
@@ -193,7 +191,7 @@ public final class ReaderSession: Sendable {
     }
 
     /// Whether the sheet draws the error symbol when the app ends the session with an error message. A session that
-    /// reads messages by itself does not.
+    /// reads messages by itself does not draw it.
     public var drawsErrorSymbol: Bool {
         get { state.withLock { $0.drawsErrorSymbol } }
         set { state.withLock { $0.drawsErrorSymbol = newValue } }
@@ -209,12 +207,12 @@ public final class ReaderSession: Sendable {
         state.withLock { $0.machine.isEnded }
     }
 
-    /// The tag that was connected last, while it is available and has not left as far as is known.
+    /// The last connected tag, if it is available and has not left as far as known.
     public var connectedTag: DetectedTag? {
         state.withLock { $0.connected }.flatMap { $0.isAvailable && !$0.hasLeft ? $0 : nil }
     }
 
-    /// What the reader's links have counted since they were made.
+    /// The total counts of the reader's links.
     public var statistics: LinkStatistics {
         driver.statistics
     }

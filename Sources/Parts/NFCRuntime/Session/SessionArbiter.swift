@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Lets one session at a time have the reader; later ones wait first in, first out.
+/// Gives the reader to one session at a time. Later sessions wait in their order.
 ///
-/// A session that takes its turn while the sheet of the last one is still leaving replaces that sheet at once.
+/// If a session gets the reader while the previous sheet is still leaving, it replaces that sheet at once.
 public final class SessionArbiter: Sendable {
-    /// What happens to a session that begins while the sheet of the last one is still leaving.
+    /// What happens to a session that begins while the previous sheet is still leaving.
     public enum BusyPolicy: Sendable, Hashable {
-        /// It takes its turn at once, as the documentation says.
+        /// It gets the reader at once, as documented.
         case queue
         /// It ends with "system resource unavailable", as phones do in practice.
         case refuseWhileSheetLeaves
     }
 
-    /// What becomes of a request.
+    /// The result of a request.
     enum Answer: Sendable, Hashable {
-        /// It is the caller's turn.
+        /// The caller has the reader.
         case granted
-        /// The caller waits: for a session that is active or waits itself, or for one that is just ending.
+        /// The caller waits: for a session that is active or also waiting, or for one that is just ending.
         case waits(forActiveSession: Bool)
-        /// It is refused, and no turn comes.
+        /// The request is refused for good.
         case refused
-        /// It is refused, because all sessions were ended before.
+        /// The request is refused, because all sessions were ended before.
         case isOver
     }
 
@@ -34,9 +34,9 @@ public final class SessionArbiter: Sendable {
     /// A sheet that shows a result.
     private struct LeavingSheet: Sendable {
         let owner: ObjectIdentifier
-        /// Takes it away.
+        /// Removes it.
         let takeAway: @Sendable () -> Void
-        /// Whether a thread does that now.
+        /// Whether a thread is removing it now.
         var isGoing = false
     }
 
@@ -44,18 +44,18 @@ public final class SessionArbiter: Sendable {
         var holder: ObjectIdentifier?
         /// Ends the holder's session.
         var endHolder: (@Sendable (SessionEnd) -> Void)?
-        /// How many sessions have asked for the reader.
+        /// The number of requests so far.
         var requests = 0
-        /// What is called in place of granting a request, by the request's number from 1.
+        /// The requests to refuse, by number starting at 1, with the closures to call.
         var refusals: [Int: @Sendable () -> Void] = [:]
         var waiting: [Request] = []
         /// The sheet of the last session; nil when it has left.
         var leaving: LeavingSheet?
         var isClosed = false
-        /// How many more requests are refused when it is closed.
+        /// How many further requests are refused after closing.
         var refusalsLeft = 16
 
-        /// The next session's turn; nil when none waits, or while a sheet is being taken away.
+        /// Returns the next session; nil when none waits, or while a sheet is being removed.
         mutating func next() -> (request: Request, takeAway: (@Sendable () -> Void)?)? {
             guard holder == nil, leaving?.isGoing != true, !waiting.isEmpty else { return nil }
             let next = waiting.removeFirst()
@@ -70,18 +70,18 @@ public final class SessionArbiter: Sendable {
 
     /// Creates an arbiter.
     ///
-    /// - Parameter policy: what happens to a session that begins while the last one's sheet is still leaving.
+    /// - Parameter policy: what happens to a session that begins while the previous sheet is still leaving.
     public init(policy: BusyPolicy = .queue) {
         self.policy = policy
     }
 
-    /// Asks for the reader.
+    /// Requests the reader.
     ///
     /// - Parameters:
-    ///   - id: who asks.
-    ///   - grant: called when it is the caller's turn, at once or later, never under the arbiter's lock.
-    ///   - end: ends the caller's session, when the system takes the reader away.
-    /// - Returns: what becomes of the request.
+    ///   - id: the caller.
+    ///   - grant: called when the caller gets the reader, at once or later, never under the arbiter's lock.
+    ///   - end: ends the caller's session when the system takes the reader away.
+    /// - Returns: the result of the request.
     func request(
         _ id: ObjectIdentifier,
         grant: @escaping @Sendable () -> Void,
@@ -97,12 +97,12 @@ public final class SessionArbiter: Sendable {
         }
         let (answer, takeAway) = state.withLock { state -> (Answer, (@Sendable () -> Void)?) in
             if state.isClosed {
-                // A client that begins again at once, whatever happens, would do so for ever.
+                // A client that always begins again at once would otherwise never stop.
                 state.refusalsLeft -= 1
                 return (state.refusalsLeft >= 0 ? .isOver : .waits(forActiveSession: false), nil)
             }
             if state.holder == nil, policy == .refuseWhileSheetLeaves, state.leaving != nil { return (.refused, nil) }
-            // The sheet leaves while its session ends.
+            // The sheet is leaving while its session ends.
             let isEnding = state.leaving != nil && state.waiting.isEmpty
             state.waiting.append(Request(id: id, grant: grant, end: end))
             guard let next = state.next() else { return (.waits(forActiveSession: !isEnding), nil) }
@@ -115,12 +115,12 @@ public final class SessionArbiter: Sendable {
         return answer
     }
 
-    /// Whether another one than the caller has the reader.
+    /// Returns whether another session than the caller's has the reader.
     func isHeld(byOtherThan id: ObjectIdentifier) -> Bool {
         state.withLock { state in state.holder.map { $0 != id } ?? false }
     }
 
-    /// Takes a waiting request back, or hands on the reader when its turn has come meanwhile.
+    /// Withdraws a waiting request, or passes the reader on if it was granted meanwhile.
     func withdraw(_ id: ObjectIdentifier) {
         let isHolder = state.withLock { state in
             state.waiting.removeAll { $0.id == id }
@@ -129,7 +129,7 @@ public final class SessionArbiter: Sendable {
         if isHolder { release(id) }
     }
 
-    /// Hands the reader on to the next session.
+    /// Passes the reader on to the next session.
     func release(_ id: ObjectIdentifier) {
         handOn { state in
             guard state.holder == id else { return }
@@ -138,16 +138,16 @@ public final class SessionArbiter: Sendable {
         }
     }
 
-    /// Says that the holder's sheet is leaving.
+    /// The holder's sheet starts to leave.
     ///
     /// - Parameters:
     ///   - id: the holder.
-    ///   - takeAway: takes the sheet away. Called once, before the next session's sheet is there.
+    ///   - takeAway: removes the sheet. Called once, before the next session's sheet is shown.
     func sheetBeginsToLeave(_ id: ObjectIdentifier, takeAway: @escaping @Sendable () -> Void) {
         state.withLock { if !$0.isClosed { $0.leaving = LeavingSheet(owner: id, takeAway: takeAway) } }
     }
 
-    /// Takes a session's sheet away, unless the next one has replaced it.
+    /// Removes a session's sheet, unless the next one has replaced it.
     func takeSheetAway(of id: ObjectIdentifier) {
         let takeAway = state.withLock { state -> (@Sendable () -> Void)? in
             guard state.leaving?.owner == id, state.leaving?.isGoing == false else { return nil }
@@ -156,11 +156,11 @@ public final class SessionArbiter: Sendable {
         }
         guard let takeAway else { return }
         takeAway()
-        // A session that came meanwhile has waited.
+        // A session that asked meanwhile is waiting.
         handOn { $0.leaving = nil }
     }
 
-    /// Changes the state, and lets the next session have its turn when the reader is free.
+    /// Changes the state, and gives a free reader to the next session.
     private func handOn(after change: (inout State) -> Void) {
         let next = state.withLock { state in
             change(&state)
@@ -170,21 +170,21 @@ public final class SessionArbiter: Sendable {
         next?.request.grant()
     }
 
-    /// How many sessions have asked for the reader so far.
+    /// The number of requests so far.
     package var requestCount: Int { state.withLock { $0.requests } }
 
-    /// Refuses a request to come, as when the system is busy.
+    /// Refuses a future request, as if the system were busy.
     ///
     /// - Parameters:
-    ///   - number: which of all requests, from 1.
+    ///   - number: the number of the request, starting at 1.
     ///   - onRefusal: called when it is refused.
     package func refuse(request number: Int, onRefusal: @escaping @Sendable () -> Void) {
         state.withLock { $0.refusals[number] = onRefusal }
     }
 
-    /// Ends the session that has the reader, as when its app goes to the background.
+    /// Ends the session that has the reader, for example when its app goes to the background.
     ///
-    /// - Parameter end: what the session ends with.
+    /// - Parameter end: the reason.
     /// - Returns: false when no session has the reader.
     @discardableResult
     package func endSession(with end: SessionEnd) -> Bool {
@@ -193,10 +193,10 @@ public final class SessionArbiter: Sendable {
         return true
     }
 
-    /// Ends all sessions and takes no more, as when the test is over to which they belong. What the arbiter holds of a session
-    /// would hold the arbiter too.
+    /// Ends all sessions and refuses further ones, for example when their test is over. This also breaks reference
+    /// cycles between the arbiter and the sessions.
     ///
-    /// - Parameter end: what the sessions end with.
+    /// - Parameter end: the reason.
     package func close(with end: SessionEnd) {
         let (held, ends) = state.withLock { state -> (State, [@Sendable (SessionEnd) -> Void]) in
             let held = state
@@ -204,11 +204,11 @@ public final class SessionArbiter: Sendable {
             (state.waiting, state.refusals, state.leaving) = ([], [:], nil)
             return (held, [held.endHolder].compactMap(\.self) + held.waiting.map(\.end))
         }
-        // The sessions that wait may be freed when what was held is: outside of the lock.
+        // Waiting sessions may be freed together with the held objects, so this happens outside the lock.
         withExtendedLifetime(held) { for endSession in ends { endSession(end) } }
     }
 
-    /// Whether no session has the reader and none waits for it.
+    /// Whether no session has or wants the reader.
     package var isIdle: Bool {
         state.withLock { $0.holder == nil && $0.waiting.isEmpty }
     }

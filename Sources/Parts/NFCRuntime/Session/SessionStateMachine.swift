@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The life of a reader session as a pure value: an event in, actions out.
+/// The life of a reader session as a value: it takes events and returns actions.
 package struct SessionStateMachine: Sendable {
     package enum Phase: Sendable, Equatable {
-        /// Made, not begun.
+        /// Created, but not begun.
         case created
-        /// Begun, and waiting for the sessions before it.
+        /// Begun; waiting for earlier sessions.
         case queued
         /// Looking for tags.
         case polling
-        /// Tags were given to the app; polling waits until the app restarts it.
+        /// Tags were passed to the app. Polling stops until the app restarts it.
         case paused
-        /// Over. A dead session stays dead.
+        /// Ended. This state is final.
         case ended(SessionEnd)
     }
 
@@ -23,7 +23,7 @@ package struct SessionStateMachine: Sendable {
         case tagConnected
         case tagTimerFired
         case sessionTimerFired
-        /// The app ends the session, with an error message for the sheet or without.
+        /// The app ends the session, with or without an error message for the sheet.
         case invalidate(errorMessage: String?)
         case userCanceled
         case firstMessageRead
@@ -41,7 +41,7 @@ package struct SessionStateMachine: Sendable {
         case cancelTagTimer
         case notifyActive
         case startPolling
-        /// The tags that the app has are no longer available.
+        /// The app's tags become unavailable.
         case dropTags
         case notifyTags
         case updateSheetMessage
@@ -50,7 +50,7 @@ package struct SessionStateMachine: Sendable {
         case showSuccess
         case showFailure(String)
         case dismissSheet
-        /// Stop timers and polling; when the commands under way are through, tell of the end and hand on the reader.
+        /// Stop timers and polling. When the running commands have finished, report the end and pass the reader on.
         case shutDown(SessionEnd)
         case notifyEnded(SessionEnd)
     }
@@ -66,9 +66,9 @@ package struct SessionStateMachine: Sendable {
 
     package var isActive: Bool { phase == .polling || phase == .paused }
 
-    /// Takes an event.
+    /// Handles an event.
     ///
-    /// - Returns: what to do, in this order. Empty when the event means nothing in this phase.
+    /// - Returns: the actions to perform, in order. Empty when the event has no meaning in this phase.
     package mutating func handle(_ event: Event) -> [Action] {
         switch (phase, event) {
         case (.created, .begin):
@@ -127,22 +127,22 @@ package struct SessionStateMachine: Sendable {
     }
 }
 
-/// The spans of time that rule a session. They can't be extended by an app.
+/// The time limits of a session. An app can't extend them.
 public struct SessionLimits: Sendable, Hashable {
-    /// How long a session lasts at most.
+    /// The maximum duration of a session.
     public var session: Duration = .seconds(60)
-    /// How long a tag stays connected at most, after which it has to be found again.
+    /// How long a tag can stay connected. Then it has to be found again.
     public var connectedTag: Duration = .seconds(20)
-    /// How long the sheet shows the result before it is gone.
+    /// How long the sheet shows the result.
     public var sheetDismissal: Duration = .milliseconds(2500)
-    /// How often a reader that can't tell when a tag comes is polled.
+    /// The polling interval for a reader that can't report arrivals.
     public var pollingInterval: Duration = .milliseconds(100)
 
     /// Creates the limits of a phone.
     public init() {}
 
-    /// Creates the limits of a phone, but for the session and the connected tag: for what is not about limits and may take
-    /// long on a machine that is busy.
+    /// Creates a phone's limits with another duration for the session and the connected tag: for tests that are not
+    /// about limits, and may be slow on a busy machine.
     package init(lasting duration: Duration) {
         (session, connectedTag) = (duration, duration)
     }

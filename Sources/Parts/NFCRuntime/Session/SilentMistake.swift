@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A mistake in an app's code that shows nowhere: no error is given, or none that says why.
+/// A mistake in an app's code that is not visible: there is no error, or none that explains it.
 package enum SilentMistake: Sendable, Hashable {
-    /// `begin()` on a session that has ended.
+    /// `begin()` was called on a session that has ended.
     case beginsAgain
     /// The session waits for another one to end.
     case waitsForTurn
-    /// The delegate was released before the session had told it everything.
+    /// The delegate was released before the session had reported everything to it.
     case delegateReleased
-    /// The delegate's methods are the main actor's, and the session calls them on a queue of its own.
+    /// The delegate's methods are isolated to the main actor, but the session calls them on its own queue.
     case delegateOfMainActor
-    /// A card has none of the applications that the app lists. It arrives as a MIFARE card, or not at all.
+    /// The card has none of the applications that the app lists. It arrives as a MIFARE card, or not at all.
     case noListedApplication(arrives: Bool)
     /// A tag of a session that has ended was used while another session has the reader.
     case tagOfOlderSession
 
-    /// What happened, and what to do, in sentences for the app's author.
+    /// What happened and what to do, as sentences for the app's author.
     package var explanation: String {
         switch self {
         case .beginsAgain:
@@ -48,19 +48,19 @@ package enum SilentMistake: Sendable, Hashable {
     }
 }
 
-/// Reports the mistakes that an app makes with one session, each of them once.
+/// Reports an app's mistakes with one session, each only once.
 package final class MistakeReport: Sendable {
     private let environment: NFCEnvironment
     private let reported = Locked<Set<SilentMistake>>([])
 
-    /// Creates a report of nothing.
+    /// Creates a report without mistakes.
     ///
-    /// - Parameter environment: where the lines go.
+    /// - Parameter environment: receives the lines.
     package init(environment: NFCEnvironment) {
         self.environment = environment
     }
 
-    /// Writes a line to standard error and to a test's trace, unless the session has had it.
+    /// Writes a line to standard error and to a test's trace, unless the mistake was already reported.
     package func add(_ mistake: SilentMistake) {
         if reported.withLock({ $0.insert(mistake).inserted }) { environment.notice(mistake.explanation) }
     }

@@ -18,7 +18,7 @@ public final class PlainTextSheet: ScanSheet {
         output.write(line + "\n")
     }
 
-    /// The line for a content; nil when there is nothing to tell.
+    /// Returns the line for a content; nil when there is nothing to report.
     package static func line(for content: SheetContent) -> String? {
         let message = VisibleText.escaped(content.message)
         let title = VisibleText.escaped(content.title)
@@ -49,7 +49,7 @@ public final class JSONLinesSheet: ScanSheet {
         output.write(Self.line(for: content) + "\n")
     }
 
-    /// The line for a content.
+    /// Returns the line for a content.
     package static func line(for content: SheetContent) -> String {
         "{\"state\":" + JSONText.quoted(content.state.rawValue)
             + ",\"title\":" + JSONText.quoted(content.title)

@@ -4,20 +4,20 @@ import SystemLibrary
 import TagLink
 import VisibleText
 
-/// Something that shows the scanning sheet: a terminal, a log, a desktop, a browser, a test.
+/// A presenter of the scanning sheet, such as a terminal, a log, a desktop, a browser or a test.
 public protocol ScanSheet: AnyObject, Sendable {
-    /// Draws the sheet anew, or takes it away when the state is ``SheetState/dismissed``.
+    /// Draws the sheet again, or removes it when the state is ``SheetState/dismissed``.
     ///
     /// Calls come one at a time and in order, on any thread.
     ///
     /// - Parameters:
     ///   - content: what to show.
-    ///   - cancel: what the sheet's Cancel button does. May be called from any thread and at any time; it does nothing
-    ///     once the session has ended.
+    ///   - cancel: the action of the sheet's Cancel button. It may be called from any thread and at any time. It does
+    ///     nothing when the session has ended.
     func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void)
 }
 
-/// A sheet that nobody sees.
+/// A sheet that is not visible.
 public final class HiddenSheet: ScanSheet {
     /// Creates a sheet.
     public init() {}
@@ -25,23 +25,23 @@ public final class HiddenSheet: ScanSheet {
     public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {}
 }
 
-/// What the scanning sheet shows.
+/// The state of the scanning sheet.
 public enum SheetState: String, Sendable, Hashable {
     /// The sheet waits for a tag.
     case ready
-    /// A tag was found, and the app works with it.
+    /// A tag was found, and the app is working with it.
     case scanning
-    /// The work is done; the sheet shows a check mark and leaves.
+    /// The work succeeded. The sheet shows a check mark and leaves.
     case success
-    /// The work failed; the sheet shows the app's message and leaves.
+    /// The work failed. The sheet shows the app's message and leaves.
     case failure
-    /// The sheet is gone.
+    /// The sheet is not visible any more.
     case dismissed
 }
 
 /// Everything that a presenter needs to draw the scanning sheet.
 public struct SheetContent: Sendable, Hashable {
-    /// What the sheet shows.
+    /// The state of the sheet.
     public var state: SheetState
     /// The title: "Ready to Scan" while the sheet waits.
     public var title: String
@@ -58,7 +58,7 @@ public struct SheetContent: Sendable, Hashable {
         self.showsErrorSymbol = showsErrorSymbol
     }
 
-    /// Whether the person can cancel now.
+    /// Whether the user can cancel now.
     public var canCancel: Bool { state == .ready || state == .scanning }
 }
 
@@ -66,17 +66,17 @@ public struct SheetContent: Sendable, Hashable {
 public enum SheetChoice: Sendable, Hashable {
     /// A card on the controlling terminal.
     case terminal
-    /// JSON objects, one a line, on a file descriptor.
+    /// JSON objects, one per line, on a file descriptor.
     case json(fileDescriptor: Int32)
     /// Readable lines on standard error.
     case text
     /// Nothing.
     case none
 
-    /// Reads a choice: `terminal`, `json` (standard error), `json:FD`, `text` or `none`.
+    /// Parses a choice: `terminal`, `json` (standard error), `json:FD`, `text` or `none`.
     ///
-    /// - Parameter name: the choice as `NFC_SHEET` has it.
-    /// - Returns: nil when there is no such choice.
+    /// - Parameter name: the value of `NFC_SHEET`.
+    /// - Returns: nil for an unknown choice.
     public init?(name: String) {
         switch name {
         case "terminal": self = .terminal
@@ -91,8 +91,8 @@ public enum SheetChoice: Sendable, Hashable {
         }
     }
 
-    /// The choice for this process: what `NFC_SHEET` says, else a card when a person sits at the terminal (standard
-    /// input and error both are one, and `TERM` is not `dumb`), else readable lines.
+    /// The choice for this process: the value of `NFC_SHEET`; else a card when a person uses the terminal (standard
+    /// input and error are terminals, and `TERM` is not `dumb`); else readable lines.
     public static var automatic: SheetChoice {
         if let name = EnvironmentVariable.value("NFC_SHEET"), !name.isEmpty {
             if let choice = SheetChoice(name: name) { return choice }
@@ -103,7 +103,7 @@ public enum SheetChoice: Sendable, Hashable {
         return isInteractive ? .terminal : .text
     }
 
-    /// Makes the presenter.
+    /// Creates the presenter.
     public func makeSheet() -> any ScanSheet {
         switch self {
         case .terminal: TerminalSheet(usesColor: Self.allowsColor)
@@ -113,12 +113,12 @@ public enum SheetChoice: Sendable, Hashable {
         }
     }
 
-    /// Whether a person sits at a terminal that can draw.
+    /// Whether a person uses a terminal that can draw.
     package static var isInteractive: Bool {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return false }
         return !["", "dumb"].contains(EnvironmentVariable.value("TERM") ?? "")
     }
 
-    /// Whether colour is wanted (no-color.org).
+    /// Whether colour is allowed (no-color.org).
     package static var allowsColor: Bool { (EnvironmentVariable.value("NO_COLOR") ?? "").isEmpty }
 }

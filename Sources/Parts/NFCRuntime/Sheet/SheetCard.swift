@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import VisibleText
 
-/// The scanning sheet as lines of text: a pure function of what it shows and how much room there is.
+/// Draws the scanning sheet as lines of text, from its content and the available space.
 package enum SheetCard {
-    /// The widest card, its frame included.
+    /// The maximum width of a card with its frame.
     package static let maximumWidth = 50
 
     /// Draws the sheet.
     ///
     /// - Parameters:
-    ///   - content: what the sheet shows.
-    ///   - width: the columns of the terminal. Below 20 the card has no frame.
-    ///   - height: the lines of the terminal; a message that does not fit is cut.
+    ///   - content: the content of the sheet.
+    ///   - width: the columns of the terminal. Below 20, the card has no frame.
+    ///   - height: the lines of the terminal. A message that does not fit is cut.
     ///   - usesColor: whether the symbol and the hint are coloured.
-    /// - Returns: the lines, none of them longer than `width`; no line when the sheet is dismissed.
+    /// - Returns: the lines, none of them longer than `width`; empty when the sheet is dismissed.
     package static func render(
         _ content: SheetContent,
         width: Int,
@@ -51,7 +51,7 @@ package enum SheetCard {
         return hasFrame ? ["╭\(edge)╮"] + lines + ["╰\(edge)╯"] : lines
     }
 
-    /// The sign of the state, as a phone draws a picture, a check mark or an error symbol.
+    /// Returns the symbol of the state. A phone draws a picture, a check mark or an error symbol.
     private static func symbol(of content: SheetContent) -> Row? {
         switch content.state {
         case .ready: Row("( ( · ) )", style: .blue)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The scanning sheet's life: ready, scanning, success or failure, dismissed.
+/// The life of the scanning sheet: ready, scanning, success or failure, dismissed.
 ///
-/// A pure value: give it an event, draw what it returns.
+/// A value: send it an event, and draw the content that it returns.
 package struct SheetStateMachine: Sendable {
     package enum Event: Sendable {
         /// The session became active.
@@ -11,19 +11,19 @@ package struct SheetStateMachine: Sendable {
         case messageChanged(String)
         /// A tag was found.
         case tagFound
-        /// Polling goes on.
+        /// Polling continues.
         case pollingRestarted
-        /// The session ended well.
+        /// The session ended successfully.
         case succeeded
         /// The session ended with the app's error message.
         case failed(message: String, showsErrorSymbol: Bool)
-        /// The sheet leaves without a result: the person cancelled, or a limit was reached.
+        /// The sheet leaves without a result: the user cancelled, or a time limit was reached.
         case leave
         /// The result has been shown long enough.
         case resultShown
     }
 
-    /// The content that was drawn last; nil before the sheet was presented.
+    /// The last drawn content; nil before the sheet was presented.
     package private(set) var content: SheetContent?
 
     package init() {}
@@ -31,9 +31,9 @@ package struct SheetStateMachine: Sendable {
     /// Whether the sheet is on the screen.
     package var isVisible: Bool { content.map { $0.state != .dismissed } ?? false }
 
-    /// Takes an event.
+    /// Handles an event.
     ///
-    /// - Returns: the content to draw, or nil when nothing changes.
+    /// - Returns: the content to draw; nil when nothing changes.
     package mutating func handle(_ event: Event) -> SheetContent? {
         guard let next = next(after: event), next != content else { return nil }
         content = next

@@ -3,7 +3,7 @@ import Glibc
 import SystemLibrary
 import TagLink
 
-/// The controlling terminal, opened anew, so that neither standard input nor output has to be one.
+/// The controlling terminal. It is opened separately, so that standard input and output may be something else.
 struct Terminal: Sendable {
     /// Columns and lines.
     struct Size: Sendable, Equatable {
@@ -15,7 +15,8 @@ struct Terminal: Sendable {
 
     /// Opens the controlling terminal.
     ///
-    /// - Returns: nil when there is none, or when the process is in its background, where changing it would stop us.
+    /// - Returns: nil when there is none, or when the process is in the background, where changing the terminal would
+    ///   stop it.
     static func open(path: String = "/dev/tty") -> Terminal? {
         let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
@@ -27,8 +28,8 @@ struct Terminal: Sendable {
         return terminal
     }
 
-    /// Whether keys that are typed now are meant for this process. A terminal that does not control the process, such
-    /// as a test's, always is.
+    /// Whether typed keys are for this process. That is always so for a terminal that does not control the process,
+    /// such as a test's.
     private var isInForeground: Bool {
         let group = tcgetpgrp(fileDescriptor)
         return group == -1 || group == getpgrp()
@@ -38,7 +39,7 @@ struct Terminal: Sendable {
         _ = Glibc.close(fileDescriptor)
     }
 
-    /// The size as it is now; 80 by 24 when the terminal does not know.
+    /// The current size; 80 by 24 when the terminal does not know it.
     var size: Size {
         var size = winsize()
         guard unsafe ioctl(fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -47,7 +48,7 @@ struct Terminal: Sendable {
         return Size(columns: Int(size.ws_col), lines: Int(size.ws_row))
     }
 
-    /// Lets keys through one by one, unechoed, Ctrl-C among them; reads then never wait.
+    /// Makes the terminal pass each key, including Ctrl-C, without echo. Reads then never block.
     ///
     /// - Returns: the settings to restore.
     func enterRawMode() -> termios? {
@@ -68,7 +69,7 @@ struct Terminal: Sendable {
         _ = unsafe tcsetattr(fileDescriptor, TCSANOW, &saved)
     }
 
-    /// The keys that were typed since the last call. Only in raw mode: otherwise it would wait.
+    /// Returns the keys that were typed since the last call. Use it only in raw mode; otherwise it blocks.
     func readKeys() -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -81,7 +82,7 @@ struct Terminal: Sendable {
         OutputDescriptor(fileDescriptor).write(text)
     }
 
-    /// `c_cc` is a tuple in Swift.
+    /// Sets a control character. This needs a function because `c_cc` is a tuple in Swift.
     private func setControlCharacter(_ index: Int32, to value: cc_t, in settings: inout termios) {
         unsafe withUnsafeMutableBytes(of: &settings.c_cc) { unsafe $0[Int(index)] = value }
     }

@@ -2,17 +2,18 @@
 import Glibc
 import Synchronization
 
-/// Gives the terminal back when the process ends while the sheet is up: at `exit`, at the signals that end a process and that
-/// the app does not handle itself, and at a crash.
+/// Restores the terminal when the process ends while the sheet is shown: at `exit`, at signals that end the process and
+/// that the app does not handle, and at a crash.
 enum TerminalRestorer {
-    /// What the handlers work with. They may run between any two instructions, so they take no lock and allocate nothing.
+    /// The data of the handlers. A handler may run between any two instructions, so it takes no lock and allocates
+    /// nothing.
     @safe private struct Saved: @unchecked Sendable {
-        // Safe because the storage is written while `descriptor` is -1, and read only when it is not; an action is written
-        // before its signal is handled.
+        // Safe because the storage is only written while `descriptor` is -1, and only read while it is not. An action
+        // is stored before its signal is handled.
         let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
-        /// What each signal did before, by its number.
+        /// The earlier action of each signal, by number.
         let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
-        /// Clears from the card's first line on, where the cursor stands, and shows the cursor.
+        /// Clears everything from the card's first line, where the cursor is, and shows the cursor.
         let clear: UnsafeMutablePointer<UInt8>
         let clearCount: Int
 
@@ -32,7 +33,7 @@ enum TerminalRestorer {
     ]
     private static let atExit: Void = { _ = atexit { TerminalRestorer.restore() } }()
 
-    /// Arms the restorer. One terminal at a time.
+    /// Activates the restorer, for one terminal at a time.
     static func arm(descriptor: Int32, settings: termios) {
         _ = atExit
         unsafe saved.settings.initialize(to: settings)
@@ -41,16 +42,17 @@ enum TerminalRestorer {
         for signal in endings { handle(signal, isCrash: false) }
     }
 
-    /// Disarms the restorer: the sheet has given the terminal back by itself.
+    /// Deactivates the restorer, because the sheet has restored the terminal itself.
     static func disarm() {
         descriptor.store(-1, ordering: .sequentiallyConsistent)
     }
 
-    /// Gives the terminal back, once. Calls only what a signal handler may call.
+    /// Restores the terminal, once. Calls only functions that a signal handler may call.
     static func restore() {
         let descriptor = self.descriptor.exchange(-1, ordering: .sequentiallyConsistent)
         guard descriptor >= 0 else { return }
-        // Other threads run until the process has ended. What they draw goes nowhere: it would hide the cursor again.
+        // Other threads continue until the process ends. Their drawing is discarded, because it would hide the cursor
+        // again.
         let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         if own >= 0, nowhere >= 0 { dup2(nowhere, descriptor) }
@@ -59,7 +61,8 @@ enum TerminalRestorer {
         _ = unsafe write(terminal, saved.clear, saved.clearCount)
     }
 
-    /// Takes over a signal. An app's own handler of a signal that is no crash stays: it may well not end the app.
+    /// Installs the handler for a signal. If the app has its own handler for a signal that is not a crash, that one
+    /// stays, because it may not end the app.
     private static func handle(_ number: Int32, isCrash: Bool) {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_sigaction = { number, information, _ in
@@ -79,11 +82,12 @@ enum TerminalRestorer {
         unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
     }
 
-    /// Gives the terminal back, and has the process end as it would have ended, or the app's own handler called.
+    /// Restores the terminal. Then the process ends as it would have without the sheet, or the app's own handler is
+    /// called.
     private static func end(_ number: Int32, code: Int32) {
         restore()
         _ = unsafe sigaction(number, saved.actions + Int(number), nil)
-        // An instruction that failed is run again, and fails again: then the place of the crash is right.
+        // A failed instruction runs again and fails again, so that the crash is reported at the right place.
         let isInstruction = number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE
         if code <= 0 || !isInstruction { raise(number) }
     }

@@ -3,14 +3,14 @@ import Dispatch
 import Glibc
 import TagLink
 
-/// The scanning sheet on a terminal: a card at the cursor, redrawn in place.
+/// The scanning sheet on a terminal: a card at the cursor that is redrawn in place.
 ///
-/// While the sheet waits for a tag, or the app works with one, it owns the terminal: it reads the keys, and Esc, q or
-/// Ctrl-C cancel. An app that reads keys itself stops before `begin()` and goes on when it is told that the session is
-/// over; the terminal then has its former settings. A result stays where it was drawn, with the cursor below it; a
-/// sheet that leaves without one is erased.
+/// While the sheet waits for a tag, or the app works with one, the sheet owns the terminal: it reads the keys, and Esc,
+/// q or Ctrl-C cancel. An app that reads keys itself should stop before `begin()`, and continue after the end of the
+/// session is reported; then the terminal has its former settings again. A result stays where it was drawn, with the
+/// cursor below it. A sheet without a result is erased.
 ///
-/// The terminal is given back at `exit` too, at a signal that ends the process, and at a crash.
+/// The terminal is also restored at `exit`, at a signal that ends the process, and at a crash.
 public final class TerminalSheet: ScanSheet {
     private struct Screen {
         let terminal: Terminal
@@ -36,8 +36,8 @@ public final class TerminalSheet: ScanSheet {
     /// Creates a sheet.
     ///
     /// - Parameters:
-    ///   - path: the terminal, the controlling one unless given. Where it can't be had, the sheet is a
-    ///     ``PlainTextSheet`` on standard error.
+    ///   - path: the terminal; by default the controlling one. If it can't be opened, the sheet is a ``PlainTextSheet``
+    ///     on standard error.
     ///   - usesColor: whether symbols are coloured.
     public init(path: String = "/dev/tty", usesColor: Bool = true) {
         self.path = path
@@ -60,9 +60,9 @@ public final class TerminalSheet: ScanSheet {
         }
     }
 
-    /// Prints something while the sheet is up: takes the card away, runs the closure, and draws the card below.
+    /// Prints something while the sheet is shown: removes the card, calls the closure, and draws the card again below.
     ///
-    /// - Parameter print: writes whole lines.
+    /// - Parameter print: writes complete lines.
     public func interrupted(by print: () -> Void) {
         state.withLock { state in
             state.screen?.terminal.write("\r\u{1B}[J")
@@ -73,7 +73,7 @@ public final class TerminalSheet: ScanSheet {
 
     // MARK: Drawing
 
-    /// Draws the card and puts the cursor back to its first line, so that erasing it is one sequence.
+    /// Draws the card and moves the cursor back to its first line, so that one sequence erases it.
     private func draw(_ state: borrowing State) {
         guard let screen = state.screen, let content = state.content else { return }
         let lines = render(content, size: screen.size)
@@ -113,7 +113,7 @@ public final class TerminalSheet: ScanSheet {
         return true
     }
 
-    /// Gives the terminal back, before the app hears of the end.
+    /// Restores the terminal, before the app is informed of the end.
     private func leave(_ state: inout State, showing content: SheetContent) {
         state.content = content
         state.cancel = nil
@@ -156,10 +156,10 @@ public final class TerminalSheet: ScanSheet {
     }
 }
 
-/// What a person can do to the sheet with the keyboard, read byte by byte.
+/// Decodes the keys that control the sheet, byte by byte.
 ///
-/// The Escape key sends the same octet with which the arrow keys begin theirs. It is Escape when nothing follows soon:
-/// the caller waits a moment while ``awaitsMore`` is true, and then calls ``timeOut()``.
+/// The Escape key sends the same byte that starts the sequence of an arrow key. It is the Escape key if nothing follows
+/// soon. So the caller waits a moment while ``awaitsMore`` is true, and then calls ``timeOut()``.
 package struct SheetKeyDecoder: Sendable {
     private enum State: Sendable {
         case ground
@@ -172,12 +172,12 @@ package struct SheetKeyDecoder: Sendable {
 
     package init() {}
 
-    /// Whether an octet came that is either the Escape key or the begin of another.
+    /// Whether the last byte is the Escape key or the start of another key.
     package var awaitsMore: Bool { state == .escape }
 
-    /// Takes an octet.
+    /// Handles a byte.
     ///
-    /// - Returns: true when the person wants to cancel: q, Ctrl-C, or Escape twice.
+    /// - Returns: true when the user wants to cancel: q, Ctrl-C, or Escape twice.
     package mutating func cancels(_ byte: UInt8) -> Bool {
         switch (state, byte) {
         case (_, 0x03), (.escape, 0x1B):
@@ -199,9 +199,9 @@ package struct SheetKeyDecoder: Sendable {
         return false
     }
 
-    /// Says that nothing followed.
+    /// Reports that no byte followed in time.
     ///
-    /// - Returns: true when the last octet was the Escape key.
+    /// - Returns: true when the last byte was the Escape key.
     package mutating func timeOut() -> Bool {
         defer { state = .ground }
         return state == .escape

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text that came from an app or a tag, made fit for a terminal: measured in columns, wrapped.
+/// Prepares the text of an app or a tag for a terminal: measures it in columns, and wraps it.
 package enum TerminalText {
-    /// The columns that a text takes on a terminal.
+    /// Returns how many columns a text takes on a terminal.
     package static func width(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + width($1) }
     }
 
-    /// The columns that a character takes: 0 for a lone mark, 2 for wide East Asian characters and most emoji.
+    /// Returns how many columns a character takes: 0 for a single combining mark, 2 for wide East Asian characters and
+    /// most emoji.
     package static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         if first.isASCII { return 1 }
@@ -25,12 +26,12 @@ package enum TerminalText {
         }
     }
 
-    /// Wraps a text at its spaces, and inside of a word that is longer than a line.
+    /// Wraps a text at spaces, and inside a word that is longer than a line.
     ///
     /// - Parameters:
-    ///   - text: the text; line feeds in it end a line.
+    ///   - text: the text; a line feed ends a line.
     ///   - columns: the columns of a line, at least 2.
-    /// - Returns: the lines, without spaces at their ends; none for an empty text.
+    /// - Returns: the lines, without spaces at their ends; empty for an empty text.
     package static func wrap(_ text: String, columns: Int) -> [String] {
         let columns = max(columns, 2)
         var lines: [String] = []
@@ -61,7 +62,7 @@ package enum TerminalText {
         return lines
     }
 
-    /// Puts a text in the middle of a line, or cuts it where it is too long.
+    /// Centres a text in a line, or cuts it if it is too long.
     package static func centred(_ text: String, columns: Int) -> String {
         let text = cut(text, columns: columns)
         let space = columns - width(text)
@@ -69,7 +70,7 @@ package enum TerminalText {
         return String(repeating: " ", count: left) + text + String(repeating: " ", count: space - left)
     }
 
-    /// Cuts a text that is longer than a line; its last column then is an ellipsis.
+    /// Cuts a text that is longer than a line, and ends it with an ellipsis.
     package static func cut(_ text: String, columns: Int) -> String {
         if width(text) <= columns { return text }
         var result = ""

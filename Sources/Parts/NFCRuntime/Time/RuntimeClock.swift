@@ -2,28 +2,28 @@
 import Dispatch
 import TagLink
 
-/// The time by which sessions live: limits, polling and the sheet's leaving.
+/// The clock for sessions: time limits, polling, and how long the sheet stays.
 ///
-/// Injected everywhere, so that a test moves time by hand and nothing sleeps.
+/// It is injected everywhere, so that a test controls time and nothing sleeps.
 public protocol RuntimeClock: AnyObject, Sendable {
-    /// The time since a fixed moment of the clock's own.
+    /// The time since a fixed moment of this clock.
     var now: Duration { get }
 
     /// Calls `action` once, after a delay.
     ///
     /// - Parameters:
-    ///   - delay: how long from now.
+    ///   - delay: the delay from now.
     ///   - action: called on any thread, never under the clock's locks.
-    /// - Returns: the event, with which it can be cancelled. Cancelling takes it out at once and keeps nothing of it.
+    /// - Returns: the event, to cancel it. A cancelled event is removed at once, with its action.
     func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
 
-    /// Calls `action` once, when a limit is over that ends what an app does. The same as ``schedule(after:_:)`` unless the
-    /// clock of a test passes limits more carefully than other delays.
+    /// Calls `action` once, when a time limit for the app is over. Like ``schedule(after:_:)``, but a test's clock may
+    /// advance past limits more carefully than past other delays.
     ///
     /// - Parameters:
-    ///   - limit: how long from now.
+    ///   - limit: the delay from now.
     ///   - action: called on any thread, never under the clock's locks.
-    /// - Returns: the event, with which it can be cancelled.
+    /// - Returns: the event, to cancel it.
     func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
 }
 
@@ -33,35 +33,35 @@ extension RuntimeClock {
     }
 }
 
-/// An event that a clock will fire.
+/// A scheduled event of a clock.
 public struct ScheduledEvent: Sendable {
     private let onCancel: @Sendable () -> Void
 
     /// Creates an event.
     ///
-    /// - Parameter onCancel: takes the event out of its clock; does nothing when it has fired.
+    /// - Parameter onCancel: removes the event from its clock; does nothing if it has fired.
     public init(onCancel: @escaping @Sendable () -> Void) {
         self.onCancel = onCancel
     }
 
-    /// Takes the event out of its clock. Does nothing when it has fired.
+    /// Removes the event from its clock. Does nothing if it has fired.
     public func cancel() {
         onCancel()
     }
 }
 
-/// Real time, which does not stand still while the machine sleeps: one timer for all events of the process.
+/// Real time, which continues while the machine sleeps. One timer serves all events of the process.
 ///
-/// A cancelled event leaves nothing behind, which `Task.sleep` and `asyncAfter` do not promise: they keep their timer
+/// A cancelled event leaves nothing behind. `Task.sleep` and `asyncAfter` do not promise that: they keep their timer
 /// until it would have fired.
 public final class SystemClock: RuntimeClock {
-    /// The one clock of the process.
+    /// The shared clock of the process.
     public static let shared = SystemClock()
 
     private struct State {
         var queue = DeadlineQueue()
-        /// The deadline for which the timer is armed. A later first deadline leaves it as it is: an early wake-up is
-        /// cheaper than arming the timer anew for every session.
+        /// The deadline that the timer is set to. It is not changed when the first deadline becomes later: waking up
+        /// early costs less than setting the timer again for every session.
         var armedFor: Duration?
         var timer: (any DispatchSourceTimer)?
     }
@@ -91,12 +91,12 @@ public final class SystemClock: RuntimeClock {
             return id
         }
         return ScheduledEvent { [weak self] in
-            // The action is released outside of the lock: what it holds may end here.
+            // The action is released outside the lock, because this may free the objects that it holds.
             _ = self?.state.withLock { $0.queue.remove(id: id) }
         }
     }
 
-    /// Arms the timer for the first deadline when it is not armed for that or an earlier one.
+    /// Sets the timer to the first deadline, unless it is already set to that or an earlier one.
     private func arm(_ state: inout State) {
         guard let next = state.queue.nextDeadline else { return }
         if let armed = state.armedFor, armed <= next { return }
@@ -116,17 +116,17 @@ public final class SystemClock: RuntimeClock {
     }
 }
 
-/// Events in the order of their deadlines; two with the same deadline keep the order in which they came.
+/// Events in the order of their deadlines. Events with the same deadline stay in the order in which they were added.
 ///
-/// Sessions schedule a few events each and cancel almost all of them, so a cancelled one is removed at once.
+/// Sessions schedule a few events each and cancel almost all of them, so a cancelled event is removed at once.
 package struct DeadlineQueue: Sendable {
-    /// What an event is to the app.
+    /// The meaning of an event for the app.
     package enum Kind: Sendable {
-        /// Something that the field or the person does.
+        /// Something in the field, or an action of the user.
         case other
-        /// The end of a delay that the app has made.
+        /// The end of a delay that the app created.
         case delay
-        /// A limit that ends what the app does.
+        /// A time limit for the app.
         case limit
     }
 
@@ -165,20 +165,20 @@ package struct DeadlineQueue: Sendable {
     /// Removes all events.
     package mutating func removeAll() { entries = [] }
 
-    /// Removes an event; false when it is not there any more.
+    /// Removes an event; false when it is not in the queue.
     package mutating func remove(id: UInt64) -> Bool {
         guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
         entries.remove(at: index)
         return true
     }
 
-    /// Takes out the first event whose deadline has come.
+    /// Removes and returns the first event whose deadline has passed.
     package mutating func popDue(at now: Duration) -> Entry? {
         guard let first = entries.first, first.deadline <= now else { return nil }
         return entries.removeFirst()
     }
 
-    /// The first index whose deadline does not satisfy the predicate.
+    /// Returns the first index whose deadline does not satisfy the predicate.
     private func partition(where precedes: (Duration) -> Bool) -> Int {
         var low = 0
         var high = entries.count
