@@ -2,22 +2,22 @@
 import TagLink
 public import TagProtocols
 
-/// A tag that a session has found: a handle, good until the tag is lost, polling is restarted, or the session ends.
+/// A tag that a session has found. It can be used until the tag is lost, polling is restarted, or the session ends.
 public final class DetectedTag: Sendable {
-    /// What the tag said of itself when it was activated.
+    /// The data that the tag sent when it was activated.
     public let target: TagTarget
 
     /// The session that found the tag.
     public let session: ReaderSession
 
-    /// The application that was selected while the card was found; nil for none. It is selected again when the card is
+    /// The application that was selected when the card was found; nil for none. It is selected again when the card is
     /// woken.
     public let selectedApplication: [UInt8]?
 
-    /// Whether the card says that it takes PACE; false where ``PollingPlan/findsPACE`` did not ask.
+    /// Whether the card says that it supports PACE; false if ``PollingPlan/findsPACE`` did not ask.
     public let supportsPACE: Bool
 
-    /// The card's ATS, where its transport protocol was begun while it was found.
+    /// The card's ATS, if its transport protocol was started when it was found.
     public let answerToSelect: AnswerToSelect?
 
     /// The stay near the reader during which the tag was found.
@@ -42,16 +42,16 @@ public final class DetectedTag: Sendable {
         session.environment.place?.made(self, as: .tag)
     }
 
-    /// Whether the tag can still be used: it was found last, and has not been lost since.
+    /// Whether the tag can still be used: the last look found it, and it has not been lost since.
     public var isAvailable: Bool {
         available.withLock { $0 }
     }
 
-    /// Whether the tag is the one that its session is connected to, and has not left as far as is known; see
+    /// Whether the session is connected to this tag, and it has not left as far as known; see
     /// ``ReaderSession/isConnected(to:)``.
     public var isConnected: Bool { session.isConnected(to: self) }
 
-    /// Whether the tag has left the field, as far as was noticed: a command would not reach it.
+    /// Whether the tag is known to have left the field. Then a command would not reach it.
     var hasLeft: Bool { departure.withLock { $0 } }
 
     func noticeDeparture() { departure.withLock { $0 = true } }
@@ -60,25 +60,26 @@ public final class DetectedTag: Sendable {
         available.withLock { $0 = false }
     }
 
-    /// Whether a reader itself knows that the tag is near: nothing is sent to it.
+    /// Returns whether the reader itself knows that the tag is near. Nothing is sent to the tag.
     ///
     /// - Parameter driver: the session's reader.
-    /// - Returns: nil where the reader can't tell one stay from another.
+    /// - Returns: nil if the reader can't distinguish stays.
     func isKnownToStay(by driver: any ReaderDriver) async -> Bool? {
         guard let arrival = stay.arrival else { return nil }
         return await driver.isStillNear(stay.identifier, since: arrival)
     }
 }
 
-/// One stay of a tag near the reader. When the tag goes away and comes back, it is another stay, where the reader can tell.
+/// A tag's stay near the reader. If the tag leaves and comes back, this is a new stay, if the reader can distinguish
+/// them.
 struct TagStay: Hashable, Sendable {
     let identifier: [UInt8]
-    /// The number of the arrival; nil where the reader can't tell arrivals apart.
+    /// The number of the arrival; nil if the reader can't distinguish arrivals.
     let arrival: UInt64?
 }
 
 extension ReaderDriver {
-    /// The stay of a tag that the last look has found.
+    /// Returns the stay of a tag that the last look found.
     func stay(of identifier: [UInt8]) -> TagStay {
         TagStay(identifier: identifier, arrival: arrival(of: identifier))
     }

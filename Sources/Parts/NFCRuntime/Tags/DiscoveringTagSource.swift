@@ -2,7 +2,7 @@
 import TagLink
 import TagProtocols
 
-/// Tags of a reader that finds and activates them by itself.
+/// The tags of a reader that finds and activates them itself.
 struct DiscoveringTagSource: TagSource {
     let driver: any DiscoveringDriver
 
@@ -15,7 +15,7 @@ struct DiscoveringTagSource: TagSource {
         }
         var found: [FoundTag] = []
         for tag in tags {
-            // A tag that says of itself what no standard allows is left out; the others are there all the same.
+            // A tag whose data break every standard is left out. The others still count.
             guard var entry = try? Self.found(tag) else { continue }
             entry.tellsActivation = driver.tellsActivation
             if plan.opensCards, entry.card != nil {
@@ -59,7 +59,7 @@ struct DiscoveringTagSource: TagSource {
         await found.wasActivated()
     }
 
-    /// The reader lets go of one tag when it selects another.
+    /// The reader releases a tag by itself when it selects another one.
     func letGo(of found: FoundTag) async throws(TagError) {}
 
     func isStillThere(_ found: FoundTag) async -> Bool {

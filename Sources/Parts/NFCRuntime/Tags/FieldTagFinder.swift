@@ -4,14 +4,14 @@ import TagProtocols
 
 /// Looks once for all tags in a reader's field, technology by technology.
 ///
-/// NFC-A comes last: its last tag stays selected, and what is worked with at once needs no further exchange.
+/// NFC-A comes last, because its last tag stays selected. If it is used next, no further exchange is needed.
 struct FieldTagFinder {
     let driver: any FieldDriver
     let plan: PollingPlan
 
     /// Looks for tags.
     ///
-    /// - Returns: the tags, and the index of the one that is selected, if any.
+    /// - Returns: the tags, and the index of the selected one, if any.
     func find() async throws(TagError) -> (found: [FoundTag], selected: Int?) {
         var found: [FoundTag] = []
         if let link = link(for: .nfcV) { found += try await findNFCV(link) }
@@ -39,7 +39,7 @@ struct FieldTagFinder {
         }
     }
 
-    /// Each tag is found by the first of the plan's systems that it has.
+    /// Finds each tag with the first of the plan's systems that it has.
     private func findNFCF(_ link: any FrameLink) async throws(TagError) -> [FoundTag] {
         var targets: [NFCFTarget] = []
         for code in plan.systemCodes {
@@ -58,7 +58,7 @@ struct FieldTagFinder {
             var entry = FoundTag(target: .nfcB(target), link: link, card: card, tag: card.map { Type4Tag(link: $0) })
             if plan.opensCards, let card {
                 await open(card, of: &entry)
-                // The next one can't be heard while this one listens.
+                // While this card listens, the next one can't be found.
                 if targets.count > 1 { try? await card.deselect() }
             }
             found.append(entry)
@@ -66,8 +66,7 @@ struct FieldTagFinder {
         return found
     }
 
-    /// A Type B card that was opened stays so when it is alone. One tag is worked with at a time: beside others it waits,
-    /// halted.
+    /// A Type B card stays open if it is the only tag. Otherwise it is halted, because only one tag is used at a time.
     private func settleTypeB(_ found: [FoundTag], _ selected: inout Int?) async {
         guard plan.opensCards else { return }
         if found.count == 1, found[0].target.technology == .nfcB, found[0].card != nil {
@@ -85,7 +84,7 @@ struct FieldTagFinder {
             let card = target.isISODEP ? ISODEP(link: link) : nil
             let tag = card.map { Type4Tag(link: $0) } ?? makeForumTag(for: target, link: link)
             var entry = FoundTag(target: .nfcA(target), link: link, card: card, tag: tag)
-            // A Type 1 tag says who it is when it is asked.
+            // A Type 1 tag only sends its UID when it is asked.
             if let tag = tag as? Type1Tag, (try? await tag.prepare()) != nil, let uid = tag.target?.uid {
                 entry.target = .nfcA(NFCATarget(atqa: target.atqa, sak: nil, uid: uid))
             }
@@ -111,9 +110,9 @@ struct FieldTagFinder {
         return (found, false)
     }
 
-    /// Begins the transport protocol and selects the first of the plan's applications that the card has.
+    /// Starts the transport protocol, and selects the first of the plan's applications that the card has.
     private func open(_ card: ISODEP, of found: inout FoundTag) async {
-        // A card that does not open is reported all the same: the app's first command tells what is wrong.
+        // A card that can't be opened is still reported. The app's first command will show the problem.
         guard (try? await card.activate()) != nil else { return }
         await found.selectApplication(of: plan)
     }

@@ -2,7 +2,7 @@
 import TagLink
 import TagProtocols
 
-/// Tags in the field of a reader whose host sends every frame.
+/// The tags in the field of a reader whose host sends every frame.
 final class FieldTagSource: TagSource {
     private let driver: any FieldDriver
     private let carrierIsOn = Locked(false)
@@ -26,7 +26,7 @@ final class FieldTagSource: TagSource {
         if let link = found.link {
             switch found.target {
             case .nfcA(let target) where target.isType1:
-                // It has no anticollision: every command carries the UID.
+                // There is no anticollision: every command carries the UID.
                 break
             case .nfcA(let target):
                 try await NFCAActivation(link: link).reactivate(target)
@@ -45,17 +45,17 @@ final class FieldTagSource: TagSource {
 
     func letGo(of found: FoundTag) async throws(TagError) {
         if let card = found.card as? ISODEP {
-            // A card that does not agree to be deselected is left to the other's activation.
+            // If the card does not answer the deselection, the activation of the other tag has to be enough.
             try? await card.deselect()
         }
-        // Anything but a known command sends the selected tag away; HLTA does it in the regular way.
+        // Any unknown command deselects the tag; HLTA is the regular way.
         if case .nfcA = found.target, let link = found.link { try await NFCAActivation(link: link).halt() }
     }
 
     func isStillThere(_ found: FoundTag) async -> Bool {
         switch found.target {
         case .nfcA(let target) where !target.isISODEP && !target.isType1:
-            // It went to sleep when it refused the command; looking for it wakes it up again.
+            // The tag went to sleep when it refused the command. Activating it wakes it again.
             guard let link = found.link, (try? await NFCAActivation(link: link).reactivate(target)) != nil else {
                 return false
             }
@@ -73,11 +73,11 @@ final class FieldTagSource: TagSource {
         return (try? await wake(found)) != nil
     }
 
-    /// A driver of fields sees that the task was cancelled.
+    /// A field driver notices the cancellation of the task.
     func interrupt() {}
 
     func shutDown() async {
-        // A reader that can't even turn its field off has nothing more to lose.
+        // If the reader can't even turn its field off, there is nothing else to do.
         if carrierIsOn.withLock({ $0 }) { try? await setCarrier(false) }
     }
 

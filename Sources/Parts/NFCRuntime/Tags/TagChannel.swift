@@ -2,10 +2,10 @@
 import TagLink
 import TagProtocols
 
-/// The one place from which a session talks to its reader: operations run one at a time, in the order in which they
-/// were given, whatever thread they came from.
+/// The only place where a session uses its reader. Operations run one at a time, in the order in which they were given,
+/// from any thread.
 actor TagChannel {
-    /// One piece of work on the reader; it calls its own completion.
+    /// An operation on the reader. It calls its own completion.
     typealias Operation = @Sendable (isolated TagChannel) async -> Void
 
     private struct Queue {
@@ -14,11 +14,12 @@ actor TagChannel {
         var task: Task<Void, Never>?
     }
 
-    /// A tag of the present detection, and what it takes to work with it.
+    /// A tag of the current detection, with the data for using it.
     private struct Entry {
         var handle: DetectedTag
         var found: FoundTag
-        /// Whether an app was connected to it: then its state is the app's, and whether it stays is to be asked.
+        /// Whether an app was connected to it. Then the app has changed its state, and it has to be asked whether it is
+        /// near.
         var wasConnected = false
     }
 
@@ -27,15 +28,15 @@ actor TagChannel {
     private nonisolated let environment: NFCEnvironment
     private nonisolated let queue = Locked(Queue())
     private var entries: [Entry] = []
-    /// The tag that is selected on the reader.
+    /// The selected tag.
     private(set) var selected: DetectedTag?
 
     /// Creates a channel.
     ///
     /// - Parameters:
-    ///   - source: the reader, and how tags are found on it.
-    ///   - executor: where the work is done: the thread on which the reader's driver waits, or a queue.
-    ///   - environment: whose session it is.
+    ///   - source: the reader, and how to find tags on it.
+    ///   - executor: the thread on which the reader's driver waits, or a queue.
+    ///   - environment: the session's environment.
     init(source: any TagSource, executor: any SerialExecutor & TaskExecutor, environment: NFCEnvironment) {
         self.source = source
         self.executor = executor
@@ -46,7 +47,7 @@ actor TagChannel {
 
     // MARK: Order
 
-    /// Runs an operation after those that were given before it.
+    /// Runs an operation after the ones that were given before.
     nonisolated func enqueue(_ operation: @escaping Operation) {
         queue.withLock { queue in
             queue.pending.append(operation)
@@ -56,7 +57,7 @@ actor TagChannel {
         }
     }
 
-    /// Cuts off the operation that is under way, and those that wait: nobody wants their outcome any more.
+    /// Cancels the running operation and the waiting ones, because nothing needs their results any more.
     nonisolated func interrupt() {
         queue.withLock { $0.task }?.cancel()
         source.interrupt()
@@ -76,9 +77,9 @@ actor TagChannel {
 
     // MARK: Finding tags
 
-    /// Powers the field and finds every tag of a plan in it, once.
+    /// Turns the field on and finds every tag of a plan in it, once.
     ///
-    /// - Returns: handles of what was found; none when the field is empty.
+    /// - Returns: the tags; empty when there are none.
     func findTags(of plan: PollingPlan, for session: ReaderSession) async throws(TagError) -> [DetectedTag] {
         forgetTags()
         let (found, index) = try await source.find(plan)
@@ -106,13 +107,13 @@ actor TagChannel {
     /// Forgets the tags and turns the field off.
     func shutDown() async {
         forgetTags()
-        // What was cut off is over; this has to be done all the same.
+        // In a new task, because this one may be cancelled and the field still has to be turned off.
         await Task(executorPreference: executor) { [source] in await source.shutDown() }.value
     }
 
     // MARK: Working with a tag
 
-    /// Selects a tag, waking it when another one was selected.
+    /// Selects a tag, and wakes it if another one was selected.
     func select(_ handle: DetectedTag) async throws(CommandError) {
         let entry = try entry(of: handle)
         guard selected !== handle else { return }
@@ -130,8 +131,8 @@ actor TagChannel {
 
     /// Selects a tag for an app, and makes sure that it is near.
     ///
-    /// A reader that tells arrivals apart knows whether a tag that was just found is still the one. A tag that is connected
-    /// already is asked, and so is any on a reader that does not know.
+    /// A reader that distinguishes arrivals knows whether a newly found tag is still the same. A tag that was already
+    /// connected is asked, and so is any tag on a reader that does not know.
     func connect(_ handle: DetectedTag) async throws(CommandError) {
         _ = try entry(of: handle)
         let isKnownToStay = await handle.isKnownToStay(by: handle.session.driver)
@@ -145,8 +146,7 @@ actor TagChannel {
         entries[index].wasConnected = true
     }
 
-    /// Finds out whether a tag has left: by what the reader knows, and where it knows nothing, by asking the tag when it is
-    /// the selected one.
+    /// Finds out whether a tag has left. If the reader does not know and the tag is selected, the tag is asked.
     ///
     /// - Parameters:
     ///   - handle: the tag.
@@ -180,7 +180,7 @@ actor TagChannel {
         }
     }
 
-    /// Runs a procedure on the selected tag, of whatever kind it is.
+    /// Runs a procedure on the selected tag of any kind.
     func work<Value>(
         with handle: DetectedTag,
         _ procedure: (TagInHand) async throws(TagError) -> Value
@@ -193,7 +193,7 @@ actor TagChannel {
         }
     }
 
-    /// Runs an exchange of an app's own with the selected tag.
+    /// Runs an app's own exchange with the selected tag.
     func exchange(
         with handle: DetectedTag,
         _ exchange: (TagPort) async throws(TagError) -> [UInt8]
@@ -213,7 +213,7 @@ actor TagChannel {
         return entry
     }
 
-    /// A tag that can be worked with: it is there, and the reader has selected it.
+    /// Returns a tag that can be used: it is near, and selected on the reader.
     private func selectedEntry(of handle: DetectedTag) throws(CommandError) -> Entry {
         let entry = try entry(of: handle)
         guard selected === handle else { throw .notConnected }

@@ -2,15 +2,16 @@
 package import TagLink
 package import TagProtocols
 
-/// Works with the tag in a field, where no session is.
+/// Uses the tag in a field without a session.
 package enum TagDesk {
-    /// Activates the tag that is in a field, and runs a procedure on it.
+    /// Activates the tag in a field, and runs a procedure on it.
     ///
     /// - Parameters:
     ///   - driver: the field.
-    ///   - procedure: what is done with the tag.
-    /// - Returns: what the procedure returns.
-    /// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when it holds no NDEF, or as the procedure does.
+    ///   - procedure: works with the tag.
+    /// - Returns: the result of the procedure.
+    /// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when it has no NDEF, or an error of the
+    ///   procedure.
     package static func with<Value>(
         _ driver: any FieldDriver,
         _ procedure: (any ForumTag) async throws(TagError) -> Value

@@ -2,37 +2,37 @@
 package import TagLink
 package import TagProtocols
 
-/// What was found on a tag, or left on it, and what that cost on the air.
+/// The content of a tag, after reading or writing it, and the airtime that this took.
 package struct TagFindings: Sendable {
     /// The tag's UID, PUPI or IDm.
     package var identifier: [UInt8]
-    /// The tag's platform; nil where there are no procedures for its kind.
+    /// The tag's type; nil when there are no procedures for its kind.
     package var type: ForumTagType?
-    /// The product's name as far as the tag's own answers tell it.
+    /// The product's name, as far as the tag reveals it.
     package var product: String?
-    /// What the tag holds.
+    /// The tag's NDEF content.
     package var survey = NDEFSurvey()
-    /// What the work cost from the end of activation on; nil where the reader does not show what goes on the air.
+    /// The airtime of the work after the activation; nil if the reader does not report it.
     package var cost: LinkStatistics?
-    /// What looking for the tag and activating it cost, in its technology; nil where the reader does that by itself.
+    /// The airtime for finding and activating the tag, in its technology; nil if the reader does that itself.
     package var activation: LinkStatistics?
 
-    /// What is known before any work.
+    /// Creates the findings before any work.
     package init(_ hand: TagInHand) {
         identifier = hand.target.identifier
         type = hand.tag?.type
     }
 
-    /// Takes the whole UID of a Type 1 tag, which is in its memory, once that has been read.
+    /// Stores the complete UID of a Type 1 tag. It is in the tag's memory, and known after reading.
     mutating func noteIdentifier(of tag: any ForumTag) {
         if let uid = (tag as? Type1Tag)?.uid { identifier = uid }
     }
 }
 
 extension TagInHand {
-    /// Reads the tag as a session would: its status, then its message.
+    /// Reads the tag like a session: its status, then its message.
     ///
-    /// - Returns: what was found; a tag that holds no NDEF, or is of a kind that holds none, is a finding as well.
+    /// - Returns: the findings, also for a tag without NDEF or of a kind that has none.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `refused`, `cancelled`, `readerUnavailable`.
     package func read() async throws(TagError) -> TagFindings {
         var findings = TagFindings(self)
@@ -47,16 +47,16 @@ extension TagInHand {
         return findings
     }
 
-    /// What the tag says that it is; nil where it does not say, or left. Costs exchanges that no work has to pay for, so
-    /// that it comes after the work.
+    /// Asks the tag for its product; nil if it does not say, or has left. This needs further exchanges, so call it
+    /// after the work.
     package func productName() async -> String? {
         let name = try? await target.productName(asking: tag, historicalBytes: answerToSelect?.historicalBytes ?? [])
         return name ?? nil
     }
 
-    /// Ends the tag's activation.
+    /// Completes the tag's activation.
     ///
-    /// - Returns: what had been counted then.
+    /// - Returns: the counts at that moment.
     func begin(_ findings: inout TagFindings) async throws(TagError) -> LinkStatistics? {
         try await tag?.prepare()
         findings.activation = statisticsSinceOrigin

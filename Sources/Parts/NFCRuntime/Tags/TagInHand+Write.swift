@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagProtocols
 
-/// Why a tag was not written, and how far it came.
+/// Why a tag was not written, and at which step.
 package struct TagWriteFailure: Error, Sendable {
-    /// What was being done.
+    /// A step of the write.
     package enum Step: Sendable {
-        /// The message was being written, or what has to be known for that was being read.
+        /// Writing the message, or reading the data that is needed for it.
         case writing
-        /// The message was written, and was being read again.
+        /// Reading the written message again.
         case checking
-        /// The message was written, and the tag was being made read-only.
+        /// Making the tag read-only, after the message was written.
         case locking
     }
 
-    /// What was being done.
+    /// The step that failed.
     package var step: Step
-    /// What happened.
+    /// The error.
     package var error: TagError
 
-    /// Whether nobody can say what is on the tag, since it did not answer to the last of what was sent.
+    /// Whether the content of the tag is unknown, because it did not answer the last command.
     package var leavesDoubt: Bool { [.tagLost, .readerUnavailable, .cancelled].contains(error.code) }
 }
 
-/// What came of a write.
+/// The result of a write.
 package struct TagWriteOutcome: Sendable {
-    /// What is on the tag, as far as it is known, and what the write alone cost.
+    /// The content of the tag, as far as known, and the airtime of the write alone.
     package var findings: TagFindings
-    /// Why it failed; nil when it did not.
+    /// Why it failed; nil on success.
     package var failure: TagWriteFailure?
 
     init(_ findings: TagFindings, _ failure: TagWriteFailure?) {
@@ -36,15 +36,15 @@ package struct TagWriteOutcome: Sendable {
 }
 
 extension TagInHand {
-    /// Writes a message as a session would, and tells what is on the tag then. One that is to be locked afterwards, and
-    /// wants a key for that, is not written.
+    /// Writes a message like a session, and reports the tag's content afterwards. If the tag should be locked and needs
+    /// a key for that, nothing is written.
     ///
     /// - Parameters:
-    ///   - message: the message's octets.
-    ///   - checks: whether the message is read from the tag again, and compared.
-    ///   - locks: whether the tag is made read-only afterwards, for ever.
-    /// - Returns: what is on the tag, with the cost of the write alone; and why it failed, when it did: what is on the tag
-    ///   then is not looked at.
+    ///   - message: the bytes of the message.
+    ///   - checks: whether to read the message again and compare it.
+    ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
+    /// - Returns: the content of the tag, with the airtime of the write alone; and the reason if it failed. After a
+    ///   failure the tag is not read again.
     package func write(
         _ message: [UInt8],
         checks: Bool,
@@ -67,7 +67,7 @@ extension TagInHand {
             findings.cost = cost(since: start)
             step = .checking
             if checks { try await tag.checkNDEF(message) }
-            // A tag that leaves now has been written all the same.
+            // If the tag leaves now, it was still written.
             findings.survey = NDEFSurvey(detection: try? await tag.detectNDEF(), message: message)
             findings.noteIdentifier(of: tag)
             step = .locking
@@ -81,14 +81,14 @@ extension TagInHand {
         }
     }
 
-    /// Writes a message, and describes the tag as it is left: what it holds where the write failed and the tag is still
-    /// there, and which product it says that it is.
+    /// Writes a message, and describes the tag afterwards: its product, and its content if the write failed and the tag
+    /// is still near.
     ///
     /// - Parameters:
-    ///   - message: the message's octets.
-    ///   - checks: whether the message is read from the tag again, and compared.
-    ///   - locks: whether the tag is made read-only afterwards, for ever.
-    /// - Returns: what is on the tag, with the cost of the write alone; and why it failed, when it did.
+    ///   - message: the bytes of the message.
+    ///   - checks: whether to read the message again and compare it.
+    ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
+    /// - Returns: the content of the tag, with the airtime of the write alone; and the reason if it failed.
     package func writeAndDescribe(
         _ message: [UInt8],
         checks: Bool,

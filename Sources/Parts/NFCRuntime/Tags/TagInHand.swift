@@ -2,30 +2,31 @@
 package import TagLink
 package import TagProtocols
 
-/// An activated tag in the hands of one procedure, with what its reader lets be counted. A procedure may not keep it.
+/// An activated tag for one procedure, with the counts that its reader provides. A procedure must not keep it.
 package struct TagInHand {
-    /// What the tag said of itself when it was activated.
+    /// The data that the tag sent when it was activated.
     package let target: TagTarget
-    /// The NDEF procedures of its type; nil where there are none for its kind.
+    /// The NDEF procedures of its type; nil when there are none for its kind.
     package let tag: (any ForumTag)?
-    /// The way for frames; nil where the reader speaks the card's transport protocol.
+    /// The link for frames; nil if the reader handles the card's transport protocol.
     package let link: (any FrameLink)?
     /// The card's transport protocol.
     package let card: (any APDULink)?
-    /// Whether ATQA, SAK and the like are the tag's own words, rather than what follows from what its reader tells.
+    /// Whether values such as ATQA and SAK come from the tag itself. Otherwise they were derived from the reader's
+    /// data.
     package let tellsActivation: Bool
-    /// The ATS, where the reader told it or the card was activated here.
+    /// The ATS, if the reader reported it or the card was activated here.
     private let toldAnswerToSelect: AnswerToSelect?
-    /// What the link had counted before the tag was looked for; nil where the reader activates tags by itself.
+    /// The link's counts before the tag was looked for; nil if the reader activates tags itself.
     private let origin: LinkStatistics?
 
-    /// A tag in a field whose frames are all counted.
+    /// Creates a tag in a field whose frames are all counted.
     ///
     /// - Parameters:
-    ///   - target: what it said of itself.
-    ///   - tag: its procedures; nil where there are none.
+    ///   - target: the data of its activation.
+    ///   - tag: its procedures; nil when there are none.
     ///   - link: the link over which it was activated.
-    ///   - origin: what the link had counted before.
+    ///   - origin: the link's counts before.
     package init(target: TagTarget, tag: (any ForumTag)?, link: any FrameLink, origin: LinkStatistics) {
         self.target = target
         self.tag = tag
@@ -46,22 +47,22 @@ package struct TagInHand {
         origin = found.origin
     }
 
-    /// The card's ATS, where it is known.
+    /// The card's ATS, if known.
     package var answerToSelect: AnswerToSelect? { (card as? ISODEP)?.answerToSelect ?? toldAnswerToSelect }
 
-    /// What has been counted on the air so far; nil where the reader keeps that to itself.
+    /// The current counts; nil if the reader does not report them.
     package var statistics: LinkStatistics? {
         if let link { return link.countsAir ? link.statistics : nil }
         return card.flatMap { $0.countsAir ? $0.statistics : nil }
     }
 
-    /// The counts since the tag was looked for; nil where the reader activates tags by itself.
+    /// The counts since the tag was looked for; nil if the reader activates tags itself.
     package var statisticsSinceOrigin: LinkStatistics? {
         guard let origin, let statistics else { return nil }
         return statistics - origin
     }
 
-    /// Why there are no procedures for the tag.
+    /// The error for a tag without procedures.
     var missingProcedures: TagError {
         if case .nfcA(let target) = target { return TagError(.unsupported, target.reasonWithoutNDEF) }
         return target.holdsNoNDEF
@@ -69,18 +70,18 @@ package struct TagInHand {
 }
 
 extension TagTarget {
-    /// Why there is no NDEF on a tag of a kind that has no procedures for it.
+    /// The error for a tag of a kind without NDEF procedures.
     var holdsNoNDEF: TagError {
         TagError(.unsupported, "A \(kindName) does not hold NDEF that can be read here.")
     }
 }
 
 extension ReaderSession {
-    /// Runs a procedure on a tag of any kind, after the commands that were given before it. The tag is connected first.
+    /// Connects to a tag of any kind and runs a procedure on it, after the commands that were given before.
     ///
     /// - Parameters:
     ///   - tag: one of the tags found last.
-    ///   - procedure: works with the tag; it may not keep it.
+    ///   - procedure: works with the tag. It must not keep it.
     /// - Returns: the procedure's value.
     /// - Throws: ``CommandError``.
     package func work<Value: Sendable>(

@@ -14,9 +14,9 @@ struct TagPort {
 
     /// Sends a packet.
     ///
-    /// - Returns: the answer; nothing when none is expected.
-    /// - Throws: ``TagError`` with `tagLost` when the tag is not there any more, `badAnswer` when it is there and did not
-    ///   answer or so that it could not be read, `unsupported`, `readerUnavailable`, `cancelled`.
+    /// - Returns: the answer; empty when none is expected.
+    /// - Throws: ``TagError`` with `tagLost` when the tag has left, `badAnswer` when it is near but did not answer or
+    ///   its answer could not be read, `unsupported`, `readerUnavailable`, `cancelled`.
     func send(_ packet: TagPacket) async throws(TagError) -> [UInt8] {
         do throws(LinkError) {
             if let card = found.card { return try await card.transmit(packet.octets) }
@@ -56,7 +56,7 @@ struct TagPort {
         }
     }
 
-    /// What an unanswered packet means: the tag has left, or it is there and has nothing to say.
+    /// Finds out why a packet was not answered: the tag has left, or it is near and has no answer.
     private func missing(_ error: LinkError) async -> TagError {
         await source.isStillThere(found)
             ? TagError(.badAnswer, "The tag is there and did not answer the command.", link: error)
@@ -64,32 +64,32 @@ struct TagPort {
     }
 }
 
-/// A packet that an app sends to a tag by itself.
+/// A packet that an app sends to a tag directly.
 ///
-/// - NFC-A: the command's octets without checksum; an answer of four bits is one octet. For a card with ISO-DEP they are
-///   carried in blocks of it.
-/// - NFC-B: what is carried in blocks of ISO-DEP.
-/// - NFC-F: the packet from the command code on, without its length; answers alike.
-/// - NFC-V: the request from the flags on, without checksum; answers alike.
+/// - NFC-A: the bytes of the command without checksum. An answer of four bits is one byte. For a card with ISO-DEP, the
+///   packet is sent in ISO-DEP blocks.
+/// - NFC-B: the content of ISO-DEP blocks.
+/// - NFC-F: the packet from the command code on, without its length byte; the answer likewise.
+/// - NFC-V: the request from the flags on, without checksum; the answer likewise.
 public struct TagPacket: Sendable, Hashable {
-    /// How the tag answers.
+    /// Whether and when the tag answers.
     public enum Answer: Sendable, Hashable {
-        /// Not at all: it is enough that the packet was sent.
+        /// It does not answer. The packet only has to be sent.
         case none
-        /// In this time at the most, beyond the technology's minimum delay.
+        /// Within this time, in addition to the technology's minimum delay.
         case within(Airtime)
     }
 
-    /// The octets.
+    /// The bytes.
     public var octets: [UInt8]
-    /// How the tag answers. ISO-DEP has times of its own.
+    /// Whether and when the tag answers. ISO-DEP has its own times.
     public var answer: Answer
 
     /// Creates a packet.
     ///
     /// - Parameters:
-    ///   - octets: the octets.
-    ///   - answer: how the tag answers.
+    ///   - octets: the bytes.
+    ///   - answer: whether and when the tag answers.
     public init(_ octets: [UInt8], answer: Answer) {
         self.octets = octets
         self.answer = answer

@@ -2,63 +2,64 @@
 public import TagLink
 import TagProtocols
 
-/// Where a session's tags come from: a reader, and how tags are found and selected on it.
+/// The source of a session's tags: a reader, and how to find and select tags on it.
 ///
 /// Calls are made one at a time.
 protocol TagSource: Sendable {
-    /// Looks once for tags, with the field as if it had just been turned on. Those found before are gone.
+    /// Looks once for tags, as if the field had just been turned on. Tags that were found before become invalid.
     ///
-    /// - Returns: the tags, and the index of the one that is selected, if any.
+    /// - Returns: the tags, and the index of the selected one, if any.
     func find(_ plan: PollingPlan) async throws(TagError) -> (found: [FoundTag], selected: Int?)
 
     /// Makes a tag ready for commands.
     func wake(_ found: FoundTag) async throws(TagError)
 
-    /// Sends the selected tag away, so that another one can be worked with.
+    /// Deselects the selected tag, so that another one can be used.
     func letGo(of found: FoundTag) async throws(TagError)
 
-    /// Says whether the selected tag is there, after a command to which it did not answer. It takes commands then.
+    /// Returns whether the selected tag is still near, after it did not answer a command. Then it accepts commands
+    /// again.
     func isStillThere(_ found: FoundTag) async -> Bool
 
-    /// Asks the selected tag whether it is there, by the cheapest exchange of its technology that changes nothing. It
-    /// takes commands then.
+    /// Asks the selected tag whether it is near, with the cheapest exchange of its technology that changes nothing.
+    /// Then it accepts commands again.
     func isPresent(_ found: FoundTag) async -> Bool
 
-    /// Ends what is under way, from any thread, where cancelling its task does not.
+    /// Ends the running call, from any thread, if cancelling its task does not.
     func interrupt()
 
-    /// Turns the field off, where that is possible.
+    /// Turns the field off, if possible.
     func shutDown() async
 }
 
-/// A tag that was found, and what it takes to work with it.
+/// A tag that was found, with the data for using it.
 struct FoundTag {
     var target: TagTarget
-    /// The way for frames; nil where the reader speaks the card's transport protocol.
+    /// The link for frames; nil if the reader handles the card's transport protocol.
     var link: (any FrameLink)?
-    /// The card's transport protocol; begun when the plan says so.
+    /// The card's transport protocol; started if the plan says so.
     var card: (any APDULink)?
     /// The NDEF procedures of its type; nil when there are none for its kind.
     var tag: (any ForumTag)?
-    /// The application of the plan that was selected while the card was found.
+    /// The application of the plan that was selected when the card was found.
     var selectedApplication: [UInt8]?
-    /// Whether the card says that it takes PACE; false where the plan does not ask.
+    /// Whether the card says that it supports PACE; false if the plan does not ask.
     var supportsPACE = false
-    /// The reader's own handle of the tag, where it finds tags by itself.
+    /// The reader's own object for the tag, if it finds tags itself.
     var discovered: DiscoveredTag?
-    /// Whether ATQA, SAK and the like are the tag's own words.
+    /// Whether values such as ATQA and SAK come from the tag itself.
     var tellsActivation = true
-    /// What the link had counted before the tag was looked for; nil where the reader activates tags by itself.
+    /// The link's counts before the tag was looked for; nil if the reader activates tags itself.
     var origin: LinkStatistics?
 
-    /// The ATS, where it is known.
+    /// The ATS, if known.
     var answerToSelect: AnswerToSelect? {
         if case .commands(_, let octets?) = discovered?.port { return try? AnswerToSelect(octets) }
         return (card as? ISODEP)?.answerToSelect
     }
 
-    /// Finds out whether the card takes PACE, where the plan wants that, and remembers it. Else it selects the first of a
-    /// plan's applications that the card has, and remembers that.
+    /// If the plan wants it, finds out whether the card supports PACE. If not, selects the first of the plan's
+    /// applications that the card has. The results are stored.
     mutating func selectApplication(of plan: PollingPlan) async {
         guard let card else { return }
         if plan.findsPACE, let access = try? await card.readCardAccess(), access.supportsPACE {
@@ -71,15 +72,15 @@ struct FoundTag {
         }
     }
 
-    /// Asks the tag whether it is there: R(NAK) for a card with ISO-DEP, and what its type has for any other.
+    /// Asks the tag whether it is near: with R(NAK) for a card with ISO-DEP, otherwise with an exchange of its type.
     ///
-    /// - Returns: nil where there is no such exchange for its kind.
+    /// - Returns: nil when its kind has no such exchange.
     func isPresent() async -> Bool? {
         if let card { return await card.isPresent() }
         return await tag?.isPresent()
     }
 
-    /// Tells the card's protocol and procedures that it was activated anew, and selects its application again.
+    /// Informs the card's protocol and procedures that it was activated again, and selects its application again.
     func wasActivated() async {
         card?.wasActivated()
         tag?.wasActivated()
@@ -96,14 +97,14 @@ struct FoundTag {
 public struct PollingPlan: Sendable, Hashable {
     /// The technologies to look for.
     public var technologies: Set<Technology>
-    /// The FeliCa systems to look for, each in turn; a tag is found by the first that it has.
+    /// The FeliCa systems to look for, in order. A tag is found with the first one that it has.
     public var systemCodes: [UInt16]
-    /// Whether the transport protocol of cards is begun while they are found, so that their historical bytes are known.
+    /// Whether to start the transport protocol of cards when they are found, so that their historical bytes are known.
     public var opensCards: Bool
-    /// The applications to look for on each card that is opened, in order; the first that it has stays selected.
+    /// The applications to look for on each opened card, in order. The first one that it has stays selected.
     public var applications: [[UInt8]]
-    /// Whether each card that is opened is asked for PACE (EF.CardAccess), before its applications; one that takes it has
-    /// none selected.
+    /// Whether to ask each opened card for PACE (EF.CardAccess), before its applications. If it supports PACE, no
+    /// application is selected.
     public var findsPACE: Bool
 
     /// Creates a plan.
@@ -111,9 +112,9 @@ public struct PollingPlan: Sendable, Hashable {
     /// - Parameters:
     ///   - technologies: the technologies to look for.
     ///   - systemCodes: the FeliCa systems to look for.
-    ///   - opensCards: whether the transport protocol of cards is begun while they are found.
+    ///   - opensCards: whether to start the transport protocol of cards when they are found.
     ///   - applications: the applications to look for on each card, in order.
-    ///   - findsPACE: whether each card is asked for PACE.
+    ///   - findsPACE: whether to ask each card for PACE.
     public init(
         technologies: Set<Technology>,
         systemCodes: [UInt16] = [],
@@ -128,9 +129,9 @@ public struct PollingPlan: Sendable, Hashable {
         self.findsPACE = findsPACE
     }
 
-    /// Every tag that may hold NDEF.
+    /// All tags that may have NDEF.
     public static let ndef = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC])
 
-    /// Every tag, whether or not it may hold NDEF; one that may is found as with ``ndef``.
+    /// All tags. A tag that may have NDEF is found like with ``ndef``.
     public static let everyTag = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC, 0xFFFF])
 }

@@ -3,50 +3,49 @@ import SystemLibrary
 import TagLink
 import TagProtocols
 
-/// Looks for tags without a session, for as long as it is to, and reads the message of each that comes.
+/// Looks for tags without a session until it is stopped, and reads the message of each tag that arrives.
 ///
-/// A reader that tells when tags come and go is let go of between them: nothing is done until it tells, and other programs
-/// can use it. One that can't tell is asked a few times a second.
+/// If the reader reports arrivals and departures, the watcher releases it in between, so that other programs can use
+/// it. Other readers are polled a few times a second.
 public final class TagWatcher: Sendable {
-    /// What a watcher reports.
+    /// An event for the observer.
     public enum Event: Sendable {
-        /// The reader answers: at the first look after a start, and when it has come back.
+        /// The reader answers: at the first look after a start, and when it is back.
         case available
-        /// There is no reader, or it is in use; the reason is a sentence for people. Reported again when the reason is
-        /// another.
+        /// There is no reader, or it is in use. The reason is a sentence for people. A new reason is reported again.
         case unavailable(reason: String)
-        /// The identifiers of all tags that are near: after the first look at which the reader answered, and after each
-        /// at which one had left.
+        /// The identifiers of all tags that are near. Reported after the first look with a working reader, and after
+        /// each look at which a tag had left.
         case near([[UInt8]])
         /// A tag that was not near before was read.
         case read(Reading)
     }
 
-    /// A tag that was read.
+    /// The result of reading a tag.
     public struct Reading: Sendable {
         /// The tag's identifier.
         public var identifier: [UInt8]
-        /// The octets of its message; nil when it has none.
+        /// The bytes of its message; nil when it has none.
         public var message: [UInt8]?
-        /// When the reader told of the tag, or the look began that found it, by the environment's clock.
+        /// When the reader reported the tag, or the look that found it began, by the environment's clock.
         public var noticed: Duration
-        /// The time on the air since then, where the reader counts it.
+        /// The airtime since then, if the reader counts it.
         public var airtime: Duration
     }
 
-    /// How often a reader that can't tell when a tag comes is asked.
+    /// The polling interval for a reader that can't report arrivals.
     static let interval = Duration.milliseconds(250)
-    /// After how long a look that failed is tried again, and how often, when the reader tells of tags.
+    /// How long to wait before a failed look is repeated, and how many times it is repeated.
     static let retry = Duration.milliseconds(100)
     static let maximumRetries = 20
-    /// After how long a reader that is not there, and that does not tell when it comes, is looked for again.
+    /// How long to wait before looking again for a missing reader that does not report its arrival.
     static let absence = Duration.seconds(5)
 
     private struct State {
-        /// Counts starts and stops; a loop of an earlier one ends.
+        /// The number of starts and stops. It lets the loop of an earlier start end.
         var run = 0
         var isRunning = false
-        /// When the reader told of something that was not looked at yet.
+        /// When the reader reported a change that was not looked at yet.
         var changed: Duration?
         var waiter: CheckedContinuation<Void, Never>?
         var task: Task<Void, Never>?
@@ -64,7 +63,7 @@ public final class TagWatcher: Sendable {
     ///
     /// - Parameters:
     ///   - environment: the reader and the clock.
-    ///   - observer: told what happens, in order, on any thread.
+    ///   - observer: called with the events in order, on any thread.
     /// - Returns: nil when the environment has no reader.
     public init?(_ environment: NFCEnvironment, observer: @escaping @Sendable (Event) -> Void) {
         switch environment.reader {
@@ -83,7 +82,7 @@ public final class TagWatcher: Sendable {
     /// The reader's name.
     public var readerName: String { driver.name }
 
-    /// Begins to look. Does nothing while it looks.
+    /// Starts to look. Does nothing if it is already looking.
     public func start() {
         state.withLock { state in
             guard !state.isRunning else { return }
@@ -91,14 +90,14 @@ public final class TagWatcher: Sendable {
             state.run += 1
             let (last, run) = (state.task, state.run)
             state.task = Task(executorPreference: executor) {
-                // What was stopped just now has the reader until its end.
+                // A run that was just stopped uses the reader until it ends.
                 await last?.value
                 await self.run(run)
             }
         }
     }
 
-    /// Looks no longer, and waits until the reader is free.
+    /// Stops looking, and waits until the reader is free.
     public func stop() async {
         let (wasRunning, task, waiter) = state.withLock { state in
             defer { state.isRunning = false }
@@ -106,8 +105,8 @@ public final class TagWatcher: Sendable {
             return (state.isRunning, state.task, state.waiter.take())
         }
         waiter?.resume()
-        // A reader that waits for its hardware stops at once, also on a thread that does not see the cancellation. The loop
-        // lets go of it, which lets it be used again.
+        // A reader that waits for its hardware stops at once, even on a thread that does not notice the cancellation.
+        // The loop then releases the reader, so that it can be used again.
         task?.cancel()
         if wasRunning { source.interrupt() }
         await task?.value
@@ -125,7 +124,7 @@ public final class TagWatcher: Sendable {
 
     // MARK: The loop
 
-    /// What the last look has shown of the reader.
+    /// The reader's answer at the last look.
     private enum Answer: Equatable {
         case available
         case unavailable(reason: String)
@@ -153,7 +152,7 @@ public final class TagWatcher: Sendable {
                 if !isRead, failures <= Self.maximumRetries { pause = Self.retry }
             } catch {
                 if error.code == .readerUnavailable {
-                    // Whether the tags left with it shows when it is back.
+                    // When the reader is back, it shows whether the tags have left too.
                     known = []
                     let news = Answer.unavailable(reason: error.reason)
                     if isCurrent(run), answer != news { observer(.unavailable(reason: error.reason)) }
@@ -171,14 +170,14 @@ public final class TagWatcher: Sendable {
         await source.shutDown()
     }
 
-    /// Looks once, and reads what is new.
+    /// Looks once, and reads the new tags.
     ///
     /// - Parameters:
     ///   - run: the run that looks.
-    ///   - known: the tags that were near at the last look, and were read.
-    ///   - noticed: when something was noticed.
-    ///   - found: called when the reader has answered; returns whether it did not the last time.
-    /// - Returns: false when a tag was there and could not be read.
+    ///   - known: the tags that were near and read at the last look.
+    ///   - noticed: when a change was noticed.
+    ///   - found: called when the reader has answered; returns whether it did not answer the last time.
+    /// - Returns: false when a tag was near and could not be read.
     private func look(
         _ run: Int,
         _ known: inout [TagStay],
@@ -229,8 +228,8 @@ public final class TagWatcher: Sendable {
 
     /// Reads a tag's message.
     ///
-    /// - Returns: nil when it holds none.
-    /// - Throws: ``TagError`` when it has to be tried again.
+    /// - Returns: nil when it has none.
+    /// - Throws: ``TagError`` when another try may succeed.
     private static func message(_ tag: FoundTag) async throws(TagError) -> [UInt8]? {
         guard let forumTag = tag.tag else { return nil }
         do throws(TagError) {
@@ -244,9 +243,9 @@ public final class TagWatcher: Sendable {
         }
     }
 
-    /// Waits for the reader to tell of something, or for some time.
+    /// Waits until the reader reports a change, or some time has passed.
     private func wait(_ run: Int, _ pause: Duration?) async {
-        // The time may be over before anything waits for it.
+        // The time may have passed before the wait begins.
         let isOver = Locked(false)
         let timer = pause.map { pause in
             environment.clock.schedule(after: pause) { [weak self] in
