@@ -48,7 +48,7 @@ public struct Linter: Sendable {
         return project.problems.map { problem in
             Finding(
                 id: rule.id,
-                // A file of which parts were read says less than one that fails the check.
+                // A file that was read only in part is less important than one that fails the check.
                 severity: problem.isWhole ? .error : rule.severity,
                 place: problem.place,
                 message: problem.reason,

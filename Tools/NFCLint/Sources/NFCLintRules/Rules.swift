@@ -20,7 +20,7 @@ public enum Rules {
         .src025, .src026, .src027, .src028, .src029, .src030, .src031, .src032, .src033,
     ]
 
-    /// Those of what people read.
+    /// The rules about texts for people.
     static let texts: [Rule] = [
         .txt001, .txt002, .txt003, .txt004, .txt005, .txt006, .txt007, .txt008, .txt009, .txt010,
     ]
@@ -39,7 +39,7 @@ public enum Rules {
     /// That of files that can't be read.
     static let files: [Rule] = [.lnt001]
 
-    /// Those of what tags hold.
+    /// The rules about contents of tags.
     static let tags: [Rule] = [
         .tag001, .tag002, .tag003, .tag004, .tag005, .tag006, .tag007,
     ]

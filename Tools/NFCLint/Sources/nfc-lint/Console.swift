@@ -11,7 +11,7 @@ enum Console {
 
     /// Writes to the output.
     ///
-    /// - Throws: when it can't take all of the text: a check whose result is lost must not look fine.
+    /// - Throws: when not all of the text can be written. A check with a lost result must not look successful.
     static func print(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))

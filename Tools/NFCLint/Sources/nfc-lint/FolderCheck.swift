@@ -3,7 +3,7 @@ import Foundation
 import NFCLintEngine
 import NFCLintRules
 
-/// What checking one of the paths of the command gave.
+/// The result of checking one path of the command.
 struct FolderCheck {
     var report: Report
     /// The folder that the findings are in.
@@ -31,7 +31,7 @@ struct FolderCheck {
         )
     }
 
-    /// Checks each path; a folder in another one is checked with that, where it belongs to its files.
+    /// Checks each path. A folder inside another one is checked with that one, if it belongs to its files.
     static func all(of paths: [String], _ command: NFCLintCommand) throws -> [FolderCheck] {
         var checks: [(path: String, check: FolderCheck)] = []
         // Outer folders come first.
@@ -56,7 +56,7 @@ struct FolderCheck {
         let prefix = own.hasSuffix("/") ? own : own + "/"
         guard choices.isFolder, path.hasPrefix(prefix) else { return false }
         let inner = path.dropFirst(prefix.count)
-        // What a tag holds is looked at only where it is handed over.
+        // The content of a tag is checked only if it is given.
         return report.project.files.paths.contains {
             $0.hasPrefix(inner + "/") || $0 == inner && inner.hasSuffix(".swift")
         }

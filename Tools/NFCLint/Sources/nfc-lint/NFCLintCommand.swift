@@ -75,7 +75,7 @@ struct NFCLintCommand: ParsableCommand {
         }
     }
 
-    /// Wrong usage ends with 2, and is answered in JSON too where that is asked for.
+    /// Wrong usage ends with status 2, and is reported in JSON if that was requested.
     static func main() {
         do {
             var command = try parseAsRoot()
@@ -115,7 +115,7 @@ struct NFCLintCommand: ParsableCommand {
 
     private static func words(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
 
-    /// Mends what is safe, and prints the changes with `--dry-run`.
+    /// Applies the safe fixes, or prints the changes with `--dry-run`.
     private func mend(_ reports: [(report: Report, folder: URL)]) throws {
         var count = 0
         for (report, folder) in reports {

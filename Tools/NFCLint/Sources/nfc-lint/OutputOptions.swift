@@ -30,7 +30,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print the review checklist of each app; with --json as JSON.")
     var checklist = false
 
-    /// Whether one JSON object is asked for.
+    /// Whether one JSON object is requested.
     var json: Bool { format == .json }
 
     func write(_ reports: Reports) throws {

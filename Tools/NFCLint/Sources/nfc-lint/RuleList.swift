@@ -3,7 +3,7 @@ import Foundation
 import NFCLintEngine
 import NFCLintRules
 
-/// Prints what rules there are.
+/// Prints the list of rules.
 enum RuleList {
     static func print(json: Bool) throws {
         let lines = Rules.all.map { rule in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The findings that a project had when it began with the linter. They are left out, so that only new ones count.
+/// The findings that a project had when it started to use the linter. They are left out, so that only new ones count.
 ///
-/// A finding is known by its rule, its file, and the text of its line, so that it stays known when lines move.
+/// A finding is identified by its rule, its file, and the text of its line, so that it is still known when lines move.
 public struct Baseline: Sendable {
     private var counts: [String: Int] = [:]
 

@@ -57,7 +57,7 @@ public struct Fixes: Sendable {
     private static func diff(_ change: Change) -> String {
         let before = TextLines.exact(change.before)
         let after = TextLines.exact(change.after)
-        // Lines that are alike at both ends stand outside of the one hunk.
+        // Equal lines at both ends are outside of the one hunk.
         var start = 0
         while start < min(before.count, after.count), before[start] == after[start] { start += 1 }
         var tail = 0

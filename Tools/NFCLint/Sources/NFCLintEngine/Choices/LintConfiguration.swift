@@ -69,7 +69,7 @@ public struct LintConfiguration: Sendable {
         }
     }
 
-    /// Notes a value of another type than its key has, which would count for nothing.
+    /// Notes a value with the wrong type for its key, which would have no effect.
     private mutating func check(_ entry: ConfigValue.Entry) {
         let isFine: Bool
         let type: String

@@ -7,7 +7,7 @@
 ///     func read() { … }
 ///     // nfclint:disable:file TXT001
 ///
-/// Behind code the comment is for its line. Alone on a line it is for what begins on the next one: that line, or the block
+/// After code, the comment is for its line. Alone on a line, it is for the next one: that line, or the block
 /// whose brace it opens; up to `nfclint:enable` where that follows. With `:file`, or before the first line of code, it is for
 /// the whole file. Without ids it is for all rules.
 struct Suppressions {
@@ -113,7 +113,7 @@ struct Suppressions {
         }
     }
 
-    /// The last line of what begins at a line.
+    /// The last line of the code that begins at a line.
     private static func end(_ lines: [String], from start: Int, _ ids: Set<String>) -> Int {
         guard start < lines.count else { return start }
         if let enable = lines[start...].firstIndex(where: { line in

@@ -5,7 +5,7 @@ import Foundation
 struct FolderListing {
     /// The sizes of files by their relative paths.
     private(set) var sizes: [String: Int] = [:]
-    /// Links to what is listed under another path.
+    /// Links to files and folders that are listed under another path.
     private(set) var links: [String: String] = [:]
     /// What is there and can't be listed.
     private(set) var unread: [UnreadFile] = []
@@ -66,7 +66,7 @@ struct FolderListing {
         }
     }
 
-    /// What is in the project already has two names then; folders beyond it stay out, so that no circle is walked.
+    /// Files in the project then have two names. Folders outside are left out, so that the walk has no cycle.
     private mutating func follow(_ path: String, to target: URL, _ prefix: String) {
         let inner = target.path.hasPrefix(prefix) ? String(target.path.dropFirst(prefix.count)) : nil
         let values = try? target.resourceValues(forKeys: Set(Self.keys))

@@ -6,7 +6,7 @@ public struct UnreadFile: Sendable {
     public var place: Place
     /// What is wrong, as a sentence.
     public var reason: String
-    /// Whether nothing of it was checked.
+    /// Whether no part of it was checked.
     public var isWhole: Bool
 
     /// A file that was not read.

@@ -45,7 +45,7 @@ public struct Rule: Sendable {
 }
 
 extension Rule {
-    /// What it is, as one JSON object on a line.
+    /// The rule as one JSON object on a line.
     public var json: String {
         JSONOutput.line(
             .object([

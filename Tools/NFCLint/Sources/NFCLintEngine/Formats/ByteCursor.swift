@@ -2,7 +2,7 @@
 
 /// Goes through the bytes of a text and counts lines.
 struct ByteCursor {
-    /// Values in values that are followed; what nests deeper is an error.
+    /// The maximum depth of values; deeper values are an error.
     static let deepest = 128
 
     let bytes: [UInt8]

@@ -17,7 +17,7 @@ public struct ConfigFile: Sendable {
 
     /// Reads a property list in XML, binary or the old style.
     ///
-    /// - Throws: ``FormatError`` with the place at which it is broken.
+    /// - Throws: ``FormatError`` with the place of the error.
     public static func propertyList(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         if bytes.starts(with: Array("bplist".utf8)) { return try BinaryPropertyList.read(bytes) }
         let bytes = utf8(bytes)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts lists and texts that are longer than anybody writes, so that rules may compare all values of a list.
+/// Cuts extremely long lists and texts, so that rules can compare all values of a list.
 struct ConfigLimits {
     /// The most values of a list.
     static let longestList = 1000
     /// The most bytes of a text.
     static let longestText = 10_000
 
-    /// What was left out first, as a sentence, and where; nil when nothing was.
+    /// The first omission, as a sentence, and its place; nil when nothing was left out.
     private(set) var problem: FormatError?
 
-    /// The value without what is beyond the limits.
+    /// The value, cut at the limits.
     mutating func cut(_ value: ConfigValue) -> ConfigValue {
         var result = value
         switch value.content {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a property list, JSON or YAML, and where it stands.
+/// A value of a property list, JSON or YAML, and its place.
 public struct ConfigValue: Sendable {
     /// One pair of a dictionary.
     public struct Entry: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON and remembers where each value stands.
+/// Reads JSON and records the place of each value.
 struct JSONText {
     private var cursor: ByteCursor
 

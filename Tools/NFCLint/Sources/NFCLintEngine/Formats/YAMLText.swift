@@ -2,7 +2,7 @@
 
 /// Reads the plain part of YAML: mappings and lists by indentation or in brackets, quoted and plain texts.
 ///
-/// Anchors, tags and documents are not read; a text over several lines is read as one.
+/// It does not support anchors, tags and documents. A text over several lines is read as one.
 struct YAMLText {
     private struct Line {
         var indent: Int

@@ -4,7 +4,7 @@
 struct BuildSettings: Sendable {
     private var values: [String: Setting] = [:]
 
-    /// Adds settings that win over those before. Conditions such as `[sdk=iphoneos*]` count where they are for phones.
+    /// Adds settings that override earlier ones. Conditions such as `[sdk=iphoneos*]` count if they are for phones.
     mutating func add(_ settings: [(key: String, value: String, place: Place)]) {
         var conditional: Set<String> = []
         for setting in settings {
@@ -33,7 +33,7 @@ struct BuildSettings: Sendable {
 
     func value(_ key: String) -> String? { setting(key)?.value }
 
-    /// Puts values in the place of variables; one that is unknown stays.
+    /// Replaces variables by their values; unknown variables stay.
     func resolve(_ text: String, depth: Int = 0) -> String {
         guard depth < 8, text.contains("$"), text.utf8.count < 10_000 else { return text }
         var result = ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Reads files of configuration, each once, and remembers which are broken.
+/// Reads configuration files, each once, and records which are damaged.
 final class ConfigReader: @unchecked Sendable {
     // Guarded by the lock.
     private var cache: [String: ConfigValue?] = [:]
@@ -17,7 +17,7 @@ final class ConfigReader: @unchecked Sendable {
         listed = Set(files.paths)
     }
 
-    /// The bytes of a file that is read by lines.
+    /// The bytes of a file that is read line by line.
     func bytes(_ path: String) -> [UInt8]? {
         let bytes = files.bytes(path)
         if bytes == nil {

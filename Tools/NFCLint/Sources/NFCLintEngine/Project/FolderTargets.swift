@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes targets of folders that no project describes: an app where an Info.plist is, and modules of packages.
+/// Makes targets from folders without a project: an app for each Info.plist, and modules of packages.
 struct FolderTargets {
     let lookup: PathLookup
     let paths: [String]
@@ -44,14 +44,14 @@ struct FolderTargets {
         return result
     }
 
-    /// The folder of the app that a list is of: its own, or one above when no source is below it.
+    /// The folder of a list's app: the list's own folder, or one above it when no source is below it.
     private func folder(of path: String, among lists: [String]) -> String {
         var folder = PathLookup.folder(path)
         while !folder.isEmpty,
             !lookup.files(under: folder).contains(where: { $0.hasSuffix(".swift") || $0.hasSuffix(".m") })
         {
             let parent = PathLookup.folder(folder)
-            // What another app has is not this one's.
+            // Files of another app do not belong to this one.
             let isShared = lists.contains { $0 != path && PathLookup.folder($0).hasPrefix(parent) }
             if isShared, parent.isEmpty { break }
             folder = parent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a file in Objective-C has, as far as its text says it.
+/// The facts about an Objective-C file, from its text.
 public struct ObjectiveFacts: Sendable {
     /// A call that makes a session.
     public struct Creation: Sendable {
@@ -24,7 +24,7 @@ public struct ObjectiveFacts: Sendable {
 
     /// A text of the sheet.
     public struct Text: Sendable {
-        /// The text, with ``SheetText/gap`` for what is put in.
+        /// The text, with ``SheetText/gap`` for inserted values.
         public var text: String
         /// What it is for.
         public var role: SheetText.Role

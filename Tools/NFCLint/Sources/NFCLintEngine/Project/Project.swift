@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A project that was read: its targets with their sources, and what could not be read.
+/// A loaded project: its targets with their sources, and the files that could not be read.
 public struct Project: Sendable {
     /// The targets, each with its sources.
     public private(set) var units: [Unit] = []
     /// Entitlements with keys of Core NFC that no target names.
     public private(set) var looseEntitlements: [ConfigFile] = []
-    /// Files that are broken, with what is wrong.
+    /// Damaged files, with the problem.
     public private(set) var problems: [UnreadFile] = []
     /// The number of files that were looked at.
     public private(set) var fileCount = 0
@@ -32,7 +32,7 @@ public struct Project: Sendable {
                 problems.append(UnreadFile(Place(path), reason, isWhole: result.isWhole))
             }
         }
-        // Files that use what makes sessions or checks for them, and do not name Core NFC themselves.
+        // Files that do not name Core NFC themselves, but use types that create sessions or check for them.
         let helpers = Self.helpers(facts.values)
         if !helpers.isEmpty {
             let filter = SourceFilter(names: helpers)
@@ -60,7 +60,7 @@ public struct Project: Sendable {
     private struct Parsed: Sendable {
         var facts: FileFacts?
         var problem: String?
-        /// Whether nothing of the file was checked.
+        /// Whether no part of the file was checked.
         var isWhole = true
     }
 
@@ -89,7 +89,7 @@ public struct Project: Sendable {
         return Parsed(facts: FileFacts(file), problem: problem, isWhole: false)
     }
 
-    /// Names by which other files use sessions: the types that make or answer them, and what checks for them.
+    /// Names by which other files use sessions: types that create sessions or are their delegates, and checks for them.
     private static func helpers(_ facts: some Sequence<FileFacts>) -> [String] {
         var names: Set<String> = []
         for fact in facts where fact.file.importsCoreNFC {
@@ -104,7 +104,7 @@ public struct Project: Sendable {
         return names.filter { $0.count > 5 }.sorted()
     }
 
-    /// What belongs to no target: association files, and what tags hold.
+    /// Files without a target: association files, and contents of tags.
     private func loosePieces() -> Target {
         let paths = files.paths.filter { path in
             let name = path.split(separator: "/").last ?? ""

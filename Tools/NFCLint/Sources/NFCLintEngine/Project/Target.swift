@@ -14,11 +14,11 @@ public enum TargetKind: String, Sendable {
     case test
     /// Files that belong to no target.
     case loose
-    /// Something that is not for phones, such as a watch app.
+    /// A target that is not for phones, such as a watch app.
     case other
 }
 
-/// A setting of a target, and where it stands.
+/// A setting of a target, and its place.
 public struct Setting: Sendable {
     /// The value, with its variables resolved as far as they are known.
     public var value: String
@@ -31,17 +31,17 @@ public struct Setting: Sendable {
     }
 }
 
-/// A way in which a target is built, such as Debug and Release.
+/// A build configuration of a target, such as Debug or Release.
 public struct Variant: Sendable {
-    /// The configuration's name; empty where there is only one.
+    /// The configuration's name; empty if there is only one.
     public var name: String
-    /// The Info.plist, where there is one.
+    /// The Info.plist, if there is one.
     public var info: ConfigFile?
     /// Keys of the Info.plist that are made from settings, `INFOPLIST_KEY_…`.
     public var generatedInfo: [String: Setting]
     /// Whether all that makes up the Info.plist was found and read.
     public var isInfoKnown: Bool
-    /// The entitlements, where there are some.
+    /// The entitlements, if there are any.
     public var entitlements: ConfigFile?
     /// Whether the target's entitlements are known, also to be none.
     public var areEntitlementsKnown: Bool
@@ -73,15 +73,15 @@ public struct Variant: Sendable {
     }
 }
 
-/// Something that is built of a project's files.
+/// A product that is built from a project's files.
 public struct Target: Sendable {
     /// Its name.
     public var name: String
     /// What it makes.
     public var kind: TargetKind
-    /// The file that describes it, and where.
+    /// The file that describes it, and the place in the file.
     public var place: Place
-    /// The ways in which it is built; at least one.
+    /// Its build configurations; at least one.
     public var variants: [Variant]
     /// The paths of its sources and texts, in order.
     public var files: [String]

@@ -23,7 +23,7 @@ public struct Unit: Sendable {
     /// What people read on the sheet.
     public let texts: [SheetText]
 
-    /// What several rules work out of it.
+    /// Results about it that several rules share.
     public let memory = UnitMemory()
 
     init(

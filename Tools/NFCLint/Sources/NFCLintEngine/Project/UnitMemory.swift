@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Keeps what several rules work out of a target, so that it is worked out once.
+/// Caches results about a target that several rules share, so that they are computed once.
 public final class UnitMemory: @unchecked Sendable {
     private let lock = NSLock()
     // Guarded by the lock.

@@ -21,7 +21,7 @@ public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
             self.init(major)
             return
         }
-        // Half a version would be another one.
+        // An incomplete version would be another version.
         guard let minor = Int(parts[1]) else { return nil }
         self.init(major, minor)
     }

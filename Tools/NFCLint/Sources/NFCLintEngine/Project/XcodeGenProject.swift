@@ -70,7 +70,7 @@ struct XcodeGenProject {
             guard let found, let read else { return nil }
             return ConfigFile(path: found, root: read)
         }
-        // XcodeGen writes the file from the properties alone; what is on disk is its last output.
+        // XcodeGen writes the file from the properties alone; the file on disk is its last output.
         return ConfigFile(path: path, root: ConfigValue(.dictionary(added), properties?.position ?? Position()))
     }
 

@@ -30,7 +30,7 @@ struct XcodeProject {
     }
 
     private mutating func collect(_ id: String, in parent: String, depth: Int) {
-        // A group is in one other; a circle, or one that is listed again, is not walked again.
+        // A group has one parent. A cycle, or a group that is listed again, is not walked again.
         guard depth < 64, let object = objects[id], collected.insert(id).inserted else { return }
         let own = object["path"]?.string
         let base: String
@@ -74,7 +74,7 @@ struct XcodeProject {
         )
     }
 
-    /// Whether the project is one of tests, whose app only hosts them.
+    /// Whether the project is for tests, and its app only hosts them.
     private var isForTests: Bool {
         path.split(separator: "/").contains { $0.hasSuffix("Tests") || $0.hasSuffix("Tests.xcodeproj") }
     }
@@ -174,7 +174,7 @@ struct XcodeProject {
 
     private func file(_ name: String) -> ConfigFile? {
         let path = name.hasPrefix("/") ? String(name.dropFirst()) : PathLookup.join(folder, name)
-        // SRCROOT may be written out, so that the folder is there already.
+        // SRCROOT may be written out, so that the path already has the folder.
         guard let found = lookup.find(path) ?? lookup.find(name) else { return nil }
         return reader.read(found).map { ConfigFile(path: found, root: $0) }
     }

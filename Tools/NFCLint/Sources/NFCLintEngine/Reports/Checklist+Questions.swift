@@ -83,7 +83,7 @@ extension Checklist {
             "com.apple.developer.nfc.readersession.iso7816.select-identifiers",
             "com.apple.developer.nfc.readersession.felica.systemcodes",
         ]
-        // Which AID a command selects is seldom written out where it is sent.
+        // The AID that a command selects is rarely a literal at the place where it is sent.
         let selects = unit.index.functions.contains { function in
             function.body?.trimmedDescription.uppercased().contains("0XA4") == true
         }

@@ -38,7 +38,7 @@ public struct Checklist: Sendable {
         var seen: Place?
     }
 
-    /// Looks at one target.
+    /// Checks one target.
     ///
     /// - Parameters:
     ///   - unit: the target.

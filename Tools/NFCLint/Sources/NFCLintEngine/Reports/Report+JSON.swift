@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Report {
-    /// The answer where nothing could be checked, as one JSON object on a line.
+    /// The answer when nothing could be checked, as one JSON object on a line.
     public static func failure(_ error: String, _ message: String) -> String {
         JSONOutput.line(.object([("ok", .boolean(false)), ("error", .text(error)), ("message", .text(message))]))
     }

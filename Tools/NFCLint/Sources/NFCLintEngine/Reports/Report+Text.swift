@@ -20,7 +20,7 @@ extension Report {
         return output
     }
 
-    /// What was taken for what, and what could not be found.
+    /// How files were interpreted, and what could not be found.
     public var targetLines: String {
         var output = ""
         for unit in shownUnits {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What checking a project gave, to be written in one of the formats.
+/// The result of checking a project, for output in one of the formats.
 public struct Report: Sendable {
     /// The findings in order.
     public var findings: [Finding]
@@ -29,7 +29,7 @@ public struct Report: Sendable {
         self.isStrict = isStrict
     }
 
-    /// Whether nothing was found that fails a build.
+    /// Whether there are no findings that fail a build.
     public var isFine: Bool {
         !findings.contains { $0.severity == .error || isStrict && $0.severity == .warning }
     }
@@ -42,7 +42,7 @@ public struct Report: Sendable {
     /// The targets that people ask for.
     var shownUnits: [Unit] { project.units.filter { $0.usesCoreNFC || $0.isApp } }
 
-    /// That no app was found in a folder; nil where one was, and for a file alone.
+    /// A note that a folder has no app; nil when it has one, and for a single file.
     var notice: String? {
         guard shownUnits.isEmpty, project.options.images.isEmpty else { return nil }
         return "No app was found in \((folder.isEmpty ? "." : folder).visible), and nothing that uses Core NFC."

@@ -7,7 +7,7 @@ public struct Reports: Sendable {
 
     /// Reports; a finding of overlapping folders stays in the first.
     ///
-    /// - Parameter absolute: makes one name of the names that a file has.
+    /// - Parameter absolute: returns one name for all names of a file.
     public init(_ reports: [Report], absolute: (String) -> String = { $0 }) {
         var seen: Set<Key> = []
         all = reports.map { report in
@@ -26,7 +26,7 @@ public struct Reports: Sendable {
         var position: Position
     }
 
-    /// Whether nothing was found that fails a build.
+    /// Whether there are no findings that fail a build.
     public var isFine: Bool { all.allSatisfy(\.isFine) }
 
     /// The numbers in words.

@@ -30,7 +30,7 @@ public struct RulePage: Sendable {
             let language =
                 file.path.hasSuffix(".swift")
                 ? "swift" : file.path.hasSuffix(".plist") || file.path.hasSuffix(".entitlements") ? "xml" : ""
-            // A long file shows nothing more than its beginning does.
+            // The beginning of a long file is enough.
             let body = file.text.count > 4000 ? String(file.text.prefix(200)) + " …" : file.text.trimmedAtEnd
             return "`\(file.path)`:\n\n```\(language)\n\(body)\n```\n\n"
         }.joined()

@@ -29,7 +29,7 @@ extension String {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            // A mention or a number of a thread counts where it follows at once.
+            // A mention or a thread number counts only if it follows directly.
             case "@", "#": result += "\(character)\u{2060}"
             case "\\", "`", "*", "_", "[", "]", "(", ")", "!", "|", "~": result += "\\\(character)"
             default: result.append(character)

@@ -3,13 +3,13 @@ public import SwiftSyntax
 
 /// A call in a function.
 public struct CallInfo: Sendable {
-    /// The last name of what is called, such as `begin`.
+    /// The last name of the called function, such as `begin`.
     public var name: String
     /// The source text before the last full stop; nil for none.
     public var base: String?
     /// The call.
     public var node: FunctionCallExprSyntax
-    /// What is called with a closure in which this call stands, from the outside, such as `DispatchQueue.main.async`.
+    /// The calls whose closures contain this call, from the outermost, such as `DispatchQueue.main.async`.
     public var context: [String]
 
     /// An argument by its label; nil for an unlabelled one.
@@ -30,7 +30,7 @@ public struct AssignmentInfo: Sendable {
     /// See ``CallInfo/context``.
     public var context: [String]
 
-    /// The last name of what is assigned to, such as `alertMessage`.
+    /// The last name of the assigned property, such as `alertMessage`.
     public var name: String? { target.lastName }
     /// Whether the value is nil.
     public var isNil: Bool { value.is(NilLiteralExprSyntax.self) }

@@ -25,7 +25,7 @@ public struct FunctionInfo: Sendable {
     public var parameters: [String]
     /// The types of its parameters.
     public var parameterTypes: [String]
-    /// The type in which it stands, also by an extension.
+    /// The type that contains it, also by an extension.
     public var owner: String?
     /// Its file.
     public var file: SourceFile

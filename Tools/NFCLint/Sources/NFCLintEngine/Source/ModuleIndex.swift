@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// All types and functions of a module, and who calls whom, as far as names say it.
+/// All types and functions of a module, and the calls between them, resolved by names.
 public struct ModuleIndex: Sendable {
     /// The functions.
     public private(set) var functions: [FunctionInfo] = []
@@ -78,7 +78,7 @@ public struct ModuleIndex: Sendable {
     public func family(_ name: String?) -> Set<String> {
         guard let name else { return [] }
         let own = chains[name] ?? [name]
-        // Types that conform to one protocol are of a family only where the protocol is asked for.
+        // Types that conform to one protocol form a family only when the protocol is queried.
         let near = (families[name] ?? []).filter { types[$0]?.kind == "protocol" || types[name]?.kind == "protocol" }
         guard !near.isEmpty else { return own }
         return near.reduce(into: own) { $0.formUnion(types[$1]?.kind == "protocol" ? [$1] : chains[$1] ?? [$1]) }
@@ -183,7 +183,7 @@ public struct ModuleIndex: Sendable {
         }
     }
 
-    /// A function and all from which it may be reached.
+    /// A function and all functions that may reach it.
     public func allCallers(_ start: Int, depth: Int = 4) -> [Int] {
         var seen: Set<Int> = [start]
         var order = [start]

@@ -2,7 +2,7 @@
 
 /// The methods of a file in Objective-C, cut into statements.
 ///
-/// There is no grammar here: comments are left out, and braces and semicolons say where statements end.
+/// It does not parse the grammar: comments are removed, and braces and semicolons end statements.
 public struct ObjectiveCode: Sendable {
     /// A part of a method up to a semicolon or a brace.
     public struct Statement: Sendable {
@@ -10,7 +10,7 @@ public struct ObjectiveCode: Sendable {
         public var place: Place
         /// Its text.
         public var text: String
-        /// Its text with nothing in its string literals.
+        /// Its text with empty string literals.
         public var code: String
         /// How many braces of the method are open around it.
         public var depth: Int
@@ -257,7 +257,7 @@ private struct Cutter {
 }
 
 extension StringProtocol {
-    /// Without the characters at its end for which something holds.
+    /// Without the characters at the end that satisfy a condition.
     fileprivate func dropLast(while isDropped: (Character) -> Bool) -> String {
         String(reversed().drop(while: isDropped).reversed())
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Does work on several threads whose stacks are large, since trees of hostile files are deep.
+/// Runs work on several threads with large stacks, because trees of hostile files are deep.
 enum Parallel {
     /// Transforms each value; the results are in order.
     static func map<Value: Sendable, Result: Sendable>(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import SwiftSyntax
 
-/// The sessions of a module: where they are made and begun, and who answers them.
+/// The sessions of a module: where they are created and begun, and their delegates.
 public struct Sessions: Sendable {
     /// What a session reads.
     public enum Kind: String, Sendable {

@@ -16,7 +16,7 @@ public final class SourceFile: Sendable {
     /// The offsets at which lines begin.
     private let lines: [Int]
 
-    /// The largest Swift file that is parsed: what people write is far below, and the depth of a tree grows with the file.
+    /// The maximum size of a parsed Swift file. Normal files are far smaller; large files have deep trees.
     static let largest = 512 << 10
 
     /// Parses a file. What nests deeper than anybody writes is left out by the parser.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says which files are worth parsing: those that name Core NFC, or what apps answer links with.
+/// Decides which files to parse: those that name Core NFC, or the APIs by which apps receive links.
 struct SourceFilter: Sendable {
     /// The words by their first byte.
     private let words: [[[UInt8]]]

@@ -13,7 +13,7 @@ enum SourceShape {
         byte >= 0x80 || byte == 0x5F || Character(Unicode.Scalar(byte)).isLetter || (0x30...0x39).contains(byte)
     }
 
-    /// Why a file is left out; nil for an ordinary one.
+    /// Why a file is left out; nil for a normal file.
     static func problem(_ bytes: [UInt8]) -> String? {
         var depth = 0
         var conditions = 0

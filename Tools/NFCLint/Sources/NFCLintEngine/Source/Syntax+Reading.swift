@@ -66,7 +66,7 @@ extension ExprSyntax {
 }
 
 extension ClosureExprSyntax {
-    /// What is called with this closure, such as `DispatchQueue.main.async`; empty for nothing.
+    /// The function that is called with this closure, such as `DispatchQueue.main.async`; empty for none.
     public var receiver: String {
         if signature?.attributes.trimmedDescription.contains("@MainActor") == true { return "MainActor.run" }
         var node = parent

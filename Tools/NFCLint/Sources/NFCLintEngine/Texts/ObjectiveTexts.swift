@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects what people read on the sheet of sessions in a file of Objective-C.
+/// Collects the texts on the sheet of sessions in an Objective-C file.
 struct ObjectiveTexts {
     private(set) var all: [ObjectiveFacts.Text] = []
     private let code: ObjectiveCode
@@ -113,7 +113,7 @@ struct ObjectiveTexts {
         return result
     }
 
-    /// A format with gaps for what is put in.
+    /// A format string, with gaps for inserted values.
     private static func withGaps(_ format: String) -> String {
         var result = format
         for sign in ["%@", "%lu", "%ld", "%zd", "%d", "%i", "%u", "%s", "%1$@", "%2$@"] {

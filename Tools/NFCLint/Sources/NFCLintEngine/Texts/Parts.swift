@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// Follows a variable to the tuples and objects that it may hold, for what these have under a label.
+/// Follows a variable to the tuples and objects that it may hold, and finds their values for a label.
 struct Parts {
     private let index: ModuleIndex
 
     init(_ index: ModuleIndex) { self.index = index }
 
-    /// An expression, and the function in which it stands.
+    /// An expression, and the function that contains it.
     typealias Value = (value: ExprSyntax, function: Int)
 
-    /// What the values of an expression have under a label: `texts.failure`, where texts is `(success: "…", failure: "…")`.
+    /// The values of an expression for a label: `texts.failure`, where texts is `(success: "…", failure: "…")`.
     func parts(_ label: String, of base: ExprSyntax, in number: Int) -> [Value] {
         values(of: base, in: number, depth: 0).compactMap { found in
             let node = found.value.core
@@ -39,7 +39,7 @@ struct Parts {
         return properties(name, of: function.owner, number, depth)
     }
 
-    /// What a property is declared with, and what is assigned to it.
+    /// The initial value of a property, and the values that are assigned to it.
     private func properties(_ name: String, of type: String?, _ number: Int, _ depth: Int) -> [Value] {
         let family = index.family(type)
         var result: [Value] = []

@@ -14,10 +14,10 @@ public struct SheetText: Sendable {
         case usage
     }
 
-    /// Stands for what is put in when the app runs.
+    /// The placeholder for values that are inserted at run time.
     public static let gap: Character = "\u{FFFC}"
 
-    /// The text, with ``gap`` for what is put in.
+    /// The text, with ``gap`` for inserted values.
     public var text: String
     /// What it is for.
     public var role: Role
@@ -44,7 +44,7 @@ public struct SheetText: Sendable {
     /// Whether its language has blanks between words.
     public var hasWords: Bool { !text.unicodeScalars.contains(where: Self.isJoined) }
 
-    /// Whether it is in English, as far as its letters say it.
+    /// Whether it is probably in English, judged by its letters.
     public var isLatin: Bool {
         text.unicodeScalars.allSatisfy {
             $0.value < 0x250 || (0x2000..<0x2C00).contains($0.value) || $0.value == 0xFFFC || $0.value >= 0x1F000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// Collects what people read on the sheet of a module's sessions.
+/// Collects the texts on the sheet of a module's sessions.
 struct SheetTexts {
     private(set) var all: [SheetText] = []
     private var seen: Set<Key> = []
@@ -25,7 +25,7 @@ struct SheetTexts {
         }
     }
 
-    /// What a message is for: an instruction where the session begins.
+    /// The purpose of a message: an instruction at the start of the session.
     private static func role(
         _ assignment: AssignmentInfo,
         _ number: Int,

@@ -2,7 +2,7 @@
 
 /// Texts by key, in the language in which an app is developed.
 public struct StringTable: Sendable {
-    /// A text, and where it stands.
+    /// A text, and its place.
     public struct Text: Sendable {
         /// The text.
         public var text: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// Finds what is returned, and under which cases of a switch.
+/// Finds the returned expressions, and their cases of a switch.
 final class ReturnFinder: SyntaxVisitor {
     var values: [(value: ExprSyntax, cases: [String])] = []
     private var cases: [[String]] = []

@@ -91,7 +91,7 @@ struct TextResolver {
         return key.text.contains(" ") ? [key] : []
     }
 
-    /// The text of a name that a tool made of a key, where the file with the names was not read.
+    /// The text of a name that a tool generated from a key, when the file with the names was not read.
     private func generated(_ node: ExprSyntax) -> [Found] {
         let names = node.dottedName.split(separator: ".").map(String.init)
         guard let root = names.first, names.count > 1, ["L10n", "Strings", "R", "Localized"].contains(root) else {
@@ -180,7 +180,7 @@ struct TextResolver {
         }
     }
 
-    /// What a function or a property returns, with the case under which it does.
+    /// The expressions that a function or a property returns, with their cases.
     private func returned(_ number: Int) -> [(value: ExprSyntax, cases: [String])] {
         let finder = ReturnFinder(viewMode: .sourceAccurate)
         guard let body = index.functions[number].body else { return [] }

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The reason for scanning says nothing.
+    /// The reason for scanning is not helpful.
     static let cfg002 = Rule(
         id: "CFG002",
         severity: .error,

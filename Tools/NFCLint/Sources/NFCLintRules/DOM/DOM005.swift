@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A wildcard is where it can not be.
+    /// A wildcard is at an invalid place.
     static let dom005 = Rule(
         id: "DOM005",
         severity: .error,

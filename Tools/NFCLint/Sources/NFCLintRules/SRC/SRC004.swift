@@ -185,7 +185,7 @@ extension Rule {
         }
     )
     private static func singles(_ text: String, _ names: [String], number: String) -> Bool {
-        // One that is recognised by its sentence is recognised, though it should not be (SRC029).
+        // An error that is recognized by its text counts as recognized, although that is a mistake (SRC029).
         let isSentence = number == "200" && text.contains("invalidated by user")
         return isSentence || names.contains(where: text.contains) || text.contains("== \(number)")
             || text.contains("case \(number)")

@@ -151,7 +151,7 @@ private func secondBegins(_ unit: Unit) -> [(call: CallInfo, function: Int)] {
     return found
 }
 
-/// The list of statements in which a call stands.
+/// The list of statements that contains a call.
 private func statements(around call: CallInfo) -> SyntaxIdentifier? {
     var node = call.node.parent
     while let step = node {

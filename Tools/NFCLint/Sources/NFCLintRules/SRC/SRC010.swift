@@ -60,7 +60,7 @@ extension Rule {
             }
         }
     )
-    /// The AID that an APDU selects, where it is written out.
+    /// The AID that an APDU selects, if it is a literal.
     private static func selected(_ call: CallInfo) -> [UInt8]? {
         guard let data = call.argument("data") else { return nil }
         guard let bytes = bytes(constant(data) ?? data) else { return nil }
@@ -95,7 +95,7 @@ extension Rule {
         let named = Finder.all(PatternBindingSyntax.self, in: core.root).filter {
             $0.pattern.trimmedDescription == name
         }
-        // One of the function itself hides what is outside of it.
+        // A local name of the function hides names outside of it.
         let own = core.is(MemberAccessExprSyntax.self) ? nil : core.enclosing(FunctionDeclSyntax.self)
         let near = named.filter { $0.enclosing(FunctionDeclSyntax.self)?.id == own?.id }
         let outside = named.filter { $0.enclosing(FunctionDeclSyntax.self) == nil }

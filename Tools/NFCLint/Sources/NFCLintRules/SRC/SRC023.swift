@@ -148,7 +148,7 @@ extension Rule {
                 guard !function.names.contains("wellKnownTypeTextPayload") else { continue }
                 for call in function.calls {
                     guard let source = decoded(call, number, trace, decoders, unit) else { continue }
-                    // Where links are asked for, and where other kinds of records are known, only what is said counts.
+                    // In code for links, and in code for other kinds of records, only explicit checks count.
                     let isSaid = PayloadTrace.isForWellKnown(call.node)
                     let isAsked = function.names.contains("wellKnownTypeURIPayload")
                     let hasOthers = !function.names.isDisjoint(with: ["media", "nfcExternal"])

@@ -109,7 +109,7 @@ extension Rule {
         }
     )
     private enum Source {
-        /// What a literal begins with, and what is put in after it.
+        /// The beginning of a literal, and the values that are inserted after it.
         case literal(String, gaps: [String])
         case variable
     }
@@ -192,7 +192,7 @@ extension Rule {
             }
             if let text = inner.literalText { return .literal(text, gaps: []) }
             if only(inner) != nil { return .variable }
-            // A literal with a part that is put in: its beginning counts.
+            // For a literal with inserted values, its beginning counts.
             guard case .stringSegment(let part)? = string.segments.first, !part.content.text.isEmpty,
                 let text = unescaped(part.content.text)
             else {
@@ -207,7 +207,7 @@ extension Rule {
         let bindings = Finder.all(PatternBindingSyntax.self, in: function.body).filter {
             $0.pattern.trimmedDescription == name
         }
-        // One that is added to may get its first bytes later.
+        // A value that is appended to may get its first bytes later.
         let isConstant = bindings.first?.enclosing(VariableDeclSyntax.self)?.bindingSpecifier.text == "let"
         if bindings.count == 1, isConstant, let value = bindings[0].initializer?.value {
             return text(value, function, depth + 1)

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The handler of links is where it is never called.
+    /// The handler of links is at a place where it is never called.
     static let src032 = Rule(
         id: "SRC032",
         severity: .warning,

@@ -25,7 +25,7 @@ extension Unit {
         index.functions.contains { isOwn($0) && $0.names.contains("ndefMessagePayload") }
     }
 
-    /// Whether sources use what came with iOS 13: sessions and messages of tags.
+    /// Whether sources use APIs of iOS 13: sessions and messages of tags.
     var usesTags: Bool {
         sessions.creations.contains { $0.kind == .tag }
             || sessions.delegates.contains { delegate in delegate.tags.contains { isOwn(index.functions[$0]) } }
@@ -37,7 +37,7 @@ extension Unit {
         return isOwn(function) ? function.file.place(node) : nil
     }
 
-    /// The place of a function's name, where the target owns it.
+    /// The place of a function's name, if the target owns it.
     func place(_ number: Int) -> Place? { isOwn(index.functions[number]) ? index.functions[number].place : nil }
 
     /// The calls of a name in the target's own functions.
@@ -97,7 +97,7 @@ enum Names {
         "customCommand", "extendedReadSingleBlock", "extendedReadMultipleBlocks", "fastReadMultipleBlocks",
     ]
 
-    /// Calls that only write down what happens.
+    /// Calls that only write a log.
     static let quiet: Set<String> = [
         "print", "debugPrint", "NSLog", "os_log", "dump", "log", "debug", "info", "warning", "trace", "verbose",
         "notice",
@@ -106,7 +106,7 @@ enum Names {
 
     static func isQuiet(_ call: String) -> Bool { quiet.contains(call) }
 
-    /// Whether a call only writes down what happens, also by an object for it: `Log.reader("found")`.
+    /// Whether a call only writes a log, also by an object for logs: `Log.reader("found")`.
     static func isLog(_ call: FunctionCallExprSyntax) -> Bool {
         let names = call.calledExpression.dottedName.split(separator: ".").map(String.init)
         let loggers: Set<String> = ["log", "logger", "oslog", "nslogger"]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCLintEngine
 
-/// A value of a target's configuration, and where it stands.
+/// A value of a target's configuration, and its place.
 struct Located {
     var value: ConfigValue
     /// Where the key stands.
@@ -19,7 +19,7 @@ extension ConfigFile {
 }
 
 extension Variant {
-    /// A value of the Info.plist, also where a setting makes it.
+    /// A value of the Info.plist, also if a build setting creates it.
     func info(_ key: String) -> Located? {
         if let found = info?.located(key) { return found }
         return generatedInfo[key].map {
@@ -38,7 +38,7 @@ extension Variant {
 }
 
 extension Unit {
-    /// The app's ways of being built; none where it is no app.
+    /// The app's build configurations; empty if it is not an app.
     var appVariants: [Variant] { isApp ? target.variants : [] }
 
     /// Calls for each value of a key of the Info.plist; once for a text that several configurations of a project set.
@@ -60,7 +60,7 @@ extension Unit {
 
     /// A change that puts a key into a property list in XML; none for other files.
     func inserting(_ text: String, into file: ConfigFile?) -> [Edit] {
-        // A key that is only misspelled is mended itself.
+        // A misspelled key is fixed itself.
         let isMisspelled =
             file?.root.entries?.contains { entry in
                 Keys.all.contains { $0 != entry.key && entry.means($0) && text.contains("<key>\($0)</key>") }
@@ -96,7 +96,7 @@ extension Unit {
         return [Edit(path: path, range: inner..<length, replacement: key)]
     }
 
-    /// A change that puts another value in the place of one in XML.
+    /// A change that replaces a value in XML.
     func replacing(_ value: ConfigValue, with text: String, in path: String) -> [Edit] {
         guard let range = value.range, let bytes = files.bytes(path), range.upperBound <= bytes.count,
             bytes[range].first == 0x3C

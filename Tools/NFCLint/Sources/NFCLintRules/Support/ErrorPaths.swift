@@ -23,7 +23,7 @@ struct ErrorPaths {
         return references.allSatisfy(isSentence) ? .sentence : .whole
     }
 
-    /// Whether an error is turned into its sentence where it is mentioned.
+    /// Whether an error is converted to its text where it is used.
     private static func isSentence(_ node: DeclReferenceExprSyntax) -> Bool {
         if node.enclosing(ExpressionSegmentSyntax.self) != nil { return true }
         var step: Syntax? = Syntax(node)

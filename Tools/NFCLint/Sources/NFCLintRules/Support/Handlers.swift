@@ -9,7 +9,7 @@ struct Handlers {
     let isInScene: Bool
     /// Whether the app has scenes.
     let hasScenes: Bool
-    /// Whether the app's beginning was found, and nothing unknown can answer for it.
+    /// Whether the start of the app was found, and no unknown code can handle links for it.
     let isComplete: Bool
     private let isInObjectiveC: Bool
 

@@ -8,7 +8,7 @@ struct HangingPaths {
         var node: Syntax
         /// Whether the path changes the text of the sheet.
         var setsText: Bool
-        /// Whether it is the path for more than one tag.
+        /// Whether the path is for more than one tag.
         var isForSeveral: Bool
     }
 

@@ -8,7 +8,7 @@ import struct Foundation.Data
 enum LinkChecks {
     // MARK: Associated domains
 
-    /// What is wrong with an app's associated domains, of one rule.
+    /// The findings of one rule about an app's associated domains.
     static func domains(_ id: String, _ unit: Unit, _ findings: inout Findings) {
         guard unit.isApp, unit.usesCoreNFC || unit.target.variants.contains(where: { $0.formats != nil }) else {
             return
@@ -40,7 +40,7 @@ enum LinkChecks {
 
     // MARK: Association files
 
-    /// What is wrong with the project's association files, of one rule.
+    /// The findings of one rule about the project's association files.
     static func associations(_ id: String, _ unit: Unit, _ findings: inout Findings) {
         for path in unit.target.files where unit.target.kind == .loose {
             let name = path.split(separator: "/").last ?? ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCLintEngine
 
-/// When code in Objective-C runs, and on which queue.
+/// Checks when Objective-C code runs, and on which queue.
 extension ObjectiveFacts {
     /// Where sessions begin in a method of a life cycle, itself or by another method, and not in a block.
     var unaskedBegins: [(method: Method, statement: Statement)] {
@@ -43,7 +43,7 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Sessions of a file that writes messages, where each is made to end after the first one.
+    /// Sessions that end after the first message, in a file that writes messages.
     var shortWriters: [Creation] {
         guard !writes.isEmpty, !tagCallbacks.isEmpty, creations.allSatisfy(\.endsAfterFirst) else { return [] }
         return creations

@@ -19,7 +19,7 @@ extension ObjectiveFacts {
     /// `didDetectNDEFs`.
     var messageCallbacks: [Method] { code.methods.filter { $0.selector.hasSuffix("didDetectNDEFs:") } }
 
-    /// Whether a statement only writes down what happens.
+    /// Whether a statement only writes a log.
     static func isLog(_ statement: Statement) -> Bool {
         ["NSLog(", "RCTLog", "DDLog", "os_log", "printf("].contains { statement.code.contains($0) }
     }
@@ -66,7 +66,7 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Where sessions are begun and no text was set: neither there, nor where they are made, nor when they become active.
+    /// Where sessions begin without a text, set there, at their creation, or when they become active.
     var silentBegins: [Statement] {
         let begun = code.methods.filter { $0.mentions("beginSession]") }.filter { method in
             let near =

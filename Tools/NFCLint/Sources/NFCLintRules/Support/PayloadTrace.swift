@@ -49,7 +49,7 @@ struct PayloadTrace {
         if let position = function.parameters.firstIndex(of: name) {
             let passed = arguments(position, of: number)
             let sources = passed.compactMap { source($0.value, in: $0.caller, depth: depth + 1) }
-            // Functions that get other bytes too are judged where a payload is passed.
+            // Functions that also get other bytes are checked where a payload is passed.
             if !sources.isEmpty { return sources.count == passed.count ? sources.first : nil }
             return Self.isForRecords(function) && name == "payload" ? .whole : nil
         }
@@ -106,7 +106,7 @@ struct PayloadTrace {
         return type == nil || type?.name.hasPrefix("NFC") == true && type?.declaration == nil
     }
 
-    /// Whether a function takes records apart, as far as its name says it: `parseText(_:)`.
+    /// Whether a function parses records, judged by its name: `parseText(_:)`.
     private static func isForRecords(_ function: FunctionInfo) -> Bool {
         let name = function.name.lowercased()
         let owner = (function.owner ?? "").lowercased()

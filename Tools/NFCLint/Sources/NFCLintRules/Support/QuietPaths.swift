@@ -134,7 +134,7 @@ struct QuietPaths {
     private func follow(_ node: IfExprSyntax, _ state: inout State) {
         let entry = state
         let isHarmless = isHarmless(node.conditions)
-        // Whether there is nothing to answer where the condition holds, or where it does not.
+        // Whether there is nothing to report when the condition holds, or when it does not.
         let text = node.conditions.trimmedDescription
         let isForNone = ["isEmpty", "== 0", "< 1", "== nil"].contains { text.contains($0) } && !text.hasPrefix("!")
         var then = entry
@@ -167,7 +167,7 @@ struct QuietPaths {
         state.isOpen = isOpen
     }
 
-    /// Whether a condition fails only where there is nothing to answer: no tag, or the object is gone.
+    /// Whether a condition fails only when there is nothing to report: no tag, or the object is gone.
     private func isHarmless(_ conditions: ConditionElementListSyntax) -> Bool {
         let text = conditions.trimmedDescription
         if text.contains("self") && conditions.contains(where: { $0.condition.is(OptionalBindingConditionSyntax.self) })
@@ -200,7 +200,7 @@ struct QuietPaths {
     private static let dispatching: Set<String> = ["async", "asyncAfter", "sync"]
     private static let times: Set<String> = ["now", "global", "milliseconds", "seconds", "microseconds", "nanoseconds"]
 
-    /// Whether a call hands over a closure with nothing in it, or says for such a call when and where.
+    /// Whether a call passes an empty closure, or sets the time and place for such a call.
     private static func isEmptyDispatch(_ call: FunctionCallExprSyntax, _ name: String) -> Bool {
         if dispatching.contains(name) {
             let closures =

@@ -3,13 +3,13 @@ import NDEF
 import NFCLintEngine
 import UniversalLinks
 
-/// Looks at what tags hold, as background reading would.
+/// Checks the contents of tags, as background reading would read them.
 enum TagChecks {
     private static let supported: Set<String> = [
         "http", "https", "mailto", "sms", "tel", "facetime", "facetime-audio", "x-hm",
     ]
 
-    /// What one rule finds in the messages and links that were handed over.
+    /// The findings of one rule in the given messages and links.
     static func check(_ id: String, _ unit: Unit, _ findings: inout Findings) {
         guard unit.target.kind == .loose else { return }
         for (path, message) in unit.tagMessages {

@@ -29,12 +29,12 @@ enum Verbs {
         "one",
     ]
 
-    /// Whether some words are English, as far as one of them says it.
+    /// Whether some words are English, judged by single words.
     static func isEnglish(_ words: [String]) -> Bool {
         words.allSatisfy { $0.allSatisfy(\.isASCII) } && words.contains { common.contains($0.lowercased()) }
     }
 
-    /// Whether one of some words is a verb, as far as its form says it.
+    /// Whether one of some words is a verb, judged by its form.
     static func has(_ words: [String]) -> Bool {
         words.contains { word in
             let word = word.lowercased()

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The tag has nothing that iPhones read in the background.
+    /// The tag has no record that iPhones read in the background.
     static let tag005 = Rule(
         id: "TAG005",
         severity: .warning,

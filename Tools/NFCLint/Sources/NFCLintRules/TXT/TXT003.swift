@@ -116,6 +116,6 @@ extension Rule {
         }
     )
 
-    /// Whether words may be of a language that says in one what English says in three, as Turkish and Russian do.
+    /// Whether words may be in a language that needs fewer words than English, such as Turkish or Russian.
     private static func isJoining(_ words: [String]) -> Bool { words.contains { !$0.allSatisfy(\.isASCII) } }
 }
