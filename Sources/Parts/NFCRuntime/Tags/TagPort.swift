@@ -41,7 +41,7 @@ struct TagPort {
         }
         let isFeliCa = found.target.technology == .nfcF
         if isFeliCa, packet.octets.count > 254 {
-            throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 octets after its length.")
+            throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 bytes after its length.")
         }
         let octets = isFeliCa ? [UInt8(packet.octets.count + 1)] + packet.octets : packet.octets
         let answer = try await link.transceive(Frame(octets), timeout: timeout(of: packet))

@@ -148,7 +148,7 @@ public final class ClassicTag: VirtualTag {
     ///
     /// - Parameter contents: what it holds. A UID that has not 4, 7 or 10 octets is a mistake of the caller.
     public init(_ contents: ClassicContents) {
-        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 octets")
+        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
         silicon = Locked(ClassicSilicon(contents))
     }

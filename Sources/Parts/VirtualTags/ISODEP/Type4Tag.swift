@@ -127,12 +127,12 @@ public final class Type4Tag: VirtualTag {
         self.frontEnd = frontEnd
         switch frontEnd {
         case .nfcA(let uid, _, _, _):
-            precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 octets")
+            precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
             technology = .nfcA
         case .nfcB(let pupi, let data, let info):
             precondition(
                 pupi.count == 4 && data.count == 4 && info.count == 3,
-                "ATQB has 4 octets of PUPI, 4 of application data and 3 of protocol information"
+                "ATQB has 4 bytes of PUPI, 4 of application data and 3 of protocol information"
             )
             technology = .nfcB
         }

@@ -152,10 +152,10 @@ struct FlipperFields {
     func octets(_ key: String, count: Int?, ordinal: Int = 0) throws(TagImageError) -> [UInt8] {
         let field = try required(key, ordinal: ordinal)
         guard let octets = [UInt8](hexadecimal: field.value, separated: true) else {
-            throw TagImageError(.malformed, "\(key) is not hexadecimal octets separated by spaces.", line: field.line)
+            throw TagImageError(.malformed, "\(key) is not hexadecimal bytes separated by spaces.", line: field.line)
         }
         if let count, octets.count != count {
-            throw TagImageError(.malformed, "\(key) has \(octets.count) octets instead of \(count).", line: field.line)
+            throw TagImageError(.malformed, "\(key) has \(octets.count) bytes instead of \(count).", line: field.line)
         }
         return octets
     }

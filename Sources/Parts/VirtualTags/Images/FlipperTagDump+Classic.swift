@@ -58,12 +58,12 @@ extension FlipperFields {
             let octet = [UInt8](hexadecimal: word)
             let isUnknown = Array(word) == Array("??".utf8)
             guard isUnknown || octet?.count == 1 else {
-                throw TagImageError(.malformed, "\(key) is not octets or ?? separated by spaces.", line: line(key))
+                throw TagImageError(.malformed, "\(key) is not bytes or ?? separated by spaces.", line: line(key))
             }
             octets.append(isUnknown ? nil : octet?.first)
         }
         guard octets.count == count else {
-            throw TagImageError(.malformed, "\(key) has \(octets.count) octets instead of \(count).", line: line(key))
+            throw TagImageError(.malformed, "\(key) has \(octets.count) bytes instead of \(count).", line: line(key))
         }
         return octets
     }

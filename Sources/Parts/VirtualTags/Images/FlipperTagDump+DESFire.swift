@@ -133,7 +133,7 @@ extension FlipperTagDump {
             guard data == nil || data?.count == size else {
                 throw TagImageError(
                     .malformed,
-                    "\(key) has not the \(size) octets of its size.",
+                    "\(key) has not the \(size) bytes of its size.",
                     line: fields.line(key)
                 )
             }
@@ -154,7 +154,7 @@ extension FlipperTagDump {
             guard size * maximum <= 0x1_0000, data == nil || data?.count == size * current else {
                 throw TagImageError(
                     .malformed,
-                    "\(key) has not \(current) records of \(size) octets.",
+                    "\(key) has not \(current) records of \(size) bytes.",
                     line: fields.line(key)
                 )
             }

@@ -11,7 +11,7 @@ extension FlipperTagDump {
         let blocks = try fields.number("Block Count", in: 1...256)
         let size = Int(try fields.octets("Block Size", count: 1)[0])
         guard (1...32).contains(size) else {
-            throw TagImageError(.malformed, "A block has 1 to 32 octets, not \(size).", line: fields.line("Block Size"))
+            throw TagImageError(.malformed, "A block has 1 to 32 bytes, not \(size).", line: fields.line("Block Size"))
         }
         let data = try fields.octets("Data Content", count: blocks * size)
         let known = Type5Product(uid: uid, blockCount: blocks, blockSize: size)
@@ -32,7 +32,7 @@ extension FlipperTagDump {
             guard hasHead || status.count == blocks else {
                 throw TagImageError(
                     .malformed,
-                    "Security Status has \(status.count) octets for \(blocks) blocks.",
+                    "Security Status has \(status.count) bytes for \(blocks) blocks.",
                     line: fields.line("Security Status")
                 )
             }

@@ -174,7 +174,7 @@ extension FlipperFields {
     func nfcAIdentifier() throws(TagImageError) -> [UInt8] {
         let uid = try octets("UID", count: nil)
         guard [4, 7, 10].contains(uid.count) else {
-            throw TagImageError(.malformed, "A UID has 4, 7 or 10 octets, not \(uid.count).", line: line("UID"))
+            throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: line("UID"))
         }
         return uid
     }
@@ -215,7 +215,7 @@ extension FlipperTagDump {
             for (key, bit) in interfaceOctets where format & bit != 0 { ats += try fields.octets(key, count: 1) }
             if fields.line("T1...Tk") != nil { ats += try fields.octets("T1...Tk", count: nil) }
             guard ats.count <= 253 else {
-                throw TagImageError(.malformed, "The ATS has more than 254 octets.", line: fields.line("T1...Tk"))
+                throw TagImageError(.malformed, "The ATS has more than 254 bytes.", line: fields.line("T1...Tk"))
             }
             ats.insert(UInt8(ats.count + 1), at: 0)
         }

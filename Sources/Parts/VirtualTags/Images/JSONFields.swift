@@ -41,7 +41,7 @@ struct JSONFields {
         if let count, octets.count != count {
             throw TagImageError(
                 .malformed,
-                "\"\(key)\" has \(octets.count) octets instead of \(count).",
+                "\"\(key)\" has \(octets.count) bytes instead of \(count).",
                 line: line(key)
             )
         }

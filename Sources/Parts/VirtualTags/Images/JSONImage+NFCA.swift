@@ -16,13 +16,13 @@ extension JSONImage {
         }
         let uid = try fields.octets("uid", count: nil)
         guard [4, 7, 10].contains(uid.count) else {
-            throw TagImageError(.malformed, "A UID has 4, 7 or 10 octets, not \(uid.count).", line: fields.line("uid"))
+            throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: fields.line("uid"))
         }
         let memory = try fields.octets("memory_hex", count: nil)
         guard memory.count % 4 == 0, memory.count >= 16 else {
             throw TagImageError(
                 .malformed,
-                "\(memory.count) octets are not whole pages, or not even the first four.",
+                "\(memory.count) bytes are not whole pages, or not even the first four.",
                 line: fields.line("memory_hex")
             )
         }
@@ -128,7 +128,7 @@ extension JSONImage {
     private static func nfcAIdentifier(_ fields: JSONFields) throws(TagImageError) -> [UInt8] {
         let uid = try fields.octets("uid", count: nil)
         guard [4, 7, 10].contains(uid.count) else {
-            throw TagImageError(.malformed, "A UID has 4, 7 or 10 octets, not \(uid.count).", line: fields.line("uid"))
+            throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: fields.line("uid"))
         }
         return uid
     }

@@ -49,7 +49,7 @@ extension JSONImage {
         let uid = try fields.octets("uid", count: nil)
         if fields.hasValue("protocol_info") {
             guard uid.count == 4 else {
-                throw TagImageError(.malformed, "A PUPI has 4 octets, not \(uid.count).", line: fields.line("uid"))
+                throw TagImageError(.malformed, "A PUPI has 4 bytes, not \(uid.count).", line: fields.line("uid"))
             }
             return .nfcB(
                 pupi: uid,
@@ -58,7 +58,7 @@ extension JSONImage {
             )
         }
         guard [4, 7, 10].contains(uid.count) else {
-            throw TagImageError(.malformed, "A UID has 4, 7 or 10 octets, not \(uid.count).", line: fields.line("uid"))
+            throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: fields.line("uid"))
         }
         if let otherwise, !fields.hasValue("ats") { return otherwise(uid) }
         let ats = try fields.octets("ats", count: nil)

@@ -53,7 +53,7 @@ extension JSONImage {
         case "generic Type 3":
             let memory = try fields.octets("memory_hex", count: nil)
             guard memory.count % 16 == 0, (16...0x10_0000).contains(memory.count) else {
-                throw inconsistent("\(memory.count) octets are not whole blocks.", "memory_hex", fields)
+                throw inconsistent("\(memory.count) bytes are not whole blocks.", "memory_hex", fields)
             }
             return .standard(FeliCaStandardContents(idm: idm, pmm: pmm, systems: [FeliCaSystem(ndef: memory)]))
         default:
@@ -98,7 +98,7 @@ extension JSONImage {
         let memory = try fields.octets("memory_hex", count: nil)
         let blocks = try fields.number("blocks", in: 1...0x1_0000) ?? memory.count / size
         guard blocks * size == memory.count, blocks > 0 else {
-            throw inconsistent("\(memory.count) octets are not \(blocks) blocks of \(size).", "memory_hex", fields)
+            throw inconsistent("\(memory.count) bytes are not \(blocks) blocks of \(size).", "memory_hex", fields)
         }
         var product = Type5Product.all.first { $0.name == name }
         if name == "generic Type 5" {

@@ -142,7 +142,7 @@ struct ProxmarkTag15 {
         guard (1...32).contains(blockSize), (1...256).contains(blockCount), data.count == blockCount * blockSize else {
             throw TagImageError(
                 .inconsistent,
-                "\(data.count) octets are not \(blockCount) blocks of \(blockSize)."
+                "\(data.count) bytes are not \(blockCount) blocks of \(blockSize)."
             )
         }
         let product =

@@ -48,7 +48,7 @@ extension ProxmarkJSON {
         let card = fields.object("Card")
         let uid = card.hasValue("UID") ? try card.octets("UID", count: nil) : ClassicContents.uid(inBlock0: memory)
         guard [4, 7, 10].contains(uid.count) else {
-            throw TagImageError(.malformed, "A UID has 4, 7 or 10 octets, not \(uid.count).", line: card.line("UID"))
+            throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: card.line("UID"))
         }
         var contents = ClassicContents(product, memory: memory, uid: uid)
         // ATQA is as on the air, low octet first.

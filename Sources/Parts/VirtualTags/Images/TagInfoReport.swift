@@ -33,7 +33,7 @@ struct TagInfoReport: ImageSource {
         var memory: [UInt8] = []
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.count <= 4 else {
-                throw TagImageError(.malformed, "A page is missing, or not one of four octets.", line: block.line)
+                throw TagImageError(.malformed, "A page is missing, or not one of four bytes.", line: block.line)
             }
             memory += block.data + Array(repeating: 0, count: 4 - block.data.count)
         }
@@ -109,7 +109,7 @@ struct TagInfoReport: ImageSource {
         var contents = ClassicContents(product, memory: [], uid: scan.uid)
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.isEmpty || block.data.count == 16 else {
-                throw TagImageError(.malformed, "A block is missing, or not one of 16 octets.", line: block.line)
+                throw TagImageError(.malformed, "A block is missing, or not one of 16 bytes.", line: block.line)
             }
             var octets: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
             if ClassicProduct.sector(ofTrailer: address) != nil {
@@ -218,7 +218,7 @@ struct TagInfoScan {
     private static func octets(_ text: String, line: Int) throws(TagImageError) -> [UInt8] {
         let digits = text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains($0) }
         guard digits.count <= 512, let octets = [UInt8](hexadecimal: digits) else {
-            throw TagImageError(.malformed, "Octets in hexadecimal are expected here.", line: line)
+            throw TagImageError(.malformed, "Bytes in hexadecimal are expected here.", line: line)
         }
         return octets
     }

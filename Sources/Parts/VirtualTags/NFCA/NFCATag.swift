@@ -28,7 +28,7 @@ public final class NFCATag: VirtualTag {
     ///
     /// - Parameter contents: what is known. A UID that has not 4, 7 or 10 octets is a mistake of the caller.
     public init(_ contents: NFCAContents) {
-        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 octets")
+        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
         listener = Locked(NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak))
     }

@@ -99,7 +99,7 @@ public final class Type1Tag: VirtualTag {
     ///   - product: what the tag is.
     ///   - uid: the UID, 7 octets.
     public convenience init(_ product: Type1Product, uid: [UInt8] = Type1Tag.defaultUID) {
-        precondition(uid.count == 7, "a UID of Type 1 tags has 7 octets")
+        precondition(uid.count == 7, "a UID of Type 1 tags has 7 bytes")
         self.init(Type1Contents(blank: product, uid: uid))
     }
 

@@ -136,7 +136,7 @@ public final class Type2Tag: VirtualTag {
     ///
     /// - Parameter contents: the contents. A UID that has not 4, 7 or 10 octets is a mistake of the caller.
     public init(_ contents: Type2Contents) {
-        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 octets")
+        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         product = contents.product
         silicon = Locked(Type2Silicon(contents))
     }

@@ -26,7 +26,7 @@ public final class Type3Tag: VirtualTag {
     ///
     /// - Parameter contents: what it holds.
     public init(_ contents: FeliCaLiteSContents) {
-        precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 octets")
+        precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 bytes")
         precondition(
             contents.userMemory.count == 224 && contents.memoryConfiguration.count == 16
                 && contents.cardKey.count == 16,
@@ -37,7 +37,7 @@ public final class Type3Tag: VirtualTag {
 
     /// Creates a FeliCa Standard card or a generic Type 3 tag.
     public init(_ contents: FeliCaStandardContents) {
-        precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 octets")
+        precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 bytes")
         precondition((1...16).contains(contents.systems.count), "a card has 1 to 16 systems")
         silicon = Locked(Type3Silicon(FeliCaStandardChip(contents: contents)))
     }

@@ -159,8 +159,8 @@ public final class Type5Tag: VirtualTag {
     ///   than the product has.
     public init(_ contents: Type5Contents) {
         let product = contents.product
-        precondition(contents.uid.count == 8, "a UID of NFC-V has 8 octets")
-        precondition((1...32).contains(product.blockSize), "a block has 1 to 32 octets")
+        precondition(contents.uid.count == 8, "a UID of NFC-V has 8 bytes")
+        precondition((1...32).contains(product.blockSize), "a block has 1 to 32 bytes")
         precondition((1...0x1_0000).contains(product.blockCount), "a tag has 1 to 65536 blocks")
         precondition(
             contents.memory.count <= product.dataBlockCount * product.blockSize,
