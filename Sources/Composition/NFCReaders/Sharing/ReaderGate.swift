@@ -10,7 +10,7 @@ import TagLink
 ///
 /// An app connects and sends one byte with its purpose. The service releases the reader and answers with one byte. When
 /// the connection is closed, also because the process ended, the service takes the reader back. Meanwhile a session
-/// reports the tags that it finds: ``tagMark``, the length of the identifier, and the identifier.
+/// reports the tags that it finds: the byte 54, the length of the identifier, and the identifier.
 public struct ReaderGate: ReaderSharing, Hashable {
     /// What the reader is needed for.
     public typealias Purpose = ReaderPurpose

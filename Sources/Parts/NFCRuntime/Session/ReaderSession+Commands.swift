@@ -62,7 +62,7 @@ extension ReaderSession {
     ///   - packet: the bytes, see ``TagPacket``.
     ///   - tag: the connected tag.
     ///   - connects: whether to connect the tag first if no tag is connected.
-    ///   - completion: called once, on any thread, with the bytes of the answer or ``CommandError``. The ``TagError``
+    ///   - completion: called once, on any thread, with the bytes of the answer or ``CommandError``. The `TagError`
     ///     is `tagLost` when the tag has left, and `badAnswer` when it is near but did not answer.
     public func send(
         _ packet: TagPacket,

@@ -12,7 +12,7 @@ public final class ReaderSession: Sendable {
     public enum Event: Sendable {
         /// The sheet is shown and the reader looks for tags.
         case becameActive
-        /// Tags were found; the reader stops looking until ``ReaderSession/restartPolling()``.
+        /// Tags were found; the reader stops looking until ``ReaderSession/restartPolling(skippingReported:)``.
         case detected([DetectedTag])
         /// The session is over. The last event.
         case ended(SessionEnd)
