@@ -2,11 +2,11 @@
 public import TagLink
 
 extension Frame {
-    /// The octets without their checksum, or nil when the frame does not end in the right one.
+    /// Returns the bytes without their checksum.
     ///
-    /// - Parameter technology: the technology whose checksum is looked for: CRC_A for NFC-A, CRC_B for NFC-B and NFC-V,
-    ///   the CRC of FeliCa for NFC-F.
-    /// - Returns: the octets before the checksum, or nil when it is wrong, missing or of another kind.
+    /// - Parameter technology: the technology of the checksum: CRC_A for NFC-A, CRC_B for NFC-B and NFC-V, the CRC of
+    ///   FeliCa for NFC-F.
+    /// - Returns: the bytes before the checksum; nil when it is wrong, missing or of another technology.
     public func payload(checkedBy technology: Technology) -> [UInt8]? {
         switch checksum {
         case .automatic:
@@ -18,7 +18,7 @@ extension Frame {
         }
     }
 
-    /// All octets on the air, with the checksum that `checksum` says.
+    /// Returns all bytes on the air, including the checksum if `checksum` asks for it.
     func bytesOnAir(_ technology: Technology) -> [UInt8] {
         switch checksum {
         case .none: bytes
@@ -33,9 +33,9 @@ extension Frame {
         return checksum(payload) == Array(bytes.suffix(2)) ? payload : nil
     }
 
-    /// What the reader makes of an answer, by what it was told about the checksum when it sent the request.
+    /// Returns an answer as the reader reports it. That depends on the checksum setting of the request.
     ///
-    /// - Returns: the frame as the contract of ``TagLink/FrameLink`` has it, or nil when its checksum is wrong.
+    /// - Returns: the frame by the contract of `FrameLink`; nil when its checksum is wrong.
     func received(inAnswerTo request: Frame, _ technology: Technology) -> Frame? {
         if bitCount < 8 || checksum == request.checksum { return self }
         switch request.checksum {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A plan of faults with the exchanges and writes counted since it was armed.
+/// An active plan of faults, which counts exchanges and writes.
 struct ArmedFaults: Sendable {
     private var faults: [Fault]
     private var random: SplitMix64
-    /// How many exchanges have begun since the plan was armed.
+    /// The number of exchanges since the plan was armed.
     private(set) var exchanges = 0
-    /// How many of them were writes.
+    /// The number of writes among them.
     private(set) var writes = 0
-    /// How many calls are left to make: most plans have none.
+    /// The number of remaining calls. Most plans have none.
     private var calls: Int
 
     init(_ plan: FaultPlan) {
@@ -18,7 +18,7 @@ struct ArmedFaults: Sendable {
         calls = plan.faults.count(where: \.isCall)
     }
 
-    /// What is to be called before the next exchange; each only once.
+    /// Returns the closures to call before the next exchange, each only once.
     mutating func takeCalls() -> [@Sendable () -> Void] {
         guard calls > 0 else { return [] }
         var taken: [@Sendable () -> Void] = []
@@ -31,9 +31,9 @@ struct ArmedFaults: Sendable {
         return taken
     }
 
-    /// Begins the next exchange.
+    /// Starts the next exchange.
     ///
-    /// - Returns: what may go wrong in it, or nil.
+    /// - Returns: the faults that may happen in it; nil for none.
     mutating func next() -> FaultyExchange? {
         defer { exchanges += 1 }
         var faulty: FaultyExchange?
@@ -57,15 +57,15 @@ struct ArmedFaults: Sendable {
     }
 }
 
-/// What goes wrong in one exchange.
+/// The faults of one exchange.
 struct FaultyExchange {
     private let random: UInt64
     private var effects: [Fault.Effect] = []
-    /// Effects that happen only if the exchange turns out to be a write.
+    /// The effects that only happen if the exchange is a write.
     private var effectsOfWrite: [Fault.Effect] = []
     private(set) var disturbance: Disturbance?
     private(set) var swapsTags = false
-    /// Whether a tag whose write fails for want of power resets and stays; else all tags are gone.
+    /// Whether a tag resets and stays in the field when it lacks the power for a write; otherwise all tags are gone.
     private(set) var keepsTags = false
 
     init(random: UInt64) {
@@ -92,7 +92,7 @@ struct FaultyExchange {
         }
     }
 
-    /// What happens to the field before the request is sent.
+    /// Applies the changes of the field before the request is sent.
     mutating func changeTags(in state: inout FieldState) {
         for effect in effects {
             switch effect {
@@ -109,12 +109,12 @@ struct FaultyExchange {
         }
     }
 
-    /// Whether the tags hear nothing of the request.
+    /// Whether the tags do not receive the request.
     var isDeaf: Bool {
         effects.contains { if case .deaf = $0 { true } else { false } }
     }
 
-    /// What happens to the answer on its way.
+    /// Changes the answer on its way to the reader.
     mutating func changeAnswer(_ answer: inout FieldAnswer, _ technology: Technology) {
         for effect in answer.isWrite ? effects + effectsOfWrite : effects {
             guard case .frame(var frame) = answer.reply else { return }
@@ -151,7 +151,7 @@ extension Fault {
 }
 
 extension TornWrite {
-    /// The same, with random choices that differ from fault to fault of a plan.
+    /// The same torn write, with random choices that differ for each fault of a plan.
     fileprivate func seeded(_ random: UInt64) -> TornWrite {
         if case .mixed(let seed) = self { .mixed(seed: seed ^ random) } else { self }
     }

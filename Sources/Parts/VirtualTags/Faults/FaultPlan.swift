@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Something that goes wrong once, at a certain exchange or write.
+/// A fault that happens once, at a certain exchange or write.
 public struct Fault: Sendable, CustomStringConvertible {
-    /// What goes wrong.
+    /// The effect of a fault.
     public enum Effect: Sendable {
-        /// All tags leave the field before they hear the request.
+        /// All tags leave the field before they receive the request.
         case loss
-        /// The tag hears the request and acts on it; the reader does not hear the answer.
+        /// The tag receives the request and performs it, but the reader does not receive the answer.
         case mute
-        /// The tag does not hear the request.
+        /// The tag does not receive the request.
         case deaf
-        /// One bit of the answer is wrong. In whole octets the parity tells; in an answer of a few bits nothing does.
+        /// One bit of the answer is wrong. In complete bytes the parity shows this. In an answer of a few bits nothing
+        /// shows it.
         case bitError
-        /// The tag refuses the command with this 4-bit code, and falls back as after any refusal.
+        /// The tag refuses the command with this 4-bit code, and changes its state like after any refusal.
         case refusal(UInt8)
-        /// The answer has this many octets too many, with a right checksum.
+        /// The answer has this many additional bytes, with a correct checksum.
         case tooLong(by: Int)
-        /// The answer has this many octets too few, with a right checksum; with none left it is not heard.
+        /// The answer lacks this many bytes, with a correct checksum. An empty answer is not received.
         case tooShort(by: Int)
         /// The tag answers this much later.
         case delay(Airtime)
-        /// Before the request, this tag is put in the place of all others.
+        /// Before the request, this tag replaces all others.
         case swap(any VirtualTag)
-        /// The power goes while the tag programs its memory: the reader hears nothing, and all tags are gone.
+        /// The power is cut while the tag programs its memory. The reader receives nothing, and all tags are gone.
         case powerCut(TornWrite)
-        /// The power is too low to program the memory: the tag resets, its memory is as before, and it stays.
+        /// The power is too low to program the memory. The tag resets, keeps its memory and stays.
         case brownOut
-        /// Before the request, this is called once, on the caller's thread and outside of locks. It may bring tags and take
-        /// them away. When it cancels the task that makes the exchange, nothing is sent.
+        /// Before the request, this closure is called once, on the caller's thread and outside of locks. It may bring
+        /// and remove tags. If it cancels the task of the exchange, nothing is sent.
         case call(@Sendable () -> Void)
     }
 
-    /// When it goes wrong.
+    /// When a fault happens.
     public enum Trigger: Sendable, Hashable {
         /// At an exchange, counted from 0.
         case exchange(Int)
@@ -42,18 +43,18 @@ public struct Fault: Sendable, CustomStringConvertible {
         case everyWrite
     }
 
-    /// When it goes wrong.
+    /// When the fault happens.
     public var trigger: Trigger
-    /// What goes wrong.
+    /// The effect of the fault.
     public var effect: Effect
 
     /// Creates a fault.
     ///
     /// - Parameters:
-    ///   - effect: what goes wrong.
-    ///   - trigger: when it does. A `powerCut` or `brownOut` at an exchange that programs nothing does nothing; a `loss` at a write
-    ///     comes right after it; `deaf` and `swap` come before a request and can't be tied to a write, so they do
-    ///     nothing there. The same goes for `call`.
+    ///   - effect: the effect of the fault.
+    ///   - trigger: when it happens. At an exchange that programs nothing, `powerCut` and `brownOut` have no effect. At
+    ///     a write, a `loss` happens right after it; `deaf`, `swap` and `call` have no effect, because they happen
+    ///     before a request.
     public init(_ effect: Effect, at trigger: Trigger) {
         self.effect = effect
         self.trigger = trigger
@@ -74,35 +75,35 @@ public struct Fault: Sendable, CustomStringConvertible {
     }
 }
 
-/// What goes wrong in a field, and when: any number of faults, the same in every run.
+/// The faults in a field, the same in every run.
 ///
-/// Plans are values: they add up with `+`, and the `every…` functions enumerate all places in which one fault can
-/// happen, for a test that goes through them.
+/// Plans are values. Add them with `+`. The `every…` functions list all places where one fault can happen, for a test
+/// that tries each of them.
 public struct FaultPlan: Sendable, CustomStringConvertible {
-    /// The faults, in any order. Where several meet in an exchange, all of them happen.
+    /// The faults, in any order. If several apply to an exchange, all of them happen.
     public var faults: [Fault]
-    /// Where the wrong bits, and the bits of a torn page, come from.
+    /// The seed for wrong bits and the bits of a torn page.
     public var seed: UInt64
 
     /// Creates a plan.
     ///
     /// - Parameters:
     ///   - faults: the faults.
-    ///   - seed: where random choices come from.
+    ///   - seed: the seed for random choices.
     public init(_ faults: [Fault] = [], seed: UInt64 = 0) {
         self.faults = faults
         self.seed = seed
     }
 
-    /// Whether nothing goes wrong.
+    /// Whether the plan has no faults.
     public var isEmpty: Bool { faults.isEmpty }
 
-    /// The same faults with other random choices.
+    /// Returns the same faults with another seed.
     public func seeded(_ seed: UInt64) -> FaultPlan {
         FaultPlan(faults, seed: seed)
     }
 
-    /// Both plans at once, with the seed of the first.
+    /// Combines two plans, with the seed of the first one.
     public static func + (one: FaultPlan, other: FaultPlan) -> FaultPlan {
         FaultPlan(one.faults + other.faults, seed: one.seed)
     }
@@ -118,19 +119,19 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         FaultPlan([Fault(.loss, at: .exchange(k))])
     }
 
-    /// The power goes right after the `k`-th write command has been programmed; its acknowledgement is never heard.
+    /// The power is cut right after the `k`-th write command was programmed. Its acknowledgement is never received.
     ///
-    /// - Parameter k: how many writes are programmed. 0: the power goes before the first one is.
+    /// - Parameter k: the number of writes that are programmed; 0 to cut the power before the first one.
     public static func tear(afterWrite k: Int) -> FaultPlan {
         k <= 0 ? tear(duringWrite: 1, leaving: .old) : tear(duringWrite: k, leaving: .new)
     }
 
-    /// The power goes while the `k`-th write command, counted from 1, is being programmed.
+    /// The power is cut while the `k`-th write command, counted from 1, is being programmed.
     public static func tear(duringWrite k: Int, leaving rest: TornWrite) -> FaultPlan {
         FaultPlan([Fault(.powerCut(rest), at: .write(k))])
     }
 
-    /// A tag at the edge of the field: it can be read, and has not the power to be written.
+    /// A tag at the edge of the field. It can be read, but lacks the power to be written.
     public static let weakField = FaultPlan([Fault(.brownOut, at: .everyWrite)])
 
     /// One effect at exchange `k`, counted from 0.
@@ -140,29 +141,29 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
 
     // MARK: All plans of a kind
 
-    /// The loss of the tag at each of the first `count` exchanges.
+    /// A loss of the tag at each of the first `count` exchanges.
     public static func everyLoss(inExchanges count: Int) -> [FaultPlan] {
         (0..<count).map { loss(atExchange: $0) }
     }
 
-    /// Every tear of `count` write commands: before the first, after each, and within each as `rests` say.
+    /// Every tear in `count` write commands: before the first, after each, and within each with each of `rests`.
     public static func everyTear(inWrites count: Int, leaving rests: [TornWrite] = []) -> [FaultPlan] {
         (0...count).map { tear(afterWrite: $0) }
             + (1..<(count + 1)).flatMap { write in rests.map { tear(duringWrite: write, leaving: $0) } }
     }
 
-    /// Every one of `effects` at each of the first `count` exchanges.
+    /// Each of `effects` at each of the first `count` exchanges.
     public static func every(_ effects: [Fault.Effect], inExchanges count: Int) -> [FaultPlan] {
         (0..<count).flatMap { exchange in effects.map { effect($0, atExchange: exchange) } }
     }
 
-    /// Faults at random exchanges, the same for the same seed: a noisy field.
+    /// Faults at random exchanges, like in a noisy field. They are the same for the same seed.
     ///
     /// - Parameters:
-    ///   - seed: where the choices come from.
-    ///   - effects: what may go wrong.
-    ///   - exchanges: how many exchanges the faults are spread over.
-    ///   - count: how many faults there are.
+    ///   - seed: the seed for the choices.
+    ///   - effects: the possible effects.
+    ///   - exchanges: the number of exchanges to choose from.
+    ///   - count: the number of faults.
     public static func random(seed: UInt64, of effects: [Fault.Effect], inExchanges exchanges: Int, count: Int)
         -> FaultPlan
     {

@@ -2,12 +2,12 @@
 import TagLink
 
 extension Frame {
-    /// What a reader receives when two tags answer at the same time.
+    /// Returns what a reader receives when two tags answer at the same time.
     ///
-    /// On NFC-A every bit says on which half of its time it is modulated, so equal bits arrive as one, and the first
-    /// unequal one is seen as a collision (ISO/IEC 14443-3, 6.1.5). Where one tag has ended, the other goes on alone.
+    /// On NFC-A, each bit modulates one half of its time. So equal bits arrive as one bit, and the first different bit
+    /// is seen as a collision (ISO/IEC 14443-3, 6.1.5). When one answer has ended, the other one continues alone.
     ///
-    /// - Returns: the merged frame, or where the tags first disagree.
+    /// - Returns: the merged frame, or the position of the collision.
     static func merged(
         _ one: Frame,
         _ other: Frame,
@@ -29,14 +29,14 @@ extension Frame {
     }
 }
 
-/// Where two answers first disagree.
+/// The position where two answers first differ.
 struct CollisionPoint: Error {
     var bitIndex: Int
     var bits: [UInt8]
 }
 
 extension [UInt8] {
-    /// The first `count` bits, least significant first in each octet, in as few octets as they need.
+    /// Returns the first `count` bits, least significant first in each byte, in as few bytes as possible.
     func leadingBits(_ count: Int) -> [UInt8] {
         var bits = Array(prefix((count + 7) / 8))
         if count % 8 != 0, let last = bits.indices.last {
@@ -45,7 +45,7 @@ extension [UInt8] {
         return bits
     }
 
-    /// The bits from `start` on, moved down to begin at the least significant bit of the first octet.
+    /// Returns the bits from `start` on, moved to begin at the least significant bit of the first byte.
     func bits(from start: Int) -> Frame {
         let shift = start % 8
         guard shift != 0 else { return Frame(Array(dropFirst(start / 8)), checksum: .none) }
@@ -60,7 +60,7 @@ extension [UInt8] {
         return Frame(bits: bits, validBitsInLastByte: length % 8 == 0 ? 8 : length % 8)
     }
 
-    /// Whether the first `count` bits are those of `other`.
+    /// Returns whether the first `count` bits are those of `other`.
     func startsWithBits(_ count: Int, of other: [UInt8]) -> Bool {
         guard count <= self.count * 8, count <= other.count * 8 else { return false }
         let whole = count / 8
@@ -71,8 +71,8 @@ extension [UInt8] {
 }
 
 extension FieldAnswer {
-    /// Adds an answer to NFC-F polling. The reader gets those of all slots in one frame, each beginning with its length
-    /// octet; a slot in which several tags answered is lost (NFC Forum Digital 2.3, 8.7.2).
+    /// Adds an answer to NFC-F polling. The reader receives the answers of all slots in one frame, each starting with
+    /// its length byte. A slot with several answers is lost (NFC Forum Digital 2.3, 8.7.2).
     mutating func add(_ frame: Frame, inSlot slot: Int) {
         slots.updateValue(slots.keys.contains(slot) ? nil : frame, forKey: slot)
         let heard = slots.sorted { $0.key < $1.key }.compactMap(\.value)

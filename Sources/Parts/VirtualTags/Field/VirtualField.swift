@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A reader whose field is in memory: virtual tags are brought near and taken away, and its links deliver raw frames.
+/// A reader with a field in memory. You bring virtual tags near and remove them, and its links deliver raw frames.
 ///
-/// Everything may be called at any time from any thread. An exchange completes without suspending, and takes no time
-/// but simulated time, which the link's statistics count and `onElapsed` reports.
+/// All methods may be called at any time from any thread. An exchange completes without suspending. It takes only
+/// simulated time, which the link's statistics count and `onElapsed` reports.
 ///
 /// ```swift
 /// let field = VirtualField()
 /// field.bring(Type2Tag(.ntag213))
 /// ```
 ///
-/// The carrier is on from the start. An empty field times out, as the field of a reader without presence detection does.
+/// The carrier is initially on. An exchange without a tag times out, like with a reader that has no presence detection.
 public final class VirtualField: FieldDriver {
     public let name: String
     public let technologies: Set<Technology>
@@ -21,13 +21,13 @@ public final class VirtualField: FieldDriver {
     /// Creates an empty field.
     ///
     /// - Parameters:
-    ///   - name: the reader's name as people see it.
-    ///   - technologies: what the reader can poll for.
-    ///   - maximumFrameLength: the longest answer that the reader takes, in octets with the checksum. A longer one ends
-    ///     in ``TagLink/LinkError/Code/frameTooLong``.
-    ///   - onElapsed: called after each exchange with the simulated time that it took, on the caller's thread and
-    ///     outside of locks: how simulated time drives a clock.
-    ///   - onExchange: called after each exchange with all of it, before `onElapsed` and in the same way.
+    ///   - name: the reader's name, for people.
+    ///   - technologies: the technologies that the reader can poll for.
+    ///   - maximumFrameLength: the longest answer that the reader accepts, in bytes with the checksum. A longer one
+    ///     causes the error `frameTooLong`.
+    ///   - onElapsed: called after each exchange with its simulated time, on the caller's thread and outside of locks.
+    ///     Use it to advance a clock.
+    ///   - onExchange: called after each exchange with its data, before `onElapsed` and in the same way.
     public init(
         name: String = "virtual",
         technologies: Set<Technology> = Set(Technology.allCases),
@@ -52,7 +52,7 @@ public final class VirtualField: FieldDriver {
         switchCarrier(isOn)
     }
 
-    /// Turns the carrier on or off, without a wait. Tags lose their volatile state when it goes off.
+    /// Switches the carrier on or off, without waiting. When it is switched off, tags lose their volatile state.
     public func switchCarrier(_ isOn: Bool) {
         core.state.withLock { state in
             if state.isCarrierOn, !isOn {
@@ -73,12 +73,12 @@ public final class VirtualField: FieldDriver {
 
     // MARK: Tags
 
-    /// The tags in the field, in the order in which they came.
+    /// The tags in the field, in the order of their arrival.
     public var tags: [any VirtualTag] {
         core.state.withLock { $0.tags }
     }
 
-    /// Brings a tag near. A tag that is there already stays as it is.
+    /// Brings a tag near. A tag that is already near stays as it is.
     public func bring(_ tag: any VirtualTag) {
         core.changePresence { state in
             guard !state.tags.contains(where: { $0 === tag }) else { return false }
@@ -88,7 +88,7 @@ public final class VirtualField: FieldDriver {
         }
     }
 
-    /// Takes a tag away. It loses its power and with it its volatile state.
+    /// Removes a tag. It loses its power and its volatile state.
     public func remove(_ tag: any VirtualTag) {
         core.changePresence { state in
             guard let index = state.tags.firstIndex(where: { $0 === tag }) else { return false }
@@ -97,7 +97,7 @@ public final class VirtualField: FieldDriver {
         }
     }
 
-    /// Takes all tags away.
+    /// Removes all tags.
     public func removeAll() {
         core.changePresence { state in
             guard !state.tags.isEmpty else { return false }
@@ -108,24 +108,24 @@ public final class VirtualField: FieldDriver {
 
     // MARK: Faults and recording
 
-    /// How many commands have programmed a tag's memory so far.
+    /// The number of commands that have programmed a tag's memory so far.
     public var writeCount: Int { core.state.withLock { $0.writes } }
 
-    /// Arms a plan of faults, in place of an earlier one. Exchanges and writes are counted from here.
+    /// Activates a plan of faults, replacing an earlier one. Exchanges and writes are counted from now on.
     ///
-    /// - Parameter plan: what goes wrong and when; an empty plan disarms.
+    /// - Parameter plan: the faults; an empty plan deactivates them.
     public func arm(_ plan: FaultPlan) {
         core.state.withLock { $0.faults = plan.isEmpty ? nil : ArmedFaults(plan) }
     }
 
-    /// How many exchanges and writes there were since a plan was armed; nil when none is.
+    /// The exchanges and writes since a plan was armed; nil without a plan.
     package var countsSinceArmed: (exchanges: Int, writes: Int)? {
         core.state.withLock { $0.faults.map { ($0.exchanges, $0.writes) } }
     }
 
-    /// Starts to record exchanges, in place of an earlier recording.
+    /// Starts to record exchanges, replacing an earlier recording.
     ///
-    /// - Parameter limit: how many exchanges are kept; later ones are not recorded.
+    /// - Parameter limit: the maximum number of exchanges; later ones are not recorded.
     public func startRecording(limit: Int = 100_000) {
         core.state.withLock { state in
             state.recording = []
@@ -135,7 +135,7 @@ public final class VirtualField: FieldDriver {
 
     /// Ends the recording.
     ///
-    /// - Returns: the exchanges since ``startRecording(limit:)``, oldest first; none when nothing was recorded.
+    /// - Returns: the exchanges since ``startRecording(limit:)``, oldest first; empty when nothing was recorded.
     @discardableResult
     public func stopRecording() -> [ExchangeRecord] {
         core.state.withLock { state in
@@ -146,7 +146,7 @@ public final class VirtualField: FieldDriver {
     }
 }
 
-/// A virtual field's link in one technology.
+/// A virtual field's link for one technology.
 final class VirtualLink: FrameLink {
     let technology: Technology
     let maximumFrameLength: Int
@@ -171,15 +171,15 @@ final class VirtualLink: FrameLink {
     }
 }
 
-/// One exchange of a ``VirtualField``, as it was recorded.
+/// A recorded exchange of a ``VirtualField``.
 public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
     /// The technology of the link.
     public var technology: Technology
-    /// What the reader sent.
+    /// The frame from the reader.
     public var request: Frame
-    /// What the reader received, or why it received nothing.
+    /// The frame that the reader received, or the error.
     public var result: Result<Frame, LinkError>
-    /// How long the exchange took: airtime and the tag's work.
+    /// The duration of the exchange: airtime and the tag's work.
     public var elapsed: Airtime
 
     /// Creates a record.
@@ -190,13 +190,13 @@ public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
         self.elapsed = elapsed
     }
 
-    /// The answer, or nil when there was none.
+    /// The answer; nil when there was none.
     public var response: Frame? {
         try? result.get()
     }
 
-    /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`, where a `'` marks octets that
-    /// were not sent whole.
+    /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks bytes that were not
+    /// sent completely.
     public var description: String {
         switch result {
         case .success(let response): "\(request.hexadecimal) -> \(response.hexadecimal)"

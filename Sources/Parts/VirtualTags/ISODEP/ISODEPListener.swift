@@ -1,52 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The card's side of the half-duplex block protocol of ISO/IEC 14443-4, 7: blocks go in, and blocks or whole messages
-/// come out.
+/// The card's side of the half-duplex block protocol of ISO/IEC 14443-4, 7. It takes blocks, and returns blocks or
+/// complete messages.
 ///
-/// A card never recovers from errors by itself: what it can't make sense of it does not answer, and the reader asks
-/// again.
+/// A card never recovers from errors by itself. It does not answer an invalid block, and the reader asks again.
 package struct ISODEPListener: Sendable {
     /// What to do with a block.
     package enum Action: Sendable, Hashable {
         case silence
         /// Send this block.
         case send([UInt8])
-        /// Send this S(WTX) request: the card needs this many frame waiting times more.
+        /// Send this S(WTX) request: the card needs more time, by this multiple of the frame waiting time.
         case extend([UInt8], multiplier: UInt8)
-        /// A message is complete; ``ISODEPListener/answer(_:extensions:)`` makes the answer's first block.
+        /// A message is complete. Call ``ISODEPListener/answer(_:extensions:)`` for the answer's first block.
         case process([UInt8])
         /// Send this S(DESELECT) answer, and halt.
         case halt([UInt8])
     }
 
-    /// Messages that are longer are not answered: no card has room for them.
+    /// The maximum length of a message. Longer ones are not answered, because no card has room for them.
     package static let messageLimit = 0x1_0100
 
-    /// The largest block that the card takes and the reader takes, with the checksum (FSC and FSD).
+    /// The maximum block sizes of the card and of the reader, with the checksum (FSC and FSD).
     private let cardFrameSize: Int
     private let readerFrameSize: Int
     private let cid: UInt8
     private let supportsCID: Bool
 
-    /// The card's block number. It begins with 1 (ISO/IEC 14443-4, 7.5.4.2).
+    /// The card's block number. It starts at 1 (ISO/IEC 14443-4, 7.5.4.2).
     private var blockNumber: UInt8 = 1
     private var received: [UInt8] = []
-    /// The answer and how far it was sent.
+    /// The answer, and how much of it was sent.
     private var answer: [UInt8] = []
     private var sent = 0
     private var isSending = false
     private var extensions: [UInt8] = []
     private var last: Action = .silence
-    /// Whether the block in hand carries a CID, and so do the answers to it.
+    /// Whether the current block has a CID. Then the answers have one too.
     private var usesCID = false
 
-    /// Creates the layer of a card that was just activated.
+    /// Creates the layer for a card that was just activated.
     ///
     /// - Parameters:
     ///   - cardFrameSize: FSC, the largest frame that the card takes.
     ///   - readerFrameSize: FSD, the largest frame that the reader takes.
-    ///   - cid: the identifier that the reader gave the card.
-    ///   - supportsCID: whether the card says that it knows identifiers.
+    ///   - cid: the identifier that the reader has assigned to the card.
+    ///   - supportsCID: whether the card reports that it supports CIDs.
     package init(cardFrameSize: Int, readerFrameSize: Int, cid: UInt8, supportsCID: Bool) {
         self.cardFrameSize = cardFrameSize
         self.readerFrameSize = readerFrameSize
@@ -54,7 +53,7 @@ package struct ISODEPListener: Sendable {
         self.supportsCID = supportsCID
     }
 
-    /// Takes a block whose checksum was right.
+    /// Handles a block with a correct checksum.
     package mutating func receive(_ block: [UInt8]) -> Action {
         guard let pcb = block.first, block.count + 2 <= cardFrameSize else { return .silence }
         let hasCID = pcb & 0x08 != 0
@@ -62,7 +61,7 @@ package struct ISODEPListener: Sendable {
         if hasCID {
             guard supportsCID, let octet = rest.popFirst(), octet & 0x0F == cid else { return .silence }
         } else if cid != 0 {
-            // A card with another identifier than 0 hears only blocks that carry it (ISO/IEC 14443-4, 7.1.2.2).
+            // A card with another CID than 0 ignores blocks without it (ISO/IEC 14443-4, 7.1.2.2).
             return .silence
         }
         usesCID = hasCID
@@ -80,11 +79,11 @@ package struct ISODEPListener: Sendable {
         }
     }
 
-    /// Gives the answer to the message that was complete.
+    /// Returns the first block of the answer to a complete message.
     ///
     /// - Parameters:
     ///   - message: the whole answer.
-    ///   - extensions: multipliers of the waiting time extensions to ask for first, 1 to 59.
+    ///   - extensions: the multipliers of the waiting time extensions to request first, 1 to 59.
     package mutating func answer(_ message: [UInt8], extensions: [UInt8] = []) -> Action {
         answer = message
         sent = 0
@@ -121,13 +120,13 @@ package struct ISODEPListener: Sendable {
         return proceed()
     }
 
-    /// An S(WTX) answer, which must repeat the multiplier that was asked for.
+    /// An S(WTX) answer. It must repeat the requested multiplier.
     private mutating func receiveExtension(_ parameter: UInt8) -> Action {
         guard case .extend(_, let multiplier) = last, parameter & 0x3F == multiplier else { return .silence }
         return proceed()
     }
 
-    /// The next S(WTX) request, or the next block of the answer.
+    /// Returns the next S(WTX) request, or the next block of the answer.
     private mutating func proceed() -> Action {
         if let multiplier = extensions.popLast() {
             return remember(.extend(header(0xF2) + [multiplier], multiplier: multiplier))
@@ -145,7 +144,7 @@ package struct ISODEPListener: Sendable {
         return action
     }
 
-    /// The octets before a block's information: the PCB, and the CID where the request had one.
+    /// Returns the bytes before a block's information: the PCB, and the CID if the request had one.
     private func header(_ pcb: UInt8) -> [UInt8] {
         usesCID ? [pcb | 0x08, cid] : [pcb]
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
 
-/// The tag's side of NFC-B activation: a frame goes in, and the layer answers it or hands it up.
+/// The tag's side of NFC-B activation. It answers a frame, or passes it to the layer above.
 ///
-/// States are those of ISO/IEC 14443-3, 7.4: IDLE, READY-REQUESTED, READY-DECLARED, ACTIVE and HALT.
+/// The states are those of ISO/IEC 14443-3, 7.4: IDLE, READY-REQUESTED, READY-DECLARED, ACTIVE and HALT.
 package struct NFCBListener: Sendable {
-    /// Where the tag is in its activation.
+    /// The state of the activation.
     package enum State: Sendable, Hashable {
         case idle
         /// Waits for the SLOT-MARKER of its slot, 2 to 16.
@@ -19,18 +19,18 @@ package struct NFCBListener: Sendable {
     package enum Outcome: Sendable, Hashable {
         case silence
         case answer([UInt8])
-        /// ATTRIB: the tag is active from here on. The answer still lacks what the higher layer says to `message`.
+        /// ATTRIB: the tag is active now. The answer still lacks the higher layer's response to `message`.
         case activated(cid: UInt8, readerFrameSize: Int, message: [UInt8])
         /// A block for the layer above.
         case block([UInt8])
     }
 
-    /// FSD and FSC by their codes (ISO/IEC 14443-3, table 21, and 14443-4, table 1).
+    /// The values of FSD and FSC by code (ISO/IEC 14443-3, table 21, and 14443-4, table 1).
     package static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
     private let pupi: [UInt8]
     private let atqb: [UInt8]
-    /// The application family, or nil when the application data are of another kind.
+    /// The application family; nil when the application data have another meaning.
     private let family: UInt8?
     private var random: SplitMix64
     package private(set) var state = State.idle
@@ -38,9 +38,9 @@ package struct NFCBListener: Sendable {
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - pupi: the pseudo-unique identifier, 4 octets.
-    ///   - applicationData: 4 octets; the first one is the application family where `protocolInfo` says so.
-    ///   - protocolInfo: 3 octets: bit rates, frame size and protocol type, FWI and options.
+    ///   - pupi: the pseudo-unique identifier, 4 bytes.
+    ///   - applicationData: 4 bytes. The first one is the application family, if `protocolInfo` says so.
+    ///   - protocolInfo: 3 bytes: bit rates, frame size and protocol type, FWI and options.
     package init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8]) {
         self.pupi = pupi
         atqb = [0x50] + pupi + applicationData + protocolInfo
@@ -49,17 +49,17 @@ package struct NFCBListener: Sendable {
         random = SplitMix64(identifier: pupi)
     }
 
-    /// Loses all state, as when power goes.
+    /// Resets the state, like a loss of power.
     package mutating func reset() {
         state = .idle
     }
 
-    /// Goes to HALT, as after S(DESELECT).
+    /// Goes to HALT, like after S(DESELECT).
     package mutating func halt() {
         state = .halt
     }
 
-    /// Takes a frame. One whose checksum is wrong is not heard.
+    /// Handles a frame. A frame with a wrong checksum is ignored.
     package mutating func receive(_ frame: Frame) -> Outcome {
         guard let bytes = frame.payload(checkedBy: .nfcB), let first = bytes.first else { return .silence }
         if state == .active { return .block(bytes) }
@@ -81,7 +81,7 @@ package struct NFCBListener: Sendable {
         }
     }
 
-    /// REQB and WUPB: the tag answers at once, or draws a slot (ISO/IEC 14443-3, 7.7).
+    /// REQB and WUPB: the tag answers at once, or chooses a slot (ISO/IEC 14443-3, 7.7).
     private mutating func receiveRequest(family requested: UInt8, parameter: UInt8) -> Outcome {
         let isWakeUp = parameter & 0x08 != 0
         guard state != .halt || isWakeUp else { return .silence }
@@ -117,7 +117,7 @@ package struct NFCBListener: Sendable {
         )
     }
 
-    /// Whether a request for an application family means this tag (ISO/IEC 14443-3, 7.7.3).
+    /// Returns whether a request for an application family is for this tag (ISO/IEC 14443-3, 7.7.3).
     private func matches(_ requested: UInt8) -> Bool {
         guard requested != 0 else { return true }
         guard let family else { return false }

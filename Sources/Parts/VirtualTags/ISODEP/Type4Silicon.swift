@@ -10,18 +10,18 @@ struct Type4Silicon: Sendable {
 
     private var activation: Activation
     private var parameters: Type4FrontEnd.Parameters
-    /// The UID that the tag was made with.
+    /// The UID that the tag was created with.
     private let uid: [UInt8]
-    /// Where the next UID comes from, when the UID is a random one.
+    /// The generator of further UIDs, if the UID is random.
     private var identifiers: SplitMix64?
     var card: any Card
 
     // Volatile state.
     private var blocks: ISODEPListener?
-    /// Whether the next block may be a PPS: nothing came since RATS.
+    /// Whether the next block may be a PPS, because nothing was received since RATS.
     private var allowsSelection = false
     private var cid: UInt8 = 0
-    /// What is left of the card's work while it asks for more time.
+    /// The remaining work of the card while it asks for more time.
     private var remainingWork = Airtime.zero
 
     init(frontEnd: Type4FrontEnd, card: any Card, changesRandomUID: Bool) {
@@ -31,7 +31,7 @@ struct Type4Silicon: Sendable {
         switch frontEnd {
         case .nfcA(let uid, let atqa, let sak, let ats):
             activation = .nfcA(NFCAListener(uid: uid, atqa: atqa, sak: sak), ats: ats)
-            // ISO/IEC 14443-3, 6.5.4: a UID of 4 octets that begins with 08 is a random one.
+            // A UID of 4 bytes that starts with 08 is random (ISO/IEC 14443-3, 6.5.4).
             if changesRandomUID, uid.count == 4, uid[0] == 0x08 {
                 identifiers = SplitMix64(identifier: uid)
             }
@@ -41,7 +41,7 @@ struct Type4Silicon: Sendable {
         if takeOverPresentation() { drawIdentifier() }
     }
 
-    /// Takes over what the card has been configured to say of itself.
+    /// Applies the activation data that the card was configured with.
     ///
     /// - Returns: whether the card wants a random UID.
     @discardableResult
@@ -54,12 +54,12 @@ struct Type4Silicon: Sendable {
             activation = .nfcA(listener, ats: answer)
             parameters = Type4FrontEnd.parameters(ats: answer)
         }
-        // Random UIDs follow from the card's own, so that they are the same in every run.
+        // Random UIDs are derived from the card's own, so that they are the same in every run.
         if presentation.usesRandomUID, identifiers == nil { identifiers = SplitMix64(identifier: uid) }
         return presentation.usesRandomUID
     }
 
-    /// Takes the next random UID, where there are any.
+    /// Takes the next random UID, if UIDs are random.
     private mutating func drawIdentifier() {
         guard case .nfcA(var listener, let ats) = activation, let number = identifiers?.next() else { return }
         listener?.replaceIdentifier([0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
@@ -80,7 +80,7 @@ struct Type4Silicon: Sendable {
         drawIdentifier()
     }
 
-    /// Leaves the block protocol; a card that is deselected forgets what it forgets without power.
+    /// Leaves the block protocol. A deselected card loses its volatile state.
     private mutating func endProtocol() {
         if blocks != nil { card.losePower() }
         blocks = nil
@@ -108,7 +108,7 @@ struct Type4Silicon: Sendable {
         _ disturbance: Disturbance?
     ) -> TagAnswer? {
         if blocks != nil {
-            // In the block protocol nothing but whole blocks counts (ISO/IEC 14443-4, 7.5.5).
+            // In the block protocol, only complete blocks count (ISO/IEC 14443-4, 7.5.5).
             guard frame.validBitsInLastByte == 8, let block = frame.payload(checkedBy: .nfcA) else { return nil }
             if allowsSelection {
                 allowsSelection = false
@@ -134,7 +134,7 @@ struct Type4Silicon: Sendable {
         }
     }
 
-    /// PPS (ISO/IEC 14443-4, 5.3). One that asks for what the ATS does not offer is not answered.
+    /// PPS (ISO/IEC 14443-4, 5.3). A request for rates that the ATS does not offer is not answered.
     private func selectParameters(_ block: [UInt8]) -> TagAnswer? {
         guard block.count >= 2, block[0] == 0xD0 | cid else { return nil }
         if block[1] & 0x10 != 0 {
@@ -190,9 +190,9 @@ struct Type4Silicon: Sendable {
         )
     }
 
-    /// Hands a block to ISO-DEP, and whole messages to the card.
+    /// Passes a block to ISO-DEP, and complete messages to the card.
     ///
-    /// - Returns: the answer, and whether the card is deselected with it.
+    /// - Returns: the answer, and whether it deselects the card.
     private mutating func exchange(_ block: [UInt8], _ disturbance: Disturbance?) -> (TagAnswer?, Bool) {
         guard let action = blocks?.receive(block) else { return (nil, false) }
         switch action {
@@ -213,7 +213,7 @@ struct Type4Silicon: Sendable {
         }
     }
 
-    /// Begins a card's answer. Where the card works for longer than the frame waiting time, it asks for extensions.
+    /// Starts a card's answer. If the card works for longer than the frame waiting time, it asks for extensions.
     private mutating func answer(with answer: CardAnswer) -> TagAnswer? {
         let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
         var extensions = answer.waitingTimeExtensions
@@ -237,7 +237,7 @@ struct Type4Silicon: Sendable {
         }
     }
 
-    /// An S(WTX) request. It comes at once; work that outlasts one extension waits for the next.
+    /// An S(WTX) request. It is sent at once. If the work takes longer than one extension, another one follows.
     private mutating func extend(_ block: [UInt8], _ multiplier: UInt8, isWrite: Bool) -> TagAnswer {
         let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
         var work = Airtime.zero

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The tag's side of NFC-A activation: a frame goes in, and the layer answers it or hands it up.
+/// The tag's side of NFC-A activation. It answers a frame, or passes it to the layer above.
 ///
-/// States are those of ISO/IEC 14443-3, 6.3: IDLE, READY, ACTIVE and HALT, with READY* and ACTIVE* for a tag that was
-/// woken from HALT and falls back to it.
+/// The states are those of ISO/IEC 14443-3, 6.3: IDLE, READY, ACTIVE and HALT. READY* and ACTIVE* are for a tag that
+/// was woken from HALT and returns to it.
 struct NFCAListener: Sendable {
-    /// Where the tag is in its activation.
+    /// The state of the activation.
     enum State: Sendable, Hashable {
         case idle
-        /// Waits for anticollision or SELECT of a cascade level, from 0.
+        /// Waits for anticollision or SELECT of a cascade level, starting at 0.
         case ready(level: Int)
         case active
         case halt
@@ -20,28 +20,28 @@ struct NFCAListener: Sendable {
         case silence
         /// The answer of the activation.
         case answer(Frame)
-        /// The answer to REQA or WUPA: an activation begins.
+        /// The answer to REQA or WUPA, which starts an activation.
         case woken(Frame)
         /// A command for the layer above, without its checksum.
         case command([UInt8])
-        /// A frame for the layer above whose checksum is wrong.
+        /// A frame for the layer above, with a wrong checksum.
         case damaged
     }
 
-    /// The UID with cascade tags and check octets: five octets a cascade level (ISO/IEC 14443-3, 6.5.4).
+    /// The UID with cascade tags and check bytes: five bytes per cascade level (ISO/IEC 14443-3, 6.5.4).
     private var levels: [[UInt8]]
     private var atqa: Frame
     private let sak: UInt8
 
     private(set) var state = State.idle
-    /// Whether the tag was woken from HALT, and goes back there.
+    /// Whether the tag was woken from HALT, and returns to it.
     private(set) var wasHalted = false
 
-    /// Creates the layer, or nil when the UID has not 4, 7 or 10 octets.
+    /// Creates the layer; nil when the UID does not have 4, 7 or 10 bytes.
     ///
     /// - Parameters:
     ///   - uid: the UID without cascade tags.
-    ///   - atqa: ATQA; the low octet goes first on the air.
+    ///   - atqa: ATQA. The low byte is sent first.
     ///   - sak: SAK of the last cascade level.
     init?(uid: [UInt8], atqa: UInt16, sak: UInt8) {
         var levels: [[UInt8]] = []
@@ -57,25 +57,25 @@ struct NFCAListener: Sendable {
         self.sak = sak
     }
 
-    /// Takes another UID of 4 octets, as a tag with random ones does when it is powered. ATQA says how long it is
-    /// (ISO/IEC 14443-3, 6.5.2).
+    /// Replaces the UID by another one of 4 bytes, for a tag with random UIDs that is powered. The length stays the
+    /// same, because it is part of ATQA (ISO/IEC 14443-3, 6.5.2).
     mutating func replaceIdentifier(_ uid: [UInt8]) {
         levels = [uid + [uid.reduce(0, ^)]]
         atqa.bytes[0] &= 0x3F
     }
 
-    /// Loses all state, as when power goes.
+    /// Resets the state, like a loss of power.
     mutating func reset() {
         state = .idle
         wasHalted = false
     }
 
-    /// Falls back to IDLE, or to HALT when woken from there: after an error or an unexpected command.
+    /// Returns to IDLE, or to HALT if the tag was woken from there, after an error or an unexpected command.
     mutating func deselect() {
         state = wasHalted ? .halt : .idle
     }
 
-    /// Takes a frame.
+    /// Handles a frame.
     mutating func receive(_ frame: Frame) -> Outcome {
         if frame.checksum == .none, frame.bytes.count == 1, frame.validBitsInLastByte == 7 {
             return receiveShortFrame(frame.bytes[0] & 0x7F)
@@ -101,7 +101,7 @@ struct NFCAListener: Sendable {
         }
     }
 
-    /// REQA wakes from IDLE, WUPA from HALT too; in any other state they are errors.
+    /// REQA wakes a tag in IDLE, WUPA also one in HALT. In any other state they are errors.
     private mutating func receiveShortFrame(_ command: UInt8) -> Outcome {
         switch (state, command) {
         case (.idle, 0x26), (.idle, 0x52):
@@ -118,7 +118,7 @@ struct NFCAListener: Sendable {
         return .woken(atqa)
     }
 
-    /// Anticollision and SELECT (ISO/IEC 14443-3, 6.5.3). A tag that is not meant falls back.
+    /// Anticollision and SELECT (ISO/IEC 14443-3, 6.5.3). A tag with another UID returns to its resting state.
     private mutating func receiveWhileReady(_ frame: Frame, level: Int) -> Outcome {
         let select: [UInt8] = [0x93, 0x95, 0x97]
         let own = levels[level]

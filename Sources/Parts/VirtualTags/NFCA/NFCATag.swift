@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What is known of an NFC-A tag of which no more is known than its activation.
+/// The data of an NFC-A tag of which only the activation is known.
 public struct NFCAContents: Sendable, Hashable {
-    /// The UID, 4, 7 or 10 octets.
+    /// The UID, 4, 7 or 10 bytes.
     public var uid: [UInt8]
-    /// ATQA, low octet first on the air.
+    /// ATQA. The low byte is sent first.
     public var atqa: UInt16
     /// SAK.
     public var sak: UInt8
@@ -18,15 +18,15 @@ public struct NFCAContents: Sendable, Hashable {
     }
 }
 
-/// A virtual NFC-A tag that can be activated and answers nothing beyond: what a dump without memory describes.
+/// A virtual NFC-A tag that can be activated, but answers no commands, such as one from a dump without memory.
 public final class NFCATag: VirtualTag {
-    /// What is known of the tag.
+    /// The data of the tag.
     public let contents: NFCAContents
     private let listener: Locked<NFCAListener?>
 
     /// Creates a tag.
     ///
-    /// - Parameter contents: what is known. A UID that has not 4, 7 or 10 octets is a mistake of the caller.
+    /// - Parameter contents: the data of the tag. Its UID must have 4, 7 or 10 bytes.
     public init(_ contents: NFCAContents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents

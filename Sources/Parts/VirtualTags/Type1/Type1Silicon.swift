@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The state machine of a Type 1 tag: a frame goes in, and the answer comes out.
+/// The state machine of a Type 1 tag: it takes a frame and returns the answer.
 ///
-/// A Type 1 tag has no anticollision and no SAK: after REQA or WUPA it takes commands, each of which echoes the UID
-/// (NFC Forum T1T 1.2, 5). What it may not do it does not answer.
+/// A Type 1 tag has no anticollision and no SAK. After REQA or WUPA it accepts commands, and each command contains the
+/// UID (NFC Forum T1T 1.2, 5). A forbidden command gets no answer.
 struct Type1Silicon: Sendable {
-    /// The time that erasing and programming takes, and programming alone. No data sheet was at hand to check
-    /// them against.
+    /// The time for erasing and programming, and for programming alone. These values are not checked against a data
+    /// sheet, because none was available.
     static let eraseTime = Airtime.microseconds(5200)
     static let programTime = Airtime.microseconds(2600)
 
@@ -41,7 +41,7 @@ struct Type1Silicon: Sendable {
         return answer
     }
 
-    /// The octets before CRC_B, which Type 1 tags use over NFC-A.
+    /// Returns the bytes before CRC_B, which Type 1 tags use over NFC-A.
     private func payload(of frame: Frame) -> [UInt8]? {
         switch frame.checksum {
         case .crcB: return frame.bytes
@@ -82,13 +82,13 @@ struct Type1Silicon: Sendable {
 
     // MARK: Reading
 
-    /// READ: one octet of the first 128.
+    /// READ: one of the first 128 bytes.
     private func read(_ address: Int) -> TagAnswer? {
         guard address < min(128, contents.memory.count) else { return nil }
         return answer([UInt8(address), contents.memory[address]])
     }
 
-    /// RSEG: 128 octets; the segment is in the upper four bits.
+    /// RSEG: 128 bytes. The segment is in the upper four bits.
     private func readSegment(_ address: UInt8) -> TagAnswer? {
         answer([address] + octets(from: Int(address >> 4) * 128, count: 128))
     }
@@ -98,8 +98,8 @@ struct Type1Silicon: Sendable {
         answer([block] + octets(from: Int(block) * 8, count: 8))
     }
 
-    /// Octets of the memory. Behind its end a tag answers all the same, and what is written there does not stay, which is
-    /// how nfcpy finds the end of a Topaz 512; that zeros are read there is a guess.
+    /// Returns bytes of the memory. A tag also answers beyond the end of its memory, but bytes written there are not
+    /// kept; nfcpy finds the end of a Topaz 512 that way. That zeros are read there is a guess.
     private func octets(from start: Int, count: Int) -> [UInt8] {
         let present = contents.memory.dropFirst(start).prefix(count)
         return present + Array(repeating: 0, count: count - present.count)
@@ -107,7 +107,7 @@ struct Type1Silicon: Sendable {
 
     // MARK: Writing
 
-    /// WRITE-E and WRITE-NE, of one octet or of a block: the answer repeats what the memory holds afterwards.
+    /// WRITE-E and WRITE-NE, of one byte or a block. The answer contains the memory after the write.
     private mutating func write(
         _ address: Int,
         _ octets: [UInt8],
@@ -129,9 +129,10 @@ struct Type1Silicon: Sendable {
         )
     }
 
-    /// Block 0 is the UID's, D is reserved. In E, and F of dynamic memory, are locks and one-time bits, which can be
-    /// set and not erased. All others can be locked. That a refused write is not answered, and that erasing is refused in
-    /// E and F rather than taken for setting bits, is not from a data sheet, which was not at hand.
+    /// Block 0 holds the UID, and block D is reserved. Block E, and block F of dynamic memory, hold lock bits and
+    /// one-time bits, which can be set but not erased. All other blocks can be locked. Two details are guesses, because
+    /// no data sheet was available: a refused write gets no answer, and erasing in E and F is refused and not taken as
+    /// setting bits.
     private func isWritable(block: Int, erases: Bool) -> Bool {
         switch block {
         case 0x0, 0xD: return false

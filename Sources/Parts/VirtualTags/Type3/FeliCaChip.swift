@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What tells one FeliCa chip from another, behind polling and the framing of commands.
+/// The part of a FeliCa tag that differs between chips. Polling and the framing of commands are the same for all.
 protocol FeliCaChip: Sendable {
     /// The IDm of the first system.
     var idm: [UInt8] { get }
@@ -10,13 +10,13 @@ protocol FeliCaChip: Sendable {
     /// The system codes that polling finds, and the number of the system that each one is for.
     var systems: [(code: UInt16, number: UInt8)] { get }
 
-    /// Carries out a command.
+    /// Executes a command.
     ///
     /// - Parameters:
     ///   - command: the command code.
     ///   - payload: the command after the IDm.
     ///   - system: the number of the system, from the IDm.
-    ///   - tear: what a power cut leaves of the blocks that the command programs.
+    ///   - tear: what remains of the programmed blocks after a power cut; nil without a power cut.
     /// - Returns: nil when the chip does not answer.
     mutating func process(
         _ command: UInt8,
@@ -29,7 +29,7 @@ protocol FeliCaChip: Sendable {
     mutating func losePower()
 }
 
-/// A chip's answer: what follows the response code and the IDm.
+/// A chip's answer: the bytes after the response code and the IDm.
 struct FeliCaAnswer: Sendable {
     var payload: [UInt8]
     var workTime = Airtime.zero
@@ -46,33 +46,33 @@ struct FeliCaAnswer: Sendable {
     }
 }
 
-/// The two status flags of a FeliCa answer: where the error is, and what it is (FeliCa Card User's Manual, 4.5).
+/// The two status flags of a FeliCa answer: the position and the kind of the error (FeliCa Card User's Manual, 4.5).
 struct FeliCaStatus: Sendable, Hashable {
     var flag1: UInt8
     var flag2: UInt8
 
-    /// Done.
+    /// Success.
     static let success = FeliCaStatus(flag1: 0x00, flag2: 0x00)
     /// The memory failed.
     static let memoryFailure = whole(0x70)
-    /// The number of services is not one that the card takes.
+    /// The number of services is not allowed.
     static let serviceCount = whole(0xA1)
-    /// The number of blocks is not one that the card takes.
+    /// The number of blocks is not allowed.
     static let blockCount = whole(0xA2)
-    /// A service code that the system does not have.
+    /// The system has no service with this code.
     static let unknownService = whole(0xA6)
 
-    /// What a block of the list can be wrong in.
+    /// An error of one block in the list.
     enum BlockError: UInt8 {
         case serviceOrder = 0xA3
         case accessDenied = 0xA5
         case accessMode = 0xA7
         case blockNumber = 0xA8
-        /// MAC and MAC_A are asked for together.
+        /// MAC and MAC_A were requested together.
         case codeCombination = 0xB0
-        /// The reader has to authenticate itself first.
+        /// The reader has to authenticate first.
         case authenticationNeeded = 0xB1
-        /// A code is wrong, its write counter is, or there was no challenge.
+        /// The MAC or its write counter is wrong, or there was no challenge.
         case wrongCode = 0xB2
     }
 
@@ -91,11 +91,11 @@ struct FeliCaStatus: Sendable, Hashable {
     var bytes: [UInt8] { [flag1, flag2] }
 }
 
-/// The services and blocks that a Read or Write Without Encryption names (JIS X 6319-4, 7.4).
+/// The services and blocks of a Read or Write Without Encryption (JIS X 6319-4, 7.4).
 struct FeliCaBlockList: Sendable {
     /// An element of the list.
     struct Element: Sendable, Hashable {
-        /// The place of the block's service in the list of services.
+        /// The index of the block's service in the list of services.
         var service: Int
         var accessMode: UInt8
         var block: Int
@@ -103,13 +103,13 @@ struct FeliCaBlockList: Sendable {
 
     var services: [UInt16] = []
     var elements: [Element] = []
-    /// What follows the lists: the data of a write.
+    /// The bytes after the lists: the data of a write.
     var data: [UInt8]
 
-    /// Reads the lists.
+    /// Parses the lists.
     ///
     /// - Parameter payload: the command after the IDm.
-    /// - Returns: nil when the octets end too early, which a card does not answer.
+    /// - Returns: nil when the payload is too short. A card does not answer it.
     init?(_ payload: ArraySlice<UInt8>) {
         var rest = payload
         guard let serviceCount = rest.popFirst() else { return nil }

@@ -2,20 +2,20 @@
 import CardCryptography
 import TagLink
 
-/// A FeliCa Lite-S chip: one service, four blocks a read, one a write (FeliCa Lite-S User's Manual, 3 and 4).
+/// A FeliCa Lite-S chip: one service, four blocks per read, one per write (FeliCa Lite-S User's Manual, 3 and 4).
 ///
-/// Codes are worked out with the system's OpenSSL; where it is missing the chip behaves as one whose card key nobody
-/// knows: the codes that it gives look random, and those that it is given are wrong.
+/// MACs are computed with the system's OpenSSL. Without it, the chip behaves as if its card key were unknown: its MACs
+/// look random, and every received MAC is wrong.
 struct FeliCaLiteSChip: FeliCaChip {
     typealias Block = FeliCaLiteSContents.Block
 
-    /// The time that programming a block takes.
+    /// The time for programming a block.
     static let programmingTime = Airtime.milliseconds(3)
 
     var contents: FeliCaLiteSContents
 
     // Volatile state.
-    /// Whether the reader has written a challenge, and the codes that follow from it.
+    /// Whether the reader has written a challenge. The MACs depend on it.
     private var hasChallenge = false
     private var codes: FeliCaLiteCodes?
     var isAuthenticated = false
@@ -30,7 +30,7 @@ struct FeliCaLiteSChip: FeliCaChip {
     var pmm: [UInt8] { contents.pmm }
 
     var systems: [(code: UInt16, number: UInt8)] {
-        // Both codes name the same system, whose number is in the IDm as it is.
+        // Both system codes name the same system, whose number is already in the IDm.
         let number = contents.idm[0] >> 4
         let lite: (code: UInt16, number: UInt8) = (0x88B4, number)
         let ndef: (code: UInt16, number: UInt8) = (0x12FC, number)
@@ -85,7 +85,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         return FeliCaAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
     }
 
-    /// What a block reads as; nil when there is none of that number.
+    /// Returns what a block reads as; nil when the chip has no such block.
     private mutating func octets(of block: Block, after numbers: [UInt8], _ data: [UInt8]) -> [UInt8]? {
         let zero = [UInt8](repeating: 0, count: 16)
         switch block {
@@ -109,7 +109,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
-    /// The code over the blocks before MAC or MAC_A. Without blocks there is nothing to prove, and it is zero.
+    /// Returns the MAC over the blocks before MAC or MAC_A. Without such blocks it is zero.
     private mutating func code(isLiteS: Bool, _ numbers: [UInt8], _ data: [UInt8]) -> [UInt8] {
         guard !data.isEmpty else { return Array(repeating: 0, count: 8) }
         let code =
@@ -143,7 +143,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         return FeliCaAnswer(.success, workTime: Self.programmingTime, isWrite: true)
     }
 
-    /// Whether block MAC_A of a write has the right code and write counter.
+    /// Returns whether block MAC_A of a write has the right MAC and write counter.
     private func proves(_ list: FeliCaBlockList, _ block: Block, _ data: [UInt8]) -> Bool {
         let counter = Array(list.data[24..<27])
         guard contents.writeCounter < counterLimit, counter.littleEndian(at: 0, count: 3) == Int(contents.writeCounter)
@@ -152,10 +152,10 @@ struct FeliCaLiteSChip: FeliCaChip {
         return expected.map { ConstantTime.areEqual($0, list.data[16..<24]) } ?? false
     }
 
-    /// What the write counter ends at: lower once the system blocks are frozen.
+    /// The maximum of the write counter. It is lower once the system blocks are frozen.
     private var counterLimit: UInt32 { contents.memoryConfiguration[2] == 0xFF ? 0xFF_FFFF : 0xFF_FE00 }
 
-    /// Counts a write; freezing the system blocks sets the counter to 0.
+    /// Counts a write. Freezing the system blocks sets the counter to 0.
     private mutating func count(_ block: Block, _ data: [UInt8]) {
         if block == .memoryConfiguration, data[2] != 0xFF {
             contents.writeCounter = 0
@@ -164,12 +164,12 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
-    /// The chip writes a block whole or not at all.
+    /// Returns whether the new data remain after a power cut. The chip writes a block completely or not at all.
     private static func keepsNew(_ tear: TornWrite) -> Bool {
         tear.remains(of: [0], under: [1], unit: 1, isProtected: true) == [1]
     }
 
-    /// Why a block may not be written, if so.
+    /// Returns why a block must not be written; nil if it may.
     private func refusal(_ block: Block, _ data: [UInt8], hasCode: Bool) -> FeliCaStatus.BlockError? {
         let configuration = contents.memoryConfiguration
         switch block {
@@ -179,7 +179,7 @@ struct FeliCaLiteSChip: FeliCaChip {
             if restricts(8, block), !isAuthenticated { return .authenticationNeeded }
             return block == .register && !countsDown(to: data) ? .accessDenied : nil
         case .keyVersion, .cardKey:
-            // MC_CKCKV_W_MAC_A lets the key be changed with a code after the system blocks are frozen.
+            // With MC_CKCKV_W_MAC_A, the key can be changed with a MAC even after the system blocks are frozen.
             return configuration[2] == 0xFF || (configuration[5] == 0x01 && hasCode) ? nil : .accessDenied
         case .identifier, .serviceCode, .memoryConfiguration:
             return configuration[2] == 0xFF ? nil : .accessDenied
@@ -193,12 +193,13 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
-    /// Whether the bit of a block in a pair of configuration octets is set.
+    /// Returns whether a block's bit in a pair of configuration bytes is set.
     private func restricts(_ octet: Int, _ block: Block) -> Bool {
         contents.memoryConfiguration.hasBit(8 * octet + Int(block.rawValue))
     }
 
-    /// The register's two counters of four octets, least significant first, may not grow.
+    /// Returns whether the data keep or decrease both counters of the register (four bytes each, least significant byte
+    /// first). They must not grow.
     private func countsDown(to data: [UInt8]) -> Bool {
         func counter(_ octets: [UInt8], _ start: Int) -> UInt32 {
             UInt32(octets: octets[start..<(start + 4)].reversed())
@@ -214,7 +215,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         case .keyVersion: contents.keyVersion = data
         case .cardKey: contents.cardKey = data
         case .memoryConfiguration:
-            // A block that was made read-only stays so, and so does one that needs authentication or a code.
+            // A read-only block stays read-only, and a required authentication or MAC stays required.
             let old = contents.memoryConfiguration
             let restrictions = (6...12).map { old[$0] | data[$0] }
             contents.memoryConfiguration =
@@ -227,7 +228,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
-    /// What is wrong with the lists, if anything.
+    /// Returns the error in the lists, if any.
     private static func check(_ list: FeliCaBlockList, services: [UInt16], limit: Int) -> FeliCaStatus? {
         guard list.services.count == 1 else { return .serviceCount }
         guard !list.elements.isEmpty, list.elements.count <= limit else { return .blockCount }

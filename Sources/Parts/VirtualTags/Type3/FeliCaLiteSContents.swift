@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CardCryptography
 
-/// What a FeliCa Lite-S (RC-S966) keeps without power (FeliCa Lite-S User's Manual, 3).
+/// The persistent state of a FeliCa Lite-S (RC-S966; FeliCa Lite-S User's Manual, 3).
 public struct FeliCaLiteSContents: Sendable, Hashable {
-    /// The blocks of the chip by their numbers.
+    /// The chip's blocks, by number.
     public struct Block: RawRepresentable, Sendable, Hashable {
         public var rawValue: UInt8
 
-        /// Names a block.
+        /// Creates a block number.
         public init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// The register that can only be counted down.
+        /// The register, which can only count down.
         public static let register = Block(rawValue: 0x0E)
         /// The random challenge, which is volatile and reads as zero.
         public static let randomChallenge = Block(rawValue: 0x80)
         /// The message authentication code of FeliCa Lite.
         public static let mac = Block(rawValue: 0x81)
-        /// The identifier: IDm, data format code, six free octets.
+        /// The identifier: IDm, data format code, six free bytes.
         public static let identifier = Block(rawValue: 0x82)
         /// The IDm and PMm.
         public static let deviceIdentifier = Block(rawValue: 0x83)
@@ -38,21 +38,21 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
         public static let macA = Block(rawValue: 0x91)
         /// Whether the reader is authenticated.
         public static let state = Block(rawValue: 0x92)
-        /// Whether the memory is whole.
+        /// Whether the memory is intact.
         public static let integrity = Block(rawValue: 0xA0)
     }
 
-    /// The IDm, 8 octets.
+    /// The IDm, 8 bytes.
     public var idm: [UInt8]
-    /// The PMm, 8 octets; the second one is the IC code F1.
+    /// The PMm, 8 bytes. The second one is the IC code F1.
     public var pmm: [UInt8]
-    /// Blocks 00 to 0D (S_PAD0 to S_PAD13), 16 octets each, the NDEF attribute information first.
+    /// Blocks 00 to 0D (S_PAD0 to S_PAD13), 16 bytes each. The first one is the NDEF attribute information.
     public var userMemory: [UInt8]
     /// Block 0E.
     public var register: [UInt8]
-    /// Octets 8 to 15 of block 82: the data format code and six free octets.
+    /// Bytes 8 to 15 of block 82: the data format code and six free bytes.
     public var identifierExtension: [UInt8]
-    /// Block 83, 16 bytes, where a dump has something else there than the IDm and the PMm; nil otherwise.
+    /// Block 83, 16 bytes, if a dump has other data there than the IDm and the PMm; nil otherwise.
     public var deviceIdentifier: [UInt8]?
     /// Block 84: the service code.
     public var serviceCode: [UInt8]
@@ -62,14 +62,14 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
     @Hidden public var cardKey: [UInt8]
     /// Block 88: the memory configuration.
     public var memoryConfiguration: [UInt8]
-    /// Block 90, as a number of 24 bits.
+    /// Block 90, as a 24-bit number.
     public var writeCounter: UInt32
 
-    /// Creates a chip that is formatted for NDEF and empty.
+    /// Creates a chip with an empty NDEF format.
     ///
     /// - Parameters:
-    ///   - idm: the IDm, 8 octets.
-    ///   - pmm: the PMm, 8 octets.
+    ///   - idm: the IDm, 8 bytes.
+    ///   - pmm: the PMm, 8 bytes.
     public init(idm: [UInt8], pmm: [UInt8] = [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]) {
         self.idm = idm
         self.pmm = pmm
@@ -77,7 +77,7 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
         userMemory =
             FeliCaSystem.attributes(blockCount: 13, maximumRead: 4, maximumWrite: 1)
             + Array(repeating: 0, count: 13 * 16)
-        // The register counts down from its highest value.
+        // The register counts down from its maximum.
         register = Array(repeating: 0xFF, count: 8) + zero.prefix(8)
         identifierExtension = Array(zero.prefix(8))
         serviceCode = zero

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What a FeliCa Standard card, or a generic Type 3 tag, keeps without power.
+/// The persistent state of a FeliCa Standard card or a generic Type 3 tag.
 public struct FeliCaStandardContents: Sendable, Hashable {
-    /// The IDm (NFCID2) of the first system, 8 octets. Later systems count up in its highest four bits.
+    /// The IDm (NFCID2) of the first system, 8 bytes. For each further system, the highest four bits count up.
     public var idm: [UInt8]
-    /// The PMm, 8 octets, from which readers work out how long commands take.
+    /// The PMm, 8 bytes. Readers compute the duration of commands from it.
     public var pmm: [UInt8]
     /// The systems, in the order of their numbers; 16 at most.
     public var systems: [FeliCaSystem]
@@ -21,13 +21,13 @@ public struct FeliCaStandardContents: Sendable, Hashable {
         self.systems = systems
     }
 
-    /// A card as transit readers know it, with made-up data: system 0003 with the balance in service 008B and the
-    /// journeys in service 090F, both readable without encryption.
+    /// Creates a card like those of transit companies, with invented data: system 0003 with the balance in service 008B
+    /// and the journeys in service 090F. Both are readable without encryption.
     ///
     /// - Parameters:
     ///   - idm: the IDm.
-    ///   - balance: the balance in yen, least significant octet first in octets 11 and 12 of block 0 of 008B.
-    ///   - history: the records of 090F, 16 octets each, newest first; up to 20.
+    ///   - balance: the balance in yen. It is in bytes 11 and 12 of block 0 of 008B, least significant byte first.
+    ///   - history: the records of 090F, 16 bytes each, newest first; 20 at most.
     public static func transitCard(idm: [UInt8], balance: UInt16, history: [[UInt8]] = []) -> FeliCaStandardContents {
         var attributes = [UInt8](repeating: 0, count: 16)
         attributes[8] = 0x20
@@ -54,9 +54,9 @@ public struct FeliCaStandardContents: Sendable, Hashable {
     }
 }
 
-/// A FeliCa Standard chip without its cryptography: services that need a key refuse.
+/// A FeliCa Standard chip without cryptography. Services that need a key refuse access.
 struct FeliCaStandardChip: FeliCaChip {
-    /// The time that programming a block takes.
+    /// The time for programming a block.
     static let programmingTime = Airtime.milliseconds(2)
 
     var contents: FeliCaStandardContents
@@ -79,7 +79,7 @@ struct FeliCaStandardChip: FeliCaChip {
         let index = Int((number &- idm[0] >> 4) & 0x0F)
         switch command {
         case 0x02: return requestService(payload, contents.systems[index])
-        // Request Response: mode 0, as without an authentication.
+        // Request Response: mode 0, like without an authentication.
         case 0x04: return payload.isEmpty ? FeliCaAnswer([0x00]) : nil
         case 0x06: return read(payload, contents.systems[index])
         case 0x08: return write(payload, index, tear)
@@ -134,7 +134,8 @@ struct FeliCaStandardChip: FeliCaChip {
         return FeliCaAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
     }
 
-    /// Write Without Encryption. All blocks of a command are written, or none: the card protects them against tearing.
+    /// Write Without Encryption. All blocks of a command are written or none, because the card protects them against
+    /// tearing.
     private mutating func write(_ payload: ArraySlice<UInt8>, _ index: Int, _ tear: TornWrite?) -> FeliCaAnswer? {
         let system = contents.systems[index]
         guard let list = FeliCaBlockList(payload), list.data.count == list.elements.count * 16 else { return nil }
@@ -167,12 +168,12 @@ struct FeliCaStandardChip: FeliCaChip {
         }
     }
 
-    /// Attributes 0C to 0F: the newest record is block 0, and a write makes room for it.
+    /// Attributes 0C to 0F: block 0 is the newest record, and a write moves the others.
     private static func isCyclic(_ code: UInt16) -> Bool {
         (0x0C...0x0F).contains(code & 0x3F)
     }
 
-    /// What is wrong with the lists, if anything.
+    /// Returns the error in the lists, if any.
     private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) -> FeliCaStatus? {
         guard (1...16).contains(list.services.count) else { return .serviceCount }
         guard !list.elements.isEmpty, list.elements.count <= limit else { return .blockCount }
@@ -183,7 +184,7 @@ struct FeliCaStandardChip: FeliCaChip {
             guard element.service < list.services.count else { return .block(position, .serviceOrder) }
             guard element.accessMode == 0 else { return .block(position, .accessMode) }
             let code = list.services[element.service]
-            // Bit 0 of the attribute: no key needed. Attributes 09 and 0D may write.
+            // Bit 0 of the attribute means that no key is needed. Attributes 09 and 0D allow writing.
             guard code & 0x01 == 1, !isWrite || [0x09, 0x0D].contains(code & 0x3F) else {
                 return .block(position, .accessDenied)
             }

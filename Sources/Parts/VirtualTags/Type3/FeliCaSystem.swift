@@ -6,33 +6,33 @@ import TagLink
 ///
 /// Several services may share the blocks, such as 0009 (read and write) and 000B (read only) of a Type 3 tag.
 public struct FeliCaFile: Sendable, Hashable {
-    /// The codes of the services: a number in the upper ten bits, an attribute in the lower six.
+    /// The codes of the services: a number in the upper ten bits, and an attribute in the lower six.
     public var serviceCodes: [UInt16]
-    /// The blocks, 16 octets each.
+    /// The blocks, 16 bytes each.
     public var memory: [UInt8]
-    /// The version of the services' keys, as Request Service tells it.
+    /// The version of the services' keys, for Request Service.
     public var keyVersion: UInt16
 
-    /// Creates a file. Octets are filled up to a whole block.
+    /// Creates a file. The memory is padded to a whole block.
     public init(serviceCodes: [UInt16], memory: [UInt8], keyVersion: UInt16 = 0) {
         self.serviceCodes = serviceCodes
         self.memory = memory + Array(repeating: 0, count: (16 - memory.count % 16) % 16)
         self.keyVersion = keyVersion
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     public var blockCount: Int { memory.count / 16 }
 }
 
 /// An area of a FeliCa system: a folder of services and of other areas (FeliCa Card User's Manual, 2.3).
 public struct FeliCaArea: Sendable, Hashable {
-    /// The code: a number in the upper ten bits, an attribute in the lower six.
+    /// The code: a number in the upper ten bits, and an attribute in the lower six.
     public var code: UInt16
-    /// The last code that the area may hold; nil when a dump does not say it.
+    /// The last code that the area may contain; nil when a dump does not have it.
     public var end: UInt16?
-    /// The places of the first and the last service of the area in the system's list of services, as a dump counts them.
+    /// The index of the area's first service in the system's list of services, as in a dump.
     public var firstService: Int
-    /// The index in the system of the last service in the area; below the first one where the area has none.
+    /// The index of the area's last service; lower than the first one if the area has none.
     public var lastService: Int
 
     /// Creates an area.
@@ -44,25 +44,25 @@ public struct FeliCaArea: Sendable, Hashable {
     }
 }
 
-/// A system of a FeliCa Standard card: files, found by a system code.
+/// A system of a FeliCa Standard card: files under a system code.
 public struct FeliCaSystem: Sendable, Hashable {
     /// The system code.
     public var code: UInt16
     /// The files.
     public var files: [FeliCaFile]
-    /// The areas; none for a system of which only the root area 0000 is known.
+    /// The areas; empty when only the root area 0000 is known.
     public var areas: [FeliCaArea] = []
-    /// The version of the system's key, which Request Service answers for node FFFF; nil when it is not known.
+    /// The version of the system's key, which Request Service answers for node FFFF; nil if unknown.
     public var keyVersion: UInt16?
-    /// The versions of the keys of areas and services by their codes, where they are not ``FeliCaFile/keyVersion``.
+    /// The versions of the keys of areas and services by code, if they differ from ``FeliCaFile/keyVersion``.
     public var nodeKeyVersions: [UInt16: UInt16] = [:]
-    /// The system's key; nil when it is not known. The virtual card does not use it.
+    /// The system's key; nil if unknown. The virtual card does not use it.
     @Hidden public var key: [UInt8]? = nil
-    /// The keys of areas and services by their codes, those that are known. The virtual card does not use them.
+    /// The known keys of areas and services by code. The virtual card does not use them.
     @Hidden public var nodeKeys: [UInt16: [UInt8]] = [:]
-    /// The most blocks of one Read Without Encryption.
+    /// The maximum number of blocks in a Read Without Encryption.
     public var maximumRead: Int
-    /// The most blocks of one Write Without Encryption.
+    /// The maximum number of blocks in a Write Without Encryption.
     public var maximumWrite: Int
 
     /// Creates a system.
@@ -75,8 +75,8 @@ public struct FeliCaSystem: Sendable, Hashable {
 
     /// Creates the NDEF system of a Type 3 tag: system 12FC, services 0009 and 000B.
     ///
-    /// - Parameter memory: all blocks, the attribute information block first; its Nbr and Nbw are the limits of the
-    ///   system, where they are not 0.
+    /// - Parameter memory: all blocks, starting with the attribute information block. Its Nbr and Nbw are the system's
+    ///   limits, unless they are 0.
     public init(ndef memory: [UInt8]) {
         let read = memory.count > 1 ? Int(memory[1]) : 0
         let write = memory.count > 2 ? Int(memory[2]) : 0
@@ -91,18 +91,18 @@ public struct FeliCaSystem: Sendable, Hashable {
     /// The codes of all services, in the order of the files.
     public var serviceCodes: [UInt16] { files.flatMap(\.serviceCodes) }
 
-    /// The version of the key of an area, a service, or the system itself (FFFF), as Request Service answers it; FFFF when
-    /// the system does not have the node.
+    /// Returns the key version of an area, a service or the system itself (FFFF), as Request Service answers it; FFFF
+    /// when the system has no such node.
     func keyVersion(ofNode code: UInt16) -> UInt16 {
         if code == 0xFFFF { return keyVersion ?? 0xFFFF }
         if let version = nodeKeyVersions[code] { return version }
         if let file = files.first(where: { $0.serviceCodes.contains(code) }) { return file.keyVersion }
-        // 0000 is the root area, which every system has.
+        // Every system has the root area 0000.
         return code == 0 || areas.contains { $0.code == code } ? 0 : 0xFFFF
     }
 
-    /// All areas and services in the order of their codes, an area with the last code that it may hold. Of an area
-    /// without one it is that of its last service.
+    /// All areas and services in the order of their codes, each area with the last code that it may contain. If that is
+    /// unknown, it is the code of its last service.
     var nodes: [(code: UInt16, end: UInt16?)] {
         let codes = serviceCodes
         var nodes: [(code: UInt16, end: UInt16?)] = areas.map { area in
@@ -117,7 +117,7 @@ public struct FeliCaSystem: Sendable, Hashable {
     /// Creates an empty NDEF system (NFC Forum T3T 1.0, 6.1).
     ///
     /// - Parameters:
-    ///   - blockCount: Nmaxb, how many blocks there are for the message.
+    ///   - blockCount: Nmaxb, the number of blocks for the message.
     ///   - maximumRead: Nbr.
     ///   - maximumWrite: Nbw.
     public init(ndefBlocks blockCount: Int, maximumRead: UInt8 = 12, maximumWrite: UInt8 = 8) {
@@ -127,7 +127,7 @@ public struct FeliCaSystem: Sendable, Hashable {
         )
     }
 
-    /// The attribute information block of an empty tag.
+    /// Returns the attribute information block of an empty tag.
     static func attributes(blockCount: Int, maximumRead: UInt8, maximumWrite: UInt8) -> [UInt8] {
         var block: [UInt8] = [0x10, maximumRead, maximumWrite, UInt8(blockCount >> 8), UInt8(blockCount & 0xFF)]
         block += [0, 0, 0, 0, 0x00, 0x01, 0, 0, 0]

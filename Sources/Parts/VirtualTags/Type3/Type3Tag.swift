@@ -9,12 +9,12 @@ public import TagLink
 /// let generic = Type3Tag(FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(ndefBlocks: 256)]))
 /// ```
 ///
-/// Frames begin with their length octet. Polling is answered in a slot that the tag draws; a virtual field puts the
-/// answers of several tags together. The secure commands of FeliCa Standard are not answered.
+/// Frames start with their length byte. The tag answers polling in a random slot, and a virtual field combines the
+/// answers of several tags. The secure commands of FeliCa Standard are not answered.
 ///
-/// A refusal by a fault plan answers a read or write with status flags FF 70.
+/// If a fault plan refuses a read or write, the answer has the status flags FF 70.
 public final class Type3Tag: VirtualTag {
-    /// What a Type 3 tag keeps without power.
+    /// The persistent state of a Type 3 tag.
     public indirect enum Contents: Sendable, Hashable {
         case liteS(FeliCaLiteSContents)
         case standard(FeliCaStandardContents)
@@ -24,7 +24,7 @@ public final class Type3Tag: VirtualTag {
 
     /// Creates a FeliCa Lite-S.
     ///
-    /// - Parameter contents: what it holds.
+    /// - Parameter contents: its state.
     public init(_ contents: FeliCaLiteSContents) {
         precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 bytes")
         precondition(
@@ -42,7 +42,7 @@ public final class Type3Tag: VirtualTag {
         silicon = Locked(Type3Silicon(FeliCaStandardChip(contents: contents)))
     }
 
-    /// Creates a tag from what another one held.
+    /// Creates a tag with the state of another one.
     public convenience init(_ contents: Contents) {
         switch contents {
         case .liteS(let contents): self.init(contents)
@@ -56,7 +56,7 @@ public final class Type3Tag: VirtualTag {
         silicon.withLock { $0.chip.idm }
     }
 
-    /// What the tag keeps without power, as it is now.
+    /// The current persistent state of the tag.
     public var contents: Contents {
         silicon.withLock { silicon in
             if let chip = silicon.chip as? FeliCaLiteSChip { return .liteS(chip.contents) }
@@ -74,7 +74,7 @@ public final class Type3Tag: VirtualTag {
     }
 }
 
-/// The state machine of a Type 3 tag: framing, polling with slots, and a chip behind them.
+/// The state machine of a Type 3 tag: framing, polling with slots, and a chip.
 struct Type3Silicon: Sendable {
     var chip: any FeliCaChip
     private var random: SplitMix64
@@ -109,12 +109,12 @@ struct Type3Silicon: Sendable {
         )
     }
 
-    /// The IDm of a system: its number is in the highest four bits.
+    /// Returns the IDm of a system. The system's number is in the highest four bits.
     private func idm(of number: UInt8) -> [UInt8] {
         [chip.idm[0] & 0x0F | number << 4] + chip.idm.dropFirst()
     }
 
-    /// A command to the chip, or the memory failure that a fault makes of it.
+    /// Executes a command on the chip, or answers with the memory failure of a fault.
     private mutating func process(
         _ command: UInt8,
         _ payload: ArraySlice<UInt8>,
@@ -138,7 +138,7 @@ struct Type3Silicon: Sendable {
         }
     }
 
-    /// Polling (JIS X 6319-4, 7.2): FF in either octet of the system code stands for any value.
+    /// Polling (JIS X 6319-4, 7.2): FF in either byte of the system code stands for any value.
     private mutating func poll(_ bytes: [UInt8]) -> TagAnswer? {
         let high = bytes[2]
         let low = bytes[3]
@@ -149,7 +149,7 @@ struct Type3Silicon: Sendable {
         var response = [0x01] + idm(of: found.number) + chip.pmm
         switch bytes[4] {
         case 0x01: response += found.code.bigEndianOctets
-        // 212 and 424 kbit/s.
+        // The rates 212 and 424 kbit/s.
         case 0x02: response += [0x00, 0x83]
         default: break
         }
@@ -161,7 +161,8 @@ struct Type3Silicon: Sendable {
         )
     }
 
-    /// When a slot begins, after the first one: 256 times 64 carrier periods a slot (NFC Forum Digital 2.3, 8.6.3).
+    /// Returns when a slot begins, relative to the first one: 256 times 64 carrier periods per slot (NFC Forum Digital
+    /// 2.3, 8.6.3).
     private static func slotStart(_ slot: Int) -> Airtime {
         Airtime(carrierPeriods: 16384 * Int64(slot))
     }

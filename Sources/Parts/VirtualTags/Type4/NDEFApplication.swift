@@ -4,8 +4,8 @@ public import TagLink
 /// The NDEF tag application of a generic Type 4 tag (NFC Forum T4T 1.2, 5): a capability container, an NDEF file, and
 /// any other files.
 ///
-/// The capability container governs the application: READ BINARY and UPDATE BINARY keep to its MLe and MLc, and to the
-/// access rights of the file control TLVs. Mapping version 3 has B1 and D7 with offset data objects too.
+/// The capability container controls the application: READ BINARY and UPDATE BINARY follow its MLe and MLc, and the
+/// access rights in the file control TLVs. Mapping version 3 also has B1 and D7 with offset data objects.
 public struct NDEFApplication: CardApplication {
     /// A mapping version.
     public enum Mapping: UInt8, Sendable, Hashable, CaseIterable {
@@ -13,30 +13,30 @@ public struct NDEFApplication: CardApplication {
         case version1 = 0x10
         /// Mapping 2.0.
         case version2 = 0x20
-        /// Mapping 3.0: file sizes of 4 octets, and ENLEN.
+        /// Mapping 3.0: file sizes of 4 bytes, and ENLEN.
         case version3 = 0x30
     }
 
     /// The identifier of the capability container.
     public static let capabilityContainer: UInt16 = 0xE103
-    /// How many octets the memory programs at a time.
+    /// The number of bytes that the memory programs at a time.
     public static let programmingUnit = 64
 
-    /// The files by their identifiers.
+    /// The files, by identifier.
     public var files: [UInt16: [UInt8]]
-    /// Whether the capability container may be updated, as a reader does to make the tag read-only.
+    /// Whether the capability container may be updated. A reader does this to make the tag read-only.
     public var isCapabilityContainerWritable: Bool
-    /// The time that programming one unit takes.
+    /// The time for programming one unit.
     public var programmingTime = Airtime.milliseconds(5)
 
     // Volatile state.
     private var current: UInt16?
     private var container: Type4CapabilityContainer?
 
-    /// Creates an application from its files.
+    /// Creates an application with the given files.
     ///
     /// - Parameters:
-    ///   - files: all files, the capability container with identifier E103 among them.
+    ///   - files: all files, including the capability container E103.
     ///   - isCapabilityContainerWritable: whether the capability container may be updated.
     public init(files: [UInt16: [UInt8]], isCapabilityContainerWritable: Bool = true) {
         self.files = files
@@ -47,7 +47,7 @@ public struct NDEFApplication: CardApplication {
     ///
     /// - Parameters:
     ///   - mapping: the mapping version.
-    ///   - size: the size of the NDEF file, with its length field.
+    ///   - size: the size of the NDEF file, including its length field.
     ///   - maximumRead: MLe.
     ///   - maximumWrite: MLc.
     public init(
@@ -100,7 +100,7 @@ public struct NDEFApplication: CardApplication {
         }
     }
 
-    /// SELECT by file identifier (NFC Forum T4T 1.2, 5.4.2). P2 is 0C, or 00 as mapping 1.0 has it.
+    /// SELECT by file identifier (NFC Forum T4T 1.2, 5.4.2). P2 is 0C, or 00 in mapping 1.0.
     private mutating func selectFile(_ command: CardCommand) -> CardAnswer {
         guard command.p1 == 0x00, command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
         guard command.data.count == 2 else { return CardAnswer(status: .wrongLength) }
@@ -137,7 +137,7 @@ public struct NDEFApplication: CardApplication {
         guard command.data.count == 5, let offset = Self.offset(command.data) else {
             return CardAnswer(status: .wrongData)
         }
-        // The data object's header is part of what Le counts.
+        // Le also counts the data object's header.
         let header = expected <= 129 ? 2 : expected <= 258 ? 3 : 4
         guard expected > header else { return CardAnswer(status: .wrongLength) }
         var answer = read(at: offset, expected - header, isExtended: command.isExtended)
@@ -163,7 +163,7 @@ public struct NDEFApplication: CardApplication {
         return Int(octets: data[2...4])
     }
 
-    /// The value of a data object 53 that fills `data`; nil when it doesn't, or is empty.
+    /// Returns the value of a data object 53 that fills `data`; nil when it does not, or is empty.
     private static func discretionaryData(_ data: ArraySlice<UInt8>) -> [UInt8]? {
         var rest = data
         guard rest.popFirst() == 0x53, let first = rest.popFirst() else { return nil }
@@ -179,7 +179,7 @@ public struct NDEFApplication: CardApplication {
         return length > 0 && rest.count == length ? Array(rest) : nil
     }
 
-    /// A length of BER-TLV.
+    /// Encodes a length in BER-TLV.
     private static func length(_ count: Int) -> [UInt8] {
         if count < 0x80 { return [UInt8(count)] }
         if count < 0x100 { return [0x81, UInt8(count)] }
@@ -191,7 +191,7 @@ public struct NDEFApplication: CardApplication {
     private var maximumRead: Int { container?.maximumRead ?? 0xFF }
     private var maximumWrite: Int { container?.maximumWrite ?? 0xFF }
 
-    /// Reads the current file. Le of 00 means as much as there is and MLe lets; a number beyond MLe is refused.
+    /// Reads the current file. Le of 00 means all bytes up to MLe. A number greater than MLe is refused.
     private func read(at offset: Int, _ expected: Int, isExtended: Bool) -> CardAnswer {
         guard let current, let file = files[current] else { return CardAnswer(status: .noCurrentFile) }
         if current != Self.capabilityContainer, let rights = container?.rights[current], rights.read != 0 {
@@ -222,9 +222,9 @@ public struct NDEFApplication: CardApplication {
     }
 }
 
-/// What a Type 4 tag's capability container says (NFC Forum T4T 1.2, 4.7.3), as far as the tag itself acts on it.
+/// The content of a Type 4 tag's capability container (NFC Forum T4T 1.2, 4.7.3), as far as the tag itself uses it.
 struct Type4CapabilityContainer: Sendable, Hashable {
-    /// The rights of a file.
+    /// The access rights of a file.
     struct Rights: Sendable, Hashable {
         var read: UInt8
         var write: UInt8
@@ -232,13 +232,13 @@ struct Type4CapabilityContainer: Sendable, Hashable {
 
     /// The major mapping version.
     var majorVersion: UInt8
-    /// MLe, the most octets that READ BINARY answers.
+    /// MLe, the maximum number of bytes in an answer to READ BINARY.
     var maximumRead: Int
-    /// MLc, the most octets of data in a command.
+    /// MLc, the maximum number of data bytes in a command.
     var maximumWrite: Int
     var rights: [UInt16: Rights] = [:]
 
-    /// Reads the file; nil when it is too short to hold the fixed part.
+    /// Parses the file; nil when it is too short for the fixed part.
     init?(_ file: [UInt8]) {
         guard file.count >= 7 else { return nil }
         majorVersion = file[2] >> 4
@@ -251,7 +251,7 @@ struct Type4CapabilityContainer: Sendable, Hashable {
             let length = Int(file[offset + 1])
             let value = offset + 2
             guard value + length <= end else { break }
-            // NDEF and proprietary file control TLVs, and those with 4-octet sizes.
+            // NDEF and proprietary file control TLVs, also those with 4-byte sizes.
             if (4...6).contains(type), length >= 6 {
                 let identifier = UInt16(high: file[value], low: file[value + 1])
                 rights[identifier] = Rights(read: file[value + length - 2], write: file[value + length - 1])
