@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A product that is a Type 5 tag: what its data sheet says of memory, identifier and commands.
+/// A Type 5 tag product: its memory, identifier and commands, as in its data sheet.
 public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
-    /// What a product can do beyond the basic commands.
+    /// The abilities of a product beyond the basic commands.
     public struct Features: OptionSet, Sendable, Hashable {
         public let rawValue: UInt16
 
@@ -13,7 +13,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
 
         /// WRITE MULTIPLE BLOCKS.
         public static let writeMultiple = Features(rawValue: 1 << 0)
-        /// The extended commands 30 to 3C, with block numbers of two octets.
+        /// The extended commands 30 to 3C, with two-byte block numbers.
         public static let extended = Features(rawValue: 1 << 1)
         /// Random numbers and passwords of NXP: B2 to B5; INVENTORY READ: A0 and A1.
         public static let passwords = Features(rawValue: 1 << 2)
@@ -23,36 +23,36 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         public static let signature = Features(rawValue: 1 << 4)
         /// A 16-bit counter in the last block.
         public static let counter = Features(rawValue: 1 << 5)
-        /// Configuration, passwords of 64 bits, areas and mailbox of ST25DV.
+        /// Configuration, 64-bit passwords, areas and mailbox of ST25DV.
         public static let configuration = Features(rawValue: 1 << 6)
-        /// Only blocks 0 and 1 can be locked, as on ST25DV.
+        /// Only blocks 0 and 1 can be locked, like on ST25DV.
         public static let locksFirstBlocksOnly = Features(rawValue: 1 << 7)
         /// Protected pages, privacy, destruction and persistent quiet of ICODE SLIX2: A7, B6, B7, B9 to BC.
         public static let pages = Features(rawValue: 1 << 8)
-        /// Configuration, passwords of 32 bits, surveillance, kill and untraceable mode of ST25TV.
+        /// Configuration, 32-bit passwords, surveillance, kill and untraceable mode of ST25TV.
         public static let tagConfiguration = Features(rawValue: 1 << 9)
     }
 
     /// The product's name, such as `ICODE SLIX`.
     public let name: String
-    /// The first octets of the UID, from E0 on.
+    /// The first bytes of the UID, starting with E0.
     public let uidPrefix: [UInt8]
-    /// How many blocks there are, a counter among them.
+    /// The number of blocks, including a counter.
     public let blockCount: Int
-    /// How many octets a block has.
+    /// The number of bytes in a block.
     public let blockSize: Int
     /// The IC reference of GET SYSTEM INFORMATION.
     public let icReference: UInt8
-    /// What the product can do.
+    /// The product's abilities.
     public let features: Features
-    /// The most blocks that one READ MULTIPLE reads; nil when the memory is the limit.
+    /// The maximum number of blocks in a READ MULTIPLE; nil when only the memory is the limit.
     public let readLimit: Int?
-    /// The most blocks that one WRITE MULTIPLE writes.
+    /// The maximum number of blocks in a WRITE MULTIPLE.
     public let writeLimit: Int
-    /// The time that programming a block takes.
+    /// The time for programming a block.
     public let programmingTime: Airtime
 
-    /// Describes a product.
+    /// Creates a description of a product.
     public init(
         name: String,
         uidPrefix: [UInt8],
@@ -77,7 +77,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// How many blocks hold data.
+    /// The number of blocks for data.
     public var dataBlockCount: Int { features.contains(.counter) ? blockCount - 1 : blockCount }
 
     // MARK: Products
@@ -129,7 +129,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
     )
 
-    /// ST25DV16K: 512 blocks, of which the commands with one-octet numbers reach 256.
+    /// ST25DV16K: 512 blocks. The commands with one-byte numbers only reach 256 of them.
     public static let st25dv16K = Type5Product(
         name: "ST25DV16K",
         uidPrefix: [0xE0, 0x02, 0x26],
@@ -138,7 +138,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
     )
 
-    /// ST25DV64K: 2048 blocks, of which the commands with one-octet numbers reach 256.
+    /// ST25DV64K: 2048 blocks. The commands with one-byte numbers only reach 256 of them.
     public static let st25dv64K = Type5Product(
         name: "ST25DV64K",
         uidPrefix: [0xE0, 0x02, 0x26],
@@ -147,12 +147,12 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
     )
 
-    /// A tag that does what ISO/IEC 15693-3 says and nothing of a vendor.
+    /// A tag that follows ISO/IEC 15693-3 and has no vendor's features.
     ///
     /// - Parameters:
-    ///   - blockCount: how many blocks there are; beyond 256 it has the extended commands.
-    ///   - blockSize: how many octets a block has, 1 to 32.
-    ///   - readLimit: the most blocks that one READ MULTIPLE reads.
+    ///   - blockCount: the number of blocks. With more than 256, the tag has the extended commands.
+    ///   - blockSize: the number of bytes in a block, 1 to 32.
+    ///   - readLimit: the maximum number of blocks in a READ MULTIPLE.
     ///   - icReference: the IC reference of GET SYSTEM INFORMATION.
     public static func generic(
         blockCount: Int,
@@ -172,7 +172,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         )
     }
 
-    /// All products that have a name of their own.
+    /// All products with a name of their own.
     public static let all: [Type5Product] = [
         .icodeSLIX, .icodeSLIX2, .st25tv512, .st25tv02K, .st25dv04K, .st25dv16K, .st25dv64K,
     ]

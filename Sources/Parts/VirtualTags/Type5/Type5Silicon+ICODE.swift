@@ -36,8 +36,8 @@ extension Type5Silicon {
 
     // MARK: Passwords
 
-    /// Whether a covered password is right. After a wrong one the tag takes no more commands until it loses its power
-    /// (SL2S2002 data sheet, 9.4.3.2).
+    /// Returns whether a covered password is right. After a wrong one the tag accepts no more commands until it loses
+    /// its power (SL2S2002 data sheet, 9.4.3.2).
     private mutating func accepts(_ covered: some Collection<UInt8>, _ identifier: UInt8) throws(Type5Error) {
         let isRight = contents.passwords[identifier] == Self.word(uncovered(covered))
         guard isRight || contents.protection.acceptsEveryPassword else {
@@ -46,12 +46,13 @@ extension Type5Silicon {
         }
     }
 
-    /// Some commands are for one tag alone. How the silicon refuses them otherwise was in none of the excerpts looked at.
+    /// Throws if a command for a single tag has no address. The available excerpts do not say how the chip refuses
+    /// this.
     private func checkDirected(_ request: Type5Request) throws(Type5Error) {
         guard request.isDirected else { throw .unknown }
     }
 
-    /// SET PASSWORD. That for privacy needs no address, and ends privacy.
+    /// SET PASSWORD. The password for privacy needs no address, and ends privacy.
     private mutating func setPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         guard parameters.count == 5 else { throw .notRecognised }
@@ -64,7 +65,7 @@ extension Type5Silicon {
         return Type5Reply()
     }
 
-    /// WRITE PASSWORD, after the old one was given. The new one has to be given before it opens anything.
+    /// WRITE PASSWORD, after the old one was given. The new one has to be given before it gives access.
     private mutating func writePassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         guard parameters.count == 5 else { throw .notRecognised }
@@ -76,7 +77,7 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// LOCK PASSWORD, after it was given.
+    /// LOCK PASSWORD, after the password was given.
     private mutating func lockPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.count == 1, let identifier = request.parameters.first else { throw .notRecognised }
         try checkDirected(request)
@@ -88,14 +89,14 @@ extension Type5Silicon {
 
     // MARK: Pages
 
-    /// What changes the protection of pages needs both passwords of the memory, as Flipper's model of the tag has it;
-    /// the data sheet of its predecessor asks for those of a page that is not public.
+    /// Throws if the passwords are missing. Changing the protection of pages needs both passwords of the memory, like
+    /// in Flipper's model of the tag. The data sheet of the predecessor asks for those of a protected page.
     private func checkPages(_ request: Type5Request) throws(Type5Error) {
         try checkDirected(request)
         guard presentedPasswords.isSuperset(of: [Self.readPassword, Self.writePassword]) else { throw .unknown }
     }
 
-    /// PROTECT PAGE: where the higher page begins, and what guards the two.
+    /// PROTECT PAGE: the start of the higher page, and the protection of both pages.
     private mutating func protectPages(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         guard parameters.count == 2 else { throw .notRecognised }
@@ -109,7 +110,7 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// LOCK PAGE PROTECTION CONDITION. Its parameter is the pointer; that it has to be the present one is a guess.
+    /// LOCK PAGE PROTECTION CONDITION. Its parameter is the pointer; that it must be the current one is a guess.
     private mutating func lockPages(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.count == 1 else { throw .notRecognised }
         try checkPages(request)
@@ -119,7 +120,7 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// 64 BIT PASSWORD PROTECTION: the read and the write password are needed together from here on.
+    /// 64 BIT PASSWORD PROTECTION: from now on, the read and the write password are needed together.
     private mutating func joinPasswords(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.isEmpty else { throw .notRecognised }
         try checkPages(request)
@@ -146,8 +147,8 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// STAY QUIET PERSISTENT: as STAY QUIET, without power too. For how long without power is not modelled: RESET TO
-    /// READY ends it.
+    /// STAY QUIET PERSISTENT: like STAY QUIET, but it stays after a loss of power, until RESET TO READY. That it ends
+    /// after some time without power is not modelled.
     private mutating func stayQuietForGood(_ request: Type5Request) -> Type5Reply {
         if request.address != nil, request.parameters.isEmpty {
             state = .quiet
@@ -156,7 +157,7 @@ extension Type5Silicon {
         return .silence
     }
 
-    /// GET NXP SYSTEM INFORMATION: the protection of pages, lock bits, and what the product can do.
+    /// GET NXP SYSTEM INFORMATION: the protection of pages, the lock bits, and the abilities of the product.
     private func productInformation() -> Type5Reply {
         var locks: UInt8 = 0
         if contents.isAFILocked { locks |= 0x01 }
@@ -168,9 +169,9 @@ extension Type5Silicon {
     }
 }
 
-/// What guards an ICODE SLIX or SLIX2, as far as it is kept without power (SL2S2002 data sheet, 9.4; SL2S2602, 9.5).
+/// The persistent protection state of an ICODE SLIX or SLIX2 (SL2S2002 data sheet, 9.4; SL2S2602, 9.5).
 public struct ICODEProtection: Sendable, Hashable {
-    /// What the read and the write password guard on the two pages of SLIX2, as PROTECT PAGE sets it.
+    /// What the read and the write password protect on the two pages of SLIX2, as set with PROTECT PAGE.
     public struct Condition: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
 
@@ -190,31 +191,31 @@ public struct ICODEProtection: Sendable, Hashable {
 
     /// The first block of the higher page.
     public var pointer: UInt8 = 0
-    /// What the passwords guard.
+    /// What the passwords protect.
     public var condition: Condition = []
     /// Whether the pointer and the condition are locked.
     public var isConditionLocked = false
     /// The identifiers of the passwords that are locked.
     public var lockedPasswords: Set<UInt8> = []
-    /// Whether the read and the write password are needed together, as one of 64 bits.
+    /// Whether the read and the write password are needed together, as a 64-bit password.
     public var needsBothPasswords = false
     /// Whether the surveillance commands need a password.
     public var isSurveillanceProtected = false
-    /// Whether the application family needs a password to be changed.
+    /// Whether changing the application family needs a password.
     public var isFamilyProtected = false
     /// The identifier for selective surveillance.
     public var surveillanceIdentifier: UInt16 = 0
     /// Whether counting needs the read password.
     public var isCounterProtected = false
-    /// Whether the tag is private: it answers GET RANDOM NUMBER and SET PASSWORD alone.
+    /// Whether the tag is private. Then it only answers GET RANDOM NUMBER and SET PASSWORD.
     public var isPrivate = false
     /// Whether the tag is destroyed: it never answers again.
     public var isDestroyed = false
-    /// Whether the tag stays quiet when it loses its power.
+    /// Whether the tag stays quiet after a loss of power.
     public var isPersistentlyQuiet = false
-    /// Whether the tag takes every password for the right one. No real ICODE does; an emulated one may.
+    /// Whether the tag accepts every password. No real ICODE does; an emulated one may.
     public var acceptsEveryPassword = false
 
-    /// Creates the state of a tag as it is delivered.
+    /// Creates the state of a new tag.
     public init() {}
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// INVENTORY (ISO/IEC 15693-3, 8) and the commands of manufacturers that do the same with another answer.
+/// INVENTORY (ISO/IEC 15693-3, 8), and the manufacturers' commands that do the same with another answer.
 ///
-/// The fast ones answer at twice the data rate on silicon; the airtime of a virtual field stays that of the others.
+/// A real chip answers the fast commands at twice the data rate. In a virtual field they take as much airtime as the
+/// others.
 extension Type5Silicon {
-    /// What the tags that are found say.
+    /// The content of the tags' answers.
     private enum Kind {
         case identifier
-        /// Blocks, after what the mask does not say of the UID when the option flag is set.
+        /// Blocks; with the option flag, after the part of the UID that is not in the mask.
         case blocks
     }
 
@@ -18,7 +19,7 @@ extension Type5Silicon {
         switch request.command {
         case 0x01: return .identifier
         case 0xA0 where features.contains(.passwords), 0xA1 where features.contains(.passwords): return .blocks
-        // ST25TV: INVENTORY INITIATED and INVENTORY READ, and the fast ones.
+        // ST25TV: INVENTORY INITIATED and INVENTORY READ, and their fast versions.
         case 0xD1 where features.contains(.tagConfiguration), 0xC1 where features.contains(.tagConfiguration):
             return isInitiated ? .identifier : nil
         case 0xD3 where features.contains(.tagConfiguration), 0xD4 where features.contains(.tagConfiguration):
@@ -27,7 +28,7 @@ extension Type5Silicon {
         }
     }
 
-    /// Answers in the slot that the UID's bits after the mask name. On an error the tag is silent.
+    /// Answers in the slot that is given by the UID's bits after the mask. On an error the tag does not answer.
     mutating func receiveInventory(_ request: Type5Request) -> TagAnswer? {
         guard let kind = kind(of: request), state != .quiet else { return nil }
         var rest = request.parameters[...]
@@ -80,7 +81,8 @@ extension Type5Silicon {
         return slot == 0 ? TagAnswer(frame) : nil
     }
 
-    /// Whether an application family means this tag: 0 in either half of the octet stands for any (ISO/IEC 15693-3, 6).
+    /// Returns whether an application family is for this tag. 0 in either half of the byte stands for any value
+    /// (ISO/IEC 15693-3, 6).
     private func matches(_ family: UInt8) -> Bool {
         (family & 0xF0 == 0 || family & 0xF0 == contents.afi & 0xF0)
             && (family & 0x0F == 0 || family & 0x0F == contents.afi & 0x0F)
@@ -89,15 +91,15 @@ extension Type5Silicon {
 
 /// The extended options of INVENTORY READ on ICODE SLIX2 (SL2S2602 data sheet, table 47).
 ///
-/// That the UID is always part of the answer, and that it is the option of quiet that the persistent one adds to, are
-/// read from that table alone: table 48, which says more of the latter, was not at hand.
+/// Two details come from that table alone: the UID is always part of the answer, and the persistent option adds to the
+/// option of quiet. Table 48, with more about the latter, was not available.
 private struct Options: OptionSet {
     let rawValue: UInt8
-    /// Only labels whose surveillance bit is set answer.
+    /// Only tags with a set surveillance bit answer.
     static let surveillance = Options(rawValue: 0x01)
-    /// The whole UID, and not only what the mask does not say.
+    /// The whole UID, and not only the part that is not in the mask.
     static let wholeIdentifier = Options(rawValue: 0x02)
-    /// No blocks, and no numbers of blocks in the request.
+    /// No blocks in the answer, and no block numbers in the request.
     static let noBlocks = Options(rawValue: 0x10)
     static let quiet = Options(rawValue: 0x20)
     static let persistentlyQuiet = Options(rawValue: 0x40)

@@ -2,7 +2,7 @@
 import TagLink
 
 extension Type5Silicon {
-    /// READ SINGLE and READ MULTIPLE. With the option flag each block comes after its security status.
+    /// READ SINGLE and READ MULTIPLE. With the option flag, each block follows its security status.
     func readBlocks(_ first: Int, count: Int, withSecurity: Bool) throws(Type5Error) -> Type5Reply {
         guard first + count <= product.blockCount else { throw .notAvailable }
         if let limit = product.readLimit, count > limit { throw .unknown }
@@ -39,9 +39,9 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: count)
     }
 
-    /// The counter of ICODE SLIX2 counts when 0001 is written, after the read password where that is asked for. Anything
-    /// else presets it, after the write password, and says whether counting is protected from then on (SL2S2602 data
-    /// sheet, 9.5.3.21). What the silicon does at the highest value was in none of the excerpts looked at: here it refuses.
+    /// The counter of ICODE SLIX2. Writing 0001 increments it, after the read password if that is required. Any other
+    /// value presets it, after the write password, and sets whether counting is protected (SL2S2602 data sheet,
+    /// 9.5.3.21). The available excerpts do not say what happens at the maximum; here the write is refused.
     private mutating func writeCounter(_ data: [UInt8]) throws(Type5Error) -> Type5Reply {
         let value = UInt16(high: data[1], low: data[0])
         if value == 1 {
@@ -58,7 +58,7 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// LOCK BLOCK. Products of ST25DV lock the capability container alone.
+    /// LOCK BLOCK. ST25DV products only lock the capability container.
     mutating func lockBlock(_ block: Int) throws(Type5Error) -> Type5Reply {
         let limit = product.features.contains(.locksFirstBlocksOnly) ? 2 : product.dataBlockCount
         guard block < limit else { throw .notAvailable }
@@ -96,7 +96,7 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// GET SYSTEM INFORMATION. The size is left out where one octet can't say it.
+    /// GET SYSTEM INFORMATION. The size is left out if it does not fit into one byte.
     func systemInformation() -> Type5Reply {
         let saysSize = product.blockCount <= 256
         var data: [UInt8] = [saysSize ? 0x0F : 0x0B] + address + [contents.dsfid, contents.afi]
@@ -104,7 +104,7 @@ extension Type5Silicon {
         return Type5Reply(data + [product.icReference])
     }
 
-    /// EXTENDED GET SYSTEM INFORMATION: the fields that the request asks for (ISO/IEC 15693-3:2019, 10.4.17).
+    /// EXTENDED GET SYSTEM INFORMATION: the requested fields (ISO/IEC 15693-3:2019, 10.4.17).
     func extendedSystemInformation(_ requested: UInt8) -> Type5Reply {
         var information: UInt8 = requested & 0x2F
         if requested & 0x10 != 0, product.blockCount > 256 { information |= 0x10 }
@@ -116,7 +116,7 @@ extension Type5Silicon {
             data += [UInt8(last & 0xFF), UInt8(last >> 8), UInt8(product.blockSize - 1)]
         }
         if information & 0x08 != 0 { data.append(product.icReference) }
-        // Which commands there are: all of the standard's basic and extended ones, but for the secure ones.
+        // The list of commands: all of the standard's basic and extended ones, except the secure ones.
         if information & 0x20 != 0 { data += [0xFF, 0x3F, 0x3F, 0x00] }
         return Type5Reply(data)
     }

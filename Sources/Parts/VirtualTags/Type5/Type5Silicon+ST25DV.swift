@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Configuration, passwords, areas and mailbox of ST25DV as a reader sees them (DS10925).
+/// Configuration, passwords, areas and mailbox of ST25DV, seen from the reader (DS10925).
 ///
-/// Codes, registers and parameters are those of ST's software development kit and drivers. Where those do not say which
-/// error code a refusal has: 0F is a wrong password and a mailbox that is not ready, 12 what is locked or lacks its
-/// session. Not modelled: what RF_MNGT switches off, and the pin that MANAGE GPO moves.
+/// Codes, registers and parameters are those of ST's software development kit and drivers. These do not always say
+/// which error code a refusal has. Here 0F means a wrong password or a mailbox that is not ready, and 12 means locked
+/// or without the required session. Not modelled: what RF_MNGT switches off, and the pin that MANAGE GPO controls.
 extension Type5Silicon {
     private static let configurationPassword: UInt8 = 0
 
@@ -39,8 +39,8 @@ extension Type5Silicon {
         }
     }
 
-    /// FAST READ SINGLE BLOCK and FAST READ MULTIPLE BLOCKS, and the extended ones: the answer is twice as fast on
-    /// silicon, and the same otherwise.
+    /// FAST READ SINGLE BLOCK, FAST READ MULTIPLE BLOCKS and their extended versions. A real chip answers twice as
+    /// fast; the answer is the same.
     func fastRead(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let isExtended = request.command >= 0xC4
         let isSingle = request.command == 0xC0 || request.command == 0xC4
@@ -53,7 +53,7 @@ extension Type5Silicon {
 
     // MARK: Static registers
 
-    /// READ CONFIGURATION. The lock of the capability container shows what LOCK BLOCK did.
+    /// READ CONFIGURATION. The lock of the capability container shows the result of LOCK BLOCK.
     private func register(_ pointer: UInt8) throws(Type5Error) -> UInt8 {
         switch pointer {
         case 0x0C:
@@ -63,7 +63,7 @@ extension Type5Silicon {
         }
     }
 
-    /// WRITE CONFIGURATION, in a session of the configuration password, until the configuration is locked.
+    /// WRITE CONFIGURATION, in a session of the configuration password, unless the configuration is locked.
     private mutating func writeRegister(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) -> Type5Reply {
         guard pointer < 0x10, pointer != 0x0B, pointer != 0x0C else { throw .notAvailable }
         guard session == Self.configurationPassword, contents.settings.registers[0x0F] & 0x01 == 0 else {
@@ -75,8 +75,8 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// An area ends behind the one before it, and within the memory; it is changed while those after it end with the
-    /// memory. The order is ST's advice to programmers; that the chip insists on it was not found in so many words.
+    /// An area must end after the previous one and within the memory. It can only be changed while the later ones end
+    /// with the memory. ST recommends this order to programmers; that the chip enforces it is a guess.
     private func checkEnd(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) {
         let registers = contents.settings.registers
         let last = UInt8(truncatingIfNeeded: product.blockCount * product.blockSize / 32 - 1)
@@ -88,8 +88,8 @@ extension Type5Silicon {
 
     // MARK: Passwords
 
-    /// PRESENT PASSWORD and WRITE PASSWORD: a number and 8 octets. One session is open at a time; a wrong password ends
-    /// it. A password is changed in its own session.
+    /// PRESENT PASSWORD and WRITE PASSWORD: a number and 8 bytes. Only one session is open at a time, and a wrong
+    /// password ends it. A password is changed in its own session.
     private mutating func password(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         guard parameters.count == 9 else { throw .notRecognised }
@@ -119,7 +119,7 @@ extension Type5Silicon {
         }
     }
 
-    /// WRITE DYNAMIC CONFIGURATION: energy harvesting, and the mailbox where MB_MODE lets it and the chip has a supply.
+    /// WRITE DYNAMIC CONFIGURATION: energy harvesting; and the mailbox, if MB_MODE allows it and the chip has a supply.
     private mutating func writeDynamicRegister(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) -> Type5Reply {
         switch pointer {
         case 0x02:
@@ -133,14 +133,14 @@ extension Type5Silicon {
         return Type5Reply()
     }
 
-    /// WRITE MESSAGE: the length less one, and the octets.
+    /// WRITE MESSAGE: the length minus one, and the bytes.
     private mutating func writeMessage(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard let length = parameters.first, parameters.count == Int(length) + 2 else { throw .notRecognised }
         guard mailbox.put(Array(parameters.dropFirst()), from: .reader) else { throw .unknown }
         return Type5Reply()
     }
 
-    /// READ MESSAGE: where to begin, and how many octets less one.
+    /// READ MESSAGE: the start, and the number of bytes minus one.
     private mutating func readMessage(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard parameters.count == 2 else { throw .notRecognised }
         let first = Int(parameters[0])
@@ -149,10 +149,10 @@ extension Type5Silicon {
     }
 }
 
-/// The mailbox of ST25DV: one message of up to 256 octets, from the reader to the host or the other way (DS10925, fast
-/// transfer mode). Its watchdog, which forgets messages that nobody reads, needs a clock and is not modelled.
+/// The mailbox of ST25DV: one message of up to 256 bytes, from the reader to the host or the other way (DS10925, fast
+/// transfer mode). The watchdog, which deletes messages that nobody reads, needs a clock and is not modelled.
 struct ST25Mailbox: Sendable {
-    /// Who put the message that is there.
+    /// The writer of the message.
     enum Sender: Sendable {
         case host
         case reader
@@ -160,9 +160,9 @@ struct ST25Mailbox: Sendable {
 
     private(set) var isEnabled = false
     private(set) var message: [UInt8] = []
-    /// Who put the present message.
+    /// The writer of the current message.
     private var sender: Sender?
-    /// Whether it waits to be read.
+    /// Whether the message was not read yet.
     private var isWaiting = false
 
     /// The control register MB_CTRL_Dyn.
@@ -176,16 +176,16 @@ struct ST25Mailbox: Sendable {
         return register
     }
 
-    /// Switches the mailbox on or off. Either way it is empty afterwards.
+    /// Switches the mailbox on or off, and empties it.
     mutating func enable(_ isEnabled: Bool) {
         guard isEnabled != self.isEnabled else { return }
         self = ST25Mailbox()
         self.isEnabled = isEnabled
     }
 
-    /// Puts a message. It is not taken while another one waits to be read.
+    /// Stores a message, unless another one was not read yet.
     ///
-    /// - Returns: whether it was taken.
+    /// - Returns: whether it was stored.
     mutating func put(_ message: [UInt8], from sender: Sender) -> Bool {
         guard isEnabled, !isWaiting, (1...256).contains(message.count) else { return false }
         self.message = message
@@ -194,10 +194,10 @@ struct ST25Mailbox: Sendable {
         return true
     }
 
-    /// Reads a part of the message, whoever put it. When its last octet is read by the one whom it is for, it no longer
-    /// waits.
+    /// Reads a part of the message, from either side. When the receiver has read the last byte, the message counts as
+    /// read.
     ///
-    /// - Returns: the octets, or nil when there is no such part.
+    /// - Returns: the bytes; nil when there is no such part.
     mutating func read(_ range: Range<Int>, by reader: Sender) -> [UInt8]? {
         guard isEnabled, sender != nil, !range.isEmpty, range.upperBound <= message.count else { return nil }
         if range.upperBound == message.count, sender != reader { isWaiting = false }

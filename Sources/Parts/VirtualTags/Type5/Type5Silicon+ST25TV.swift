@@ -3,9 +3,10 @@ import TagLink
 
 /// Configuration, passwords, surveillance, kill and untraceable mode of ST25TV02K and ST25TV512 (DS12074).
 ///
-/// Codes, registers, passwords and parameters are those of ST's software development kit. The data sheet itself was at
-/// hand in excerpts that do not say which error code a refusal has: 0F is a wrong password, 12 what is locked or lacks
-/// its session. READ SIGNATURE (DB) is not modelled, as the form of its answer was not found.
+/// Codes, registers, passwords and parameters are those of ST's software development kit. Only excerpts of the data
+/// sheet were available, and they do not say which error code a refusal has. Here 0F means a wrong password, and 12
+/// means locked or without the required session. READ SIGNATURE (DB) is not modelled, because the format of its answer
+/// is unknown.
 extension Type5Silicon {
     private static let killPassword: UInt8 = 0
     private static let configurationPassword: UInt8 = 3
@@ -49,8 +50,8 @@ extension Type5Silicon {
         }
     }
 
-    /// WRITE CONFIGURATION, in a session of the configuration password, until the configuration is locked. Bit 1 of the
-    /// counter's register resets the counter and switches it off.
+    /// WRITE CONFIGURATION, in a session of the configuration password, unless the configuration is locked. Bit 1 of
+    /// the counter's register resets the counter and switches it off.
     private mutating func writeTagRegister(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) -> Type5Reply {
         guard [0x00, 0x01, 0x02, 0x03, 0x06].contains(pointer) else { throw .notAvailable }
         guard session == Self.configurationPassword, contents.settings.registers[6] & 0x01 == 0 else { throw .locked }
@@ -65,8 +66,8 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// Counts a write to the memory, the first one since the power came, when the counter is on. That it is writes that
-    /// are counted is a guess from ST's name for its register.
+    /// Counts the first write to the memory since the tag was powered, if the counter is on. That it counts writes is a
+    /// guess from ST's name for its register.
     mutating func countWrite() {
         guard product.features.contains(.tagConfiguration), contents.settings.registers[3] & 0x01 != 0, !hasCounted,
             tear != .old
@@ -77,7 +78,7 @@ extension Type5Silicon {
 
     // MARK: Passwords
 
-    /// The octets of a password: that of area 1 has 8 while it is the only area, those of areas 1 and 2.
+    /// Returns the bytes of a password. That of area 1 has 8 bytes if it is the only area: those of areas 1 and 2.
     private func tagPassword(_ identifier: UInt8) -> [UInt8]? {
         let passwords = contents.settings.passwords
         guard identifier < passwords.count else { return nil }
@@ -89,7 +90,7 @@ extension Type5Silicon {
         tagPassword(identifier) == uncovered(covered)
     }
 
-    /// PRESENT PASSWORD, under the random number. That of kill and untraceable mode ends the latter.
+    /// PRESENT PASSWORD, covered by the random number. The password for kill and untraceable mode ends that mode.
     private mutating func presentTagPassword(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard let identifier = parameters.first else { throw .notRecognised }
         guard let password = tagPassword(identifier) else { throw .notAvailable }
@@ -101,12 +102,12 @@ extension Type5Silicon {
         return Type5Reply()
     }
 
-    /// WRITE PASSWORD, in a session of the old one: four octets, in the clear.
+    /// WRITE PASSWORD, in a session of the old one: four bytes, not covered.
     private mutating func writeTagPassword(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard parameters.count == 5 else { throw .notRecognised }
         let identifier = parameters[0]
         guard identifier < 4 else { throw .notAvailable }
-        // The one session of an undivided memory is for both halves of its password.
+        // In an undivided memory, the session of area 1 is for both halves of its password.
         let owner = identifier == 2 && !hasTwoAreas ? 1 : identifier
         guard session == owner, identifier != Self.killPassword || !contents.settings.isKillLocked else {
             throw .locked
@@ -117,7 +118,7 @@ extension Type5Silicon {
 
     // MARK: Kill and untraceable mode
 
-    /// KILL: the tag never answers again. The option flag has to be 0 (DS12074, compatibility with LRI2K).
+    /// KILL: the tag never answers again. The option flag must be 0 (DS12074, compatibility with LRI2K).
     private mutating func kill(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         guard !request.option else { throw .optionNotSupported }
@@ -163,7 +164,7 @@ extension Type5Silicon {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// The telegram, or the identifier; nothing when the bit is not set.
+    /// Returns the telegram or the identifier; no answer when the bit is not set.
     private func tagAlarm(withIdentifier: Bool) -> Type5Reply {
         let settings = contents.settings
         guard settings.isSurveillanceSet else { return .silence }
@@ -179,7 +180,7 @@ extension Type5Silicon {
         }
     }
 
-    /// The telegram is written as blocks F8 to FF, which can't be read back.
+    /// The telegram is written as blocks F8 to FF. They can't be read.
     mutating func writeTelegram(_ block: Int, _ data: [UInt8]) throws(Type5Error) -> Type5Reply? {
         guard product.features.contains(.tagConfiguration), (0xF8...0xFF).contains(block), data.count == 4 else {
             return nil

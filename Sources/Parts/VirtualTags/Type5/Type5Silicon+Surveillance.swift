@@ -5,7 +5,7 @@ import TagLink
 extension Type5Silicon {
     private static let password: UInt8 = 0x10
 
-    /// What EAS ALARM is answered with (SL2S2002 data sheet, 9.4.3.10).
+    /// The answer to EAS ALARM (SL2S2002 data sheet, 9.4.3.10).
     static let alarm: [UInt8] = [
         0x2F, 0xB3, 0x62, 0x70, 0xD5, 0xA7, 0x90, 0x7F, 0xE8, 0xB1, 0x80, 0x38, 0xD2, 0x81, 0x49, 0x76,
         0x82, 0xDA, 0x9A, 0x86, 0x6F, 0xAF, 0x8B, 0xB0, 0xF1, 0x9C, 0xD1, 0x12, 0xA5, 0x72, 0x37, 0xEF,
@@ -42,15 +42,15 @@ extension Type5Silicon {
         }
     }
 
-    /// What changes the application family, where that is protected.
+    /// Throws if the application family is protected and the password was not given.
     func checkFamily() throws(Type5Error) {
         guard !contents.protection.isFamilyProtected || presentedPasswords.contains(Self.password) else {
             throw .unknown
         }
     }
 
-    /// EAS ALARM: a sequence, when the bit is set. With the option flag SLIX2 compares its identifier, or tells it when
-    /// none is given (SL2 ICS53 data sheet, 8.1.3.16). On an error the tag is silent.
+    /// EAS ALARM: a fixed sequence, if the bit is set. With the option flag, SLIX2 compares its identifier, or sends it
+    /// when none is given (SL2 ICS53 data sheet, 8.1.3.16). On an error the tag does not answer.
     private func surveillanceAlarm(_ request: Type5Request) -> Type5Reply {
         guard contents.isSurveillanceSet else { return .silence }
         guard request.option, product.features.contains(.pages) else {
@@ -66,7 +66,8 @@ extension Type5Silicon {
         return Type5Reply(length == 0 ? own : Self.alarm)
     }
 
-    /// PASSWORD PROTECT EAS/AFI, after the password was given: the option flag says which of the two. For good.
+    /// PASSWORD PROTECT EAS/AFI, after the password was given. The option flag selects EAS or AFI. This can't be
+    /// undone.
     private mutating func protectSurveillance(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.isEmpty else { throw .notRecognised }
         guard presentedPasswords.contains(Self.password) else { throw .unknown }

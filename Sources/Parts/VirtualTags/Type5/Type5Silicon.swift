@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The state machine of a Type 5 tag: a frame goes in, and the answer comes out.
+/// The state machine of a Type 5 tag: it takes a frame and returns the answer.
 ///
-/// States are those of ISO/IEC 15693-3, 7.2: READY, QUIET and SELECTED.
+/// The states are those of ISO/IEC 15693-3, 7.2: READY, QUIET and SELECTED.
 struct Type5Silicon: Sendable {
     enum State: Sendable {
         case ready, quiet, selected
@@ -13,27 +13,27 @@ struct Type5Silicon: Sendable {
 
     // Volatile state.
     var state = State.ready
-    /// The tag's slot and the present one, while an inventory with 16 slots goes on, and what the tag says in its own.
+    /// The tag's slot, the current slot, and the tag's answer, during an inventory with 16 slots.
     var slots: (own: Int, present: Int, answer: Frame)?
-    /// An answer that waits for the end of a frame, as the option flag of a write asks for.
+    /// An answer that waits for the end of a frame, because the option flag of a write asked for this.
     private var delayed: TagAnswer?
     /// The random number of GET RANDOM NUMBER.
     var challenge: UInt16 = 0
-    /// The passwords that an ICODE was given.
+    /// The passwords that an ICODE has received.
     var presentedPasswords: Set<UInt8> = []
-    /// The password whose security session is open on a product of ST.
+    /// The password of the open security session on an ST product.
     var session: UInt8?
-    /// Whether INITIATE came, so that ST25TV answers INVENTORY INITIATED.
+    /// Whether INITIATE was received, so that ST25TV answers INVENTORY INITIATED.
     var isInitiated = false
-    /// Whether ST25TV has counted since the power came.
+    /// Whether ST25TV has counted since it was powered.
     var hasCounted = false
     /// Whether energy harvesting of ST25DV is switched on.
     var harvestsEnergy = false
     /// The mailbox of ST25DV.
     var mailbox = ST25Mailbox()
-    /// After a wrong password the tag says no more until it loses its power.
+    /// Whether a wrong password has silenced the tag until it loses its power.
     var isMute = false
-    /// What a power cut leaves of the blocks that the present command programs.
+    /// What remains of the blocks of the current command after a power cut.
     var tear: TornWrite?
     var random: SplitMix64
 
@@ -48,7 +48,7 @@ struct Type5Silicon: Sendable {
     }
 
     var product: Type5Product { contents.product }
-    /// The UID as it is on the air.
+    /// The UID as it is sent on the air.
     var address: [UInt8] { contents.uid.reversed() }
 
     mutating func losePower() {
@@ -68,9 +68,9 @@ struct Type5Silicon: Sendable {
     /// Whether the tag never answers again.
     private var isDead: Bool { contents.protection.isDestroyed || contents.settings.isKilled }
 
-    /// Whether a request reaches a tag that hides: a private ICODE hears GET RANDOM NUMBER and SET PASSWORD alone
-    /// (SL2S2602 data sheet, 9.5.3.9). That an untraceable ST25TV hears the like and is silent to an inventory is a guess:
-    /// ST's software and the excerpts of DS12074 that were looked at do not say.
+    /// Returns whether a hiding tag handles a request. A private ICODE only handles GET RANDOM NUMBER and SET PASSWORD
+    /// (SL2S2602 data sheet, 9.5.3.9). That an untraceable ST25TV handles the corresponding commands and does not
+    /// answer an inventory is a guess: ST's software and the available excerpts of DS12074 do not say.
     private func isHeard(_ request: Type5Request) -> Bool {
         if contents.protection.isPrivate {
             return request.command == 0xB2 || (request.command == 0xB3 && request.parameters.first == 0x04)
@@ -107,7 +107,8 @@ struct Type5Silicon: Sendable {
         }
     }
 
-    /// Whether a request is for this tag (ISO/IEC 15693-3, 7.3.1). A SELECT of another tag ends this one's selection.
+    /// Returns whether a request is for this tag (ISO/IEC 15693-3, 7.3.1). A SELECT of another tag ends the selection
+    /// of this one.
     private mutating func isMeant(_ request: Type5Request) -> Bool {
         if let code = request.manufacturer, code != contents.uid[1] { return false }
         if let named = request.address {
@@ -119,8 +120,8 @@ struct Type5Silicon: Sendable {
         return request.isForSelected ? state == .selected : state != .quiet
     }
 
-    /// The end of a frame alone: the next slot of an inventory, or the answer to a write that waited for it. It carries
-    /// no checksum to check.
+    /// A frame without content: the next slot of an inventory, or the time for a delayed answer to a write. It has no
+    /// checksum.
     private mutating func receiveEndOfFrame() -> TagAnswer? {
         if let answer = delayed {
             delayed = nil
@@ -158,8 +159,8 @@ struct Type5Silicon: Sendable {
         }
     }
 
-    /// The answer to a write: after the programming time in steps of 4096 carrier periods, or at the end of a frame
-    /// that the reader sends (ISO/IEC 15693-3, 9.3.2 and 10.4.2).
+    /// Returns the answer to a write: after the programming time in steps of 4096 carrier periods, or at the end of a
+    /// frame that the reader sends (ISO/IEC 15693-3, 9.3.2 and 10.4.2).
     private mutating func acknowledge(_ reply: Type5Reply, waitsForEnd: Bool) -> TagAnswer {
         let answer = Frame([0x00] + reply.data)
         if waitsForEnd {
@@ -211,7 +212,7 @@ struct Type5Silicon: Sendable {
         }
     }
 
-    /// Takes a number of one octet, or of two in an extended command, least significant first.
+    /// Reads a number of one byte; or of two bytes in an extended command, least significant byte first.
     private func number(
         _ rest: inout ArraySlice<UInt8>,
         _ isExtended: Bool,
@@ -229,7 +230,7 @@ struct Type5Silicon: Sendable {
 }
 
 extension Type5Silicon {
-    /// The commands of a manufacturer.
+    /// Executes a manufacturer's command.
     mutating func custom(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let features = product.features
         if features.contains(.surveillance), (0xA2...0xA7).contains(request.command) {
@@ -241,12 +242,12 @@ extension Type5Silicon {
         throw .notSupported
     }
 
-    /// Octets, least significant first.
+    /// Returns a number from bytes, least significant byte first.
     static func word(_ octets: some BidirectionalCollection<UInt8>) -> UInt32 {
         UInt32(octets: octets.reversed())
     }
 
-    /// Takes the random number off a password: it is combined with each half of 16 bits.
+    /// Removes the random number from a password: each half of 16 bits is combined with it.
     func uncovered(_ octets: some Collection<UInt8>) -> [UInt8] {
         let mask = challenge.littleEndianOctets
         return zip(0..., octets).map { $0.1 ^ mask[$0.0 & 1] }
