@@ -190,8 +190,7 @@ let package = Package(
             name: "NFCReaders",
             dependencies: [
                 "NFCRuntime", "PCSCDriver", "PN532Driver", "PrivateStorage", "ReaderEmulation", "SystemLibrary",
-                "TagLink",
-                "TagProtocols", "TagTrace", "VirtualTags", "VisibleText",
+                "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "VisibleText",
             ],
             path: "Sources/Composition/NFCReaders",
             swiftSettings: strict
@@ -219,8 +218,7 @@ let package = Package(
             name: "NFCTestKit",
             dependencies: [
                 "NDEF", "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagProtocols",
-                "TagTrace",
-                "VirtualTags",
+                "TagTrace", "VirtualTags",
             ],
             path: "Sources/Framework/NFCTestKit",
             swiftSettings: strict
@@ -229,10 +227,8 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "PCSCDriver", "PN532Driver",
-                "ReaderEmulation",
-                "NFCReaders", "NFCRuntime",
-                "CoreNFC",
+                "NDEF", "TagLink", "TagProtocols", "TagTrace", "VirtualTags", "ReaderEmulation", "NFCReaders",
+                "NFCRuntime", "CoreNFC",
                 "UniversalLinks", "BackgroundTagReading", "BackgroundStorage", "LinkFetching", "PrivateStorage",
                 "LinkDelivery", "SystemLibrary", "UserBus", "VisibleText",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

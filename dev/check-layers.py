@@ -18,12 +18,17 @@ ALLOWED = {
     "Sources/Support/SystemLibrary": {"CSystemCalls", "Dispatch", "Glibc", "Synchronization"},
     "Sources/Support/CardCryptography": {"CLibCrypto", "SystemLibrary"},
     "Sources/Background/UniversalLinks": {"Foundation"},
-    "Sources/Background/BackgroundTagReading": {"Foundation", "NDEF", "TagLink", "UniversalLinks", "VisibleText"},
+    "Sources/Background/BackgroundTagReading": {"Foundation", "NDEF", "UniversalLinks", "VisibleText"},
     "Sources/Support/PrivateStorage": {"CSystemCalls", "Glibc", "SystemLibrary"},
     "Sources/Background/BackgroundStorage": {"BackgroundTagReading", "Glibc", "PrivateStorage", "SystemLibrary"},
     "Sources/Background/LinkFetching": {
         "CCurl", "CLibCrypto", "Foundation", "Glibc", "PrivateStorage", "UniversalLinks",
     },
+    "Sources/Tools/nfc": {
+        "ArgumentParser", "BackgroundStorage", "BackgroundTagReading", "Foundation", "LinkDelivery", "LinkFetching", "NDEF",
+        "NFCReaders", "NFCRuntime", "PrivateStorage", "ReaderEmulation", "SystemLibrary", "TagLink", "TagProtocols", "TagTrace",
+        "UniversalLinks", "UserBus", "VirtualTags", "VisibleText",
+    } | SYSTEM,
     "Sources/Tools/nfcd": {
         "BackgroundStorage", "BackgroundTagReading", "Dispatch", "Foundation", "Glibc", "LinkDelivery", "LinkFetching",
         "NFCReaders", "NFCRuntime", "PrivateStorage", "SystemLibrary", "TagLink", "TagTrace", "UserBus", "VisibleText",

@@ -18,7 +18,7 @@ struct Options {
 
         Reads tags in the background, and offers to open their links.
 
-          --reader READER         virtual, pcsc[:NAME] or pn532:PATH. Default:
+          --reader READER         \(ReaderKind.usage(for: .trials)). Default:
                                   NFC_READER, or the first PC/SC reader.
           --tags FILES            Images near the virtual reader, separated by
                                   commas, or a folder of images. Default: NFC_TAGS.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 public import NFCRuntime
-import PCSCDriver
-import PN532Driver
-import SystemLibrary
 import TagLink
 public import TagTrace
-import VirtualTags
 import VisibleText
 
 extension NFCEnvironment {
@@ -53,7 +48,7 @@ extension NFCEnvironment {
             sheet: SheetChoice.automatic.makeSheet(),
             cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
             isOfTest: false,
-            gate: made.isThere && made.usesGate ? ReaderGate.ofUser : nil,
+            gate: made.isThere && made.isShared ? ReaderGate.ofUser : nil,
             companion: ReaderFiles(
                 recorder: recorder,
                 recordingError: failure,
@@ -64,153 +59,27 @@ extension NFCEnvironment {
         )
     }
 
-    /// A reader and its companions.
-    private struct Made {
-        var reader: Reader
-        var cardPort: (any CardReaderPort)?
-        var tagSaver: TagFileSaver?
-        var recordingError: RecordingError?
-        var tagFileError: TagFileError?
-
-        var isThere: Bool { if case .none = reader { false } else { true } }
-        /// Whether the service may want the reader too. It never wants a recording.
-        var usesGate = true
-    }
-
-    private static func made(
-        _ configuration: ReaderConfiguration,
-        _ onDeparture: (@Sendable (ReplayDeparture) -> Void)?
-    ) -> Made {
-        guard let name = configuration.reader else { return defaultReader(configuration) }
-        let parts = name.split(separator: ":", maxSplits: 1)
-        let rest = parts.dropFirst().first.map(String.init)
-        switch parts.first {
-        case "virtual" where !name.contains(":"): return virtual(configuration)
-        case "none" where !name.contains(":"):
-            let source = configuration.readerSource
-            return Made(reader: .none(reason: "\(source) is none, so there is no reader."))
-        case "pcsc": return Made(reader: pcscReader(rest, configuration))
-        case "pn532":
-            let (reader, cardPort) = pn532(rest ?? "")
-            return Made(reader: reader, cardPort: cardPort)
-        case "replay": return replay(rest, onDeparture)
-        default:
-            let escaped = VisibleText.escaped(name)
-            let reason = "There is no reader \"\(escaped)\"; use virtual, pcsc, pn532:PATH, replay:FILE or none."
-            return Made(reader: .none(reason: reason))
+    /// The reader of a configuration. Without a name it is the first that a kind finds, else the virtual field, which has
+    /// the images of tags in any case.
+    private static func made(_ configuration: ReaderConfiguration, _ onDeparture: ReaderKind.Departure?) -> MadeReader {
+        if let name = configuration.reader.map(ReaderName.init) {
+            return ReaderKind.named(name)?.make(name, configuration, onDeparture) ?? .unknown(name)
         }
-    }
-
-    private static func virtual(_ configuration: ReaderConfiguration) -> Made {
-        do throws(TagFileError) {
-            if let path = configuration.tags, ImageFolder.isFolder(path) { return folder(path, configuration) }
-            let images = try ImageFiles(configuration)
-            let field = VirtualField()
-            for tag in images.tags { field.bring(tag) }
-            return Made(reader: .field(field), tagSaver: images.saver)
-        } catch {
-            return Made(
-                reader: .none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"),
-                tagFileError: error
-            )
-        }
-    }
-
-    /// Creates a virtual field with the images of a folder. The folder may appear later.
-    private static func folder(
-        _ path: String,
-        _ configuration: ReaderConfiguration,
-        onNotice: (@Sendable (String) -> Void)? = nil
-    ) -> Made {
-        let reader = FolderField()
-        let problem =
-            "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Make it, or name another."
-        do throws(TagFileError) {
-            _ = try ImageFolder(path, field: reader.field) { isThere in
-                reader.note(isThere ? nil : problem)
-            } onNotice: { text in
-                let text = "\(configuration.tagsSource): \(text)"
-                guard let onNotice else {
-                    OutputDescriptor.standardError.write(VisibleText.escaped(text) + "\n")
-                    return
-                }
-                onNotice(text)
+        guard configuration.tags == nil else { return ReaderKind.virtualReader(configuration) }
+        do throws(LinkError) {
+            for kind in ReaderKind.all {
+                if let find = kind.find, let made = try find(configuration) { return made }
             }
-            // An app's session waits for tags, even without the folder. The service reports the state of its reader.
-            return Made(reader: .field(onNotice == nil ? reader.field : reader))
+            return ReaderKind.virtualReader(configuration)
         } catch {
-            return Made(
-                reader: .none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"),
-                tagFileError: error
-            )
+            return MadeReader(none: error.reason)
         }
     }
 
-    /// Creates a reader from a recording, or the reason why there is none.
-    private static func replay(_ path: String?, _ onDeparture: (@Sendable (ReplayDeparture) -> Void)?) -> Made {
-        guard let path, !path.isEmpty else { return Made(reader: .none(reason: "Name the recording: replay:FILE.")) }
-        do throws(RecordingError) {
-            return Made(
-                reader: RecordingReplay(try Recording(path: path), onDeparture: onDeparture).reader,
-                usesGate: false
-            )
-        } catch {
-            return Made(reader: .none(reason: VisibleText.escaped(error.reason)), recordingError: error)
-        }
-    }
-
-    /// Creates the port for apps that are cards.
+    /// Where apps of the process are cards.
     private static func cardPort(_ name: String?) -> (any CardReaderPort)? {
-        guard let parts = name?.split(separator: ":", maxSplits: 1), parts.first == "pcsc" else { return nil }
-        return PCSCCardPort(path: parts.count == 2 ? String(parts[1]) : nil)
-    }
-
-    // MARK: PCSC
-
-    /// Creates a PC/SC reader, or the reason why there is none.
-    ///
-    /// - Parameter name: a part of its name; nil for the first reader.
-    private static func pcscReader(_ name: String?, _ configuration: ReaderConfiguration) -> Reader {
-        do throws(LinkError) {
-            let choice = name.map(ReaderChoice.named) ?? .first
-            return .discovering(try PCSCReader.find(choice, within: configuration.patience))
-        } catch {
-            return .none(reason: VisibleText.escaped(error.reason))
-        }
-    }
-
-    /// Creates the reader for a configuration without a name: the first contactless one, else the virtual field. Images
-    /// of tags always mean the virtual field. If the PC/SC service hangs, this is an error, and the virtual field is
-    /// not used instead.
-    private static func defaultReader(_ configuration: ReaderConfiguration) -> Made {
-        guard configuration.tags == nil else { return virtual(configuration) }
-        do throws(LinkError) {
-            guard let reader = try PCSCReader.findContactless(within: configuration.patience) else {
-                return virtual(configuration)
-            }
-            return Made(reader: .discovering(reader))
-        } catch {
-            return Made(reader: .none(reason: VisibleText.escaped(error.reason)))
-        }
-    }
-
-    // MARK: PN532
-
-    /// Creates a PN532, which can also be a card for other readers.
-    ///
-    /// Its line is opened when a session begins, so an adapter that is plugged in later is found then.
-    ///
-    /// - Parameter connection: the path of a serial line, with its speed if it is not the usual one.
-    static func pn532(_ connection: String) -> (reader: Reader, cardPort: (any CardReaderPort)?) {
-        do throws(LinkError) {
-            let reader = try PN532Reader(connection)
-            let port = PN532CardPort(try PN532Card(connection)) { error in
-                OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
-            }
-            return (.discovering(reader), port)
-        } catch {
-            return (.none(reason: VisibleText.escaped(error.reason)), nil)
-        }
+        guard let name = name.map(ReaderName.init) else { return nil }
+        return ReaderKind.named(name)?.cardPort(name)
     }
 
     // MARK: The service
@@ -229,32 +98,17 @@ extension NFCEnvironment {
         _ configuration: ReaderConfiguration,
         onNotice: @escaping @Sendable (String) -> Void
     ) -> NFCEnvironment {
-        let name = configuration.reader ?? (configuration.tags == nil ? "pcsc" : "virtual")
-        let parts = name.split(separator: ":", maxSplits: 1)
-        switch parts.first {
-        case "pcsc" where name != "pcsc:":
-            let choice = parts.dropFirst().first.map { ReaderChoice.named(String($0)) } ?? .firstContactless
-            return NFCEnvironment(reader: .discovering(PCSCReader(choice)))
-        case "virtual" where configuration.tags == nil:
-            return NFCEnvironment(reader: .field(VirtualField()))
-        default:
-            var configuration = configuration
-            configuration.reader = name
-            let made: Made
-            if name == "virtual", let path = configuration.tags,
-                ImageFolder.isFolder(path) || ImageFolder.mayCome(path)
-            {
-                made = folder(path, configuration, onNotice: onNotice)
-            } else {
-                made = Self.made(configuration, nil)
-            }
-            return NFCEnvironment(
-                reader: made.reader,
-                clock: SystemClock.shared,
-                isOfTest: false,
-                companion: ReaderFiles(recordingError: made.recordingError, tagFileError: made.tagFileError),
-                place: nil
-            )
-        }
+        let name = ReaderName(configuration.backgroundReader)
+        var configuration = configuration
+        configuration.reader = name.text
+        let made =
+            ReaderKind.named(name)?.makeForService(name, configuration, onNotice) ?? Self.made(configuration, nil)
+        return NFCEnvironment(
+            reader: made.reader,
+            clock: SystemClock.shared,
+            isOfTest: false,
+            companion: ReaderFiles(recordingError: made.recordingError, tagFileError: made.tagFileError),
+            place: nil
+        )
     }
 }

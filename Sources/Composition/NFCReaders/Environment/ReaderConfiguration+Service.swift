@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import PN532Driver
-import TagLink
 import VisibleText
 
 extension ReaderConfiguration {
@@ -8,47 +6,37 @@ extension ReaderConfiguration {
     /// not plugged in may be connected later.
     public var serviceProblem: String? {
         guard let reader else { return nil }
-        switch reader.split(separator: ":", maxSplits: 1).first {
-        case "virtual", "replay", "none":
-            let name = VisibleText.escaped(String(reader.prefix { $0 != ":" }))
+        let name = ReaderName(reader)
+        let use = "Use \(ReaderKind.forms(for: .service))."
+        guard let kind = ReaderKind.named(name) else { return backgroundProblem(use: use) }
+        guard kind.use == .service else {
             return
-                "The reader \"\(name)\" finds no tags for a service. \(Self.lasting) For trials: nfc background run --tags FOLDER"
-        case "pn532" where !reader.hasPrefix("pn532:/"):
-            return "A PN532 needs the whole path of its serial line. Use pn532:/dev/ttyUSB0, for instance."
-        default: return backgroundProblem(use: Self.lasting)
+                "The reader \"\(kind.scheme)\" finds no tags for a service. \(use) For trials: nfc background run --tags FOLDER"
         }
+        return kind.serviceProblem(name) ?? backgroundProblem(use: use)
     }
 
     /// Why this reader can never exist for background reading, including trials, as a sentence for people; nil when it
     /// exists, may be connected later, or none is wanted.
     public var backgroundProblem: String? {
-        backgroundProblem(use: "Use virtual, pcsc, pcsc:NAME, pn532:PATH or replay:FILE.")
+        backgroundProblem(use: "Use \(ReaderKind.forms(for: .sessions)).")
     }
-
-    private static let lasting = "Use pcsc, pcsc:NAME or pn532:PATH."
 
     private func backgroundProblem(use: String) -> String? {
         guard let reader else { return nil }
-        let parts = reader.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        switch (parts[0], parts.dropFirst().first) {
-        case ("pcsc", nil), ("virtual", nil), ("none", nil): return nil
-        case ("pcsc", let name?): return name.isEmpty ? "The reader \"pcsc:\" has no name. \(use)" : nil
-        case ("replay", let name?) where !name.isEmpty: return nil
-        case ("pn532", let path?) where !path.isEmpty:
-            do throws(LinkError) {
-                _ = try PN532Reader(path)
-                return nil
-            } catch {
-                return VisibleText.escaped(error.reason)
-            }
-        default: return "There is no reader \"\(VisibleText.escaped(reader))\". \(use)"
+        let name = ReaderName(reader)
+        let kind = ReaderKind.named(name)
+        switch kind == nil ? .unknown : kind?.problem(name) {
+        case .unknown: return "There is no reader \"\(VisibleText.escaped(reader))\". \(use)"
+        case .unnamed: return "The reader \"\(VisibleText.escaped(reader))\" has no name. \(use)"
+        case .other(let reason): return reason
+        case nil: return nil
         }
     }
 
-    /// The serial line of the PN532; nil for other readers.
+    /// The path of the device that the named reader needs, such as the serial line of a PN532; nil for other readers.
     public var serialLine: String? {
-        guard let reader, reader.hasPrefix("pn532:") else { return nil }
-        // A path may contain colons, such as those in /dev/serial/by-path.
-        return (try? PN532Reader(String(reader.dropFirst(6))))?.path
+        guard let name = reader.map(ReaderName.init) else { return nil }
+        return ReaderKind.named(name)?.devicePath(name)
     }
 }

@@ -45,4 +45,8 @@ public struct ReaderConfiguration: Sendable, Hashable {
             recording: EnvironmentVariable.value("NFC_RECORD").flatMap { $0.isEmpty ? nil : $0 }
         )
     }
+
+    /// The name of the reader that the background service uses: the one that is named, else a reader of PC/SC, or the
+    /// virtual one where images of tags are named.
+    package var backgroundReader: String { reader ?? (tags == nil ? "pcsc" : "virtual") }
 }

@@ -84,7 +84,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
             return Finding("reader", reader.met ? .works : .fails, reader.source, fix: reader.met ? nil : fix)
         }
         var configuration = ReaderConfiguration.ofProcess
-        if configuration.reader == nil, configuration.tags == nil { configuration.reader = "pcsc" }
+        configuration.reader = configuration.backgroundReader
         configuration.recording = nil
         configuration.patience = .seconds(5)
         let environment = NFCEnvironment(configuration)

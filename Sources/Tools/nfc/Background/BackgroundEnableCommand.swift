@@ -22,7 +22,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The reader: pcsc[:NAME] or pn532:PATH. Default: the first PC/SC reader.")
+    @Option(help: "The reader: \(ReaderKind.usage(for: .service)). Default: the first PC/SC reader.")
     var reader: String?
 
     @Flag(help: "Also offer links with an app's own scheme. Phones do this; Apple's documents don't mention it.")

@@ -2,7 +2,6 @@
 import Glibc
 import NFCReaders
 import NFCRuntime
-import PCSCDriver
 import TagLink
 import TagProtocols
 import TagTrace
@@ -63,11 +62,11 @@ struct TagSession {
     func checkReader() async throws(CommandFailure) {
         if let reason = session.obstacle { throw .inUse(reason) }
         guard let driver = environment.driver else { return }
+        let kind = ReaderKind.of(driver)
         let check = Task { () -> LinkError? in
             do throws(LinkError) {
                 try await driver.prepare()
-                guard let reader = driver as? PCSCReader, try await reader.isCardInUse() else { return nil }
-                return LinkError(SmartCardError(.sharingViolation, "SCardConnect"))
+                return try await kind?.obstacle(driver)
             } catch {
                 return error
             }
@@ -77,11 +76,8 @@ struct TagSession {
         guard let error = await check.value else { return }
         if error.code == .inUse { throw .inUse(error.reason) }
         guard error.code == .cancelled else { throw .unusable(driver, error.reason) }
-        let silence = SmartCardError(.timeout, "SCardListReaders").reason
-        throw .unusable(driver, driver is PCSCReader ? silence : Self.silentReader)
+        throw .unusable(driver, kind?.silence ?? ReaderKind.silence)
     }
-
-    private static let silentReader = "The reader does not answer. Unplug it and plug it in again."
 
     /// Fails when the session differs from the recording that it replays, could not be recorded to its end, or could not
     /// save its images. Prints a note when the recording has more exchanges than the session made.

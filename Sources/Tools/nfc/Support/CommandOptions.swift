@@ -8,7 +8,7 @@ import TagTrace
 
 /// The reader that a command uses, from its options or from NFC_READER and NFC_TAGS.
 struct ReaderOptions: ParsableArguments {
-    @Option(help: "The reader: virtual, pcsc[:NAME], pn532:PATH or replay:FILE. Default: NFC_READER.")
+    @Option(help: "The reader: \(ReaderKind.usage(for: .sessions)). Default: NFC_READER.")
     var reader: String?
 
     @Option(help: ArgumentHelp("Images to bring near the virtual reader, separated by commas.", valueName: "files"))

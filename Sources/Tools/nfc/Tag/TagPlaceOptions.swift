@@ -20,7 +20,7 @@ struct TagPlaceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The reader with the tag: virtual, pcsc[:NAME], pn532:PATH or replay:FILE. Default, without --image: "
+            "The reader with the tag: \(ReaderKind.usage(for: .sessions)). Default, without --image: "
                 + "the reader of nfc scan, which is NFC_READER, or the first contactless PC/SC reader, or the "
                 + "virtual one.",
             valueName: "reader"

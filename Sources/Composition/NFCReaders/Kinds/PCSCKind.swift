@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import PCSCDriver
+import TagLink
+
+extension ReaderKind {
+    /// The readers of PC/SC.
+    static let pcsc = ReaderKind(
+        scheme: "pcsc",
+        title: "PC/SC",
+        forms: ["pcsc", "pcsc:NAME"],
+        usage: "pcsc[:NAME]",
+        use: .service,
+        make: { name, configuration, _ in
+            do throws(LinkError) {
+                let choice = name.argument.map(ReaderChoice.named) ?? .first
+                return MadeReader(.discovering(try PCSCReader.find(choice, within: configuration.patience)))
+            } catch {
+                return MadeReader(none: error.reason)
+            }
+        },
+        makeForService: { name, _, _ in
+            guard name.rest == nil || name.argument != nil else { return nil }
+            let choice = name.argument.map(ReaderChoice.named) ?? .firstContactless
+            return MadeReader(.discovering(PCSCReader(choice)))
+        },
+        // A service that hangs is no reason to read virtual tags instead.
+        find: { (configuration) throws(LinkError) in
+            try PCSCReader.findContactless(within: configuration.patience).map { MadeReader(.discovering($0)) }
+        },
+        problem: { $0.rest == "" ? .unnamed : nil },
+        cardPort: { PCSCCardPort(path: $0.argument) },
+        owns: { $0 is PCSCReader },
+        reports: { asksReaders in
+            await PCSCReader.reports(askingReaders: asksReaders).map { ReaderReport($0) }
+        },
+        obstacle: { (driver) async throws(LinkError) in
+            guard let reader = driver as? PCSCReader, try await reader.isCardInUse() else { return nil }
+            return LinkError(SmartCardError(.sharingViolation, "SCardConnect"))
+        },
+        silence: SmartCardError(.timeout, "SCardListReaders").reason
+    )
+}
+
+extension ReaderReport {
+    fileprivate init(_ report: PCSCReaderReport) {
+        self.init(name: report.name, kind: "pcsc", technologies: report.technologies)
+        presence = Presence(rawValue: report.presence.rawValue)
+        isInUse = report.isInUse
+        isContactless = report.isContactless
+        answerToReset = report.answerToReset
+        problem = report.problem
+        usbIdentifier = report.usbIdentifier
+        firmware = report.firmware
+        chip = report.chip
+        takesExtendedAPDUs = report.takesExtendedAPDUs
+        hasEscapeCommands = report.hasEscapeCommands
+        transparentTechnologies = report.transparentTechnologies
+        calls = report.calls
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import PN532Driver
+import SystemLibrary
+import TagLink
+import VisibleText
+
+extension ReaderKind {
+    /// A PN532 on a serial line, which is a card for other readers too.
+    ///
+    /// Its line is opened when a session begins, so an adapter that is plugged in later is found then.
+    static let pn532 = ReaderKind(
+        scheme: "pn532",
+        title: "PN532",
+        forms: ["pn532:PATH"],
+        usage: "pn532:PATH",
+        use: .service,
+        make: { name, _, _ in
+            do throws(LinkError) {
+                let connection = name.rest ?? ""
+                let reader = try PN532Reader(connection)
+                let port = PN532CardPort(try PN532Card(connection)) { error in
+                    OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
+                }
+                return MadeReader(.discovering(reader), cardPort: port)
+            } catch {
+                return MadeReader(none: error.reason)
+            }
+        },
+        problem: { name in
+            guard let connection = name.argument else { return .unknown }
+            do throws(LinkError) {
+                _ = try PN532Reader(connection)
+                return nil
+            } catch {
+                return .other(VisibleText.escaped(error.reason))
+            }
+        },
+        serviceProblem: { name in
+            name.rest?.hasPrefix("/") == true
+                ? nil : "A PN532 needs the whole path of its serial line. Use pn532:/dev/ttyUSB0, for instance."
+        },
+        // A path may have colons of its own, as those in /dev/serial/by-path have.
+        devicePath: { name in name.rest.flatMap { try? PN532Reader($0) }?.path },
+        owns: { $0 is PN532Reader },
+        describe: { report in
+            report.capabilities = PN532Reader.capabilities
+            report.calls = PN532Reader.calls
+        }
+    )
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagTrace
+
+extension ReaderKind {
+    /// A recording that serves as the reader.
+    static let replay = ReaderKind(
+        scheme: "replay",
+        title: "recording",
+        forms: ["replay:FILE"],
+        usage: "replay:FILE",
+        use: .sessions,
+        make: { name, _, onDeparture in
+            guard let path = name.argument else { return MadeReader(none: "Name the recording: replay:FILE.") }
+            do throws(RecordingError) {
+                let replay = RecordingReplay(try Recording(path: path), onDeparture: onDeparture)
+                return MadeReader(replay.reader, isShared: false)
+            } catch {
+                var made = MadeReader(none: error.reason)
+                made.recordingError = error
+                return made
+            }
+        },
+        problem: { $0.argument == nil ? .unknown : nil }
+    )
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import SystemLibrary
+import TagLink
+import VirtualTags
+import VisibleText
+
+extension ReaderKind {
+    /// The virtual field, whose tags are images.
+    static let virtual = ReaderKind(
+        scheme: "virtual",
+        title: "virtual",
+        forms: ["virtual"],
+        usage: "virtual",
+        use: .trials,
+        make: { name, configuration, _ in
+            name.rest == nil ? virtualReader(configuration) : .unknown(name)
+        },
+        makeForService: { name, configuration, onNotice in
+            guard name.rest == nil else { return nil }
+            guard let path = configuration.tags else { return MadeReader(.field(VirtualField())) }
+            guard ImageFolder.isFolder(path) || ImageFolder.mayCome(path) else { return nil }
+            return folderReader(path, configuration, onNotice: onNotice)
+        },
+        problem: { $0.rest == nil ? nil : .unknown },
+        owns: { $0 is VirtualField || $0 is FolderField },
+        reports: { _ in
+            [ReaderReport(name: "virtual", kind: "virtual", technologies: Set(Technology.allCases))]
+        }
+    )
+
+    /// A virtual field with the images of a configuration, or with the demonstration tag.
+    static func virtualReader(_ configuration: ReaderConfiguration) -> MadeReader {
+        do throws(TagFileError) {
+            if let path = configuration.tags, ImageFolder.isFolder(path) { return folderReader(path, configuration) }
+            let images = try ImageFiles(configuration)
+            let field = VirtualField()
+            for tag in images.tags { field.bring(tag) }
+            return MadeReader(.field(field), tagSaver: images.saver)
+        } catch {
+            return .failed(error, configuration)
+        }
+    }
+
+    /// A virtual field with the images of a folder, which may appear later.
+    private static func folderReader(
+        _ path: String,
+        _ configuration: ReaderConfiguration,
+        onNotice: Notice? = nil
+    ) -> MadeReader {
+        let reader = FolderField()
+        let problem =
+            "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Make it, or name another."
+        do throws(TagFileError) {
+            _ = try ImageFolder(path, field: reader.field) { isThere in
+                reader.note(isThere ? nil : problem)
+            } onNotice: { text in
+                let text = "\(configuration.tagsSource): \(text)"
+                guard let onNotice else {
+                    OutputDescriptor.standardError.write(VisibleText.escaped(text) + "\n")
+                    return
+                }
+                onNotice(text)
+            }
+            // An app's session waits for tags even while the folder is missing; the service reports its reader's state.
+            return MadeReader(.field(onNotice == nil ? reader.field : reader))
+        } catch {
+            return .failed(error, configuration)
+        }
+    }
+}
+
+extension MadeReader {
+    /// No reader, because a file of tags can't be used.
+    fileprivate static func failed(_ error: TagFileError, _ configuration: ReaderConfiguration) -> MadeReader {
+        var made = MadeReader(.none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"))
+        made.tagFileError = error
+        return made
+    }
+}
