@@ -63,6 +63,7 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
                 .product(name: "NFCRuntime", package: "OpenCoreNFC"),
+                .product(name: "TagLink", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             swiftSettings: strict

@@ -102,6 +102,7 @@ let package = Package(
                 .product(name: "CoreNFC", package: "OpenCoreNFC"),
                 .product(name: "NFCRuntime", package: "OpenCoreNFC"),
                 .product(name: "PCSCDriver", package: "OpenCoreNFC"),
+                .product(name: "TagLink", package: "OpenCoreNFC"),
             ],
             exclude: ["openpgp_peer.py"],
             swiftSettings: strict

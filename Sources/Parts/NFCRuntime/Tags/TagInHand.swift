@@ -75,27 +75,3 @@ extension TagTarget {
         TagError(.unsupported, "A \(kindName) does not hold NDEF that can be read here.")
     }
 }
-
-extension ReaderSession {
-    /// Connects to a tag of any kind and runs a procedure on it, after the commands that were given before.
-    ///
-    /// - Parameters:
-    ///   - tag: one of the tags found last.
-    ///   - procedure: works with the tag. It must not keep it.
-    /// - Returns: the procedure's value.
-    /// - Throws: ``CommandError``.
-    package func work<Value: Sendable>(
-        with tag: DetectedTag,
-        _ procedure: @escaping @Sendable (TagInHand) async throws(TagError) -> Value
-    ) async throws(CommandError) -> Value {
-        try await handedOver { connect(to: tag, completion: $0) }.get()
-        let result: Result<Value, CommandError> = await handedOver { done in
-            run(
-                on: tag,
-                { channel throws(CommandError) in try await channel.work(with: tag, procedure) },
-                completion: done
-            )
-        }
-        return try result.get()
-    }
-}
